@@ -1,0 +1,108 @@
+"""The whole workflow, for people and for continuous integration alike: `nox -s lint tests`."""
+
+from __future__ import annotations
+
+import difflib
+import subprocess
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2024.4.15"
+nox.options.sessions = ["lint", "types", "tests"]
+
+PROJECT = nox.project.load_toml("pyproject.toml")["project"]
+ROOT = Path(__file__).parent
+STUB = ROOT / "src" / "laconic" / "_core.pyi"
+
+# Each release of a formatter formats a little differently: these are the versions that
+# .pre-commit-config.yaml names too.
+RUFF = "ruff==0.17.4"
+CLANG_FORMAT = "clang-format==23.1.3"
+CODESPELL = "codespell==2.4.3"
+MYPY = "mypy==2.4.1"
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and spelling; change nothing."""
+    session.install(RUFF, CLANG_FORMAT, CODESPELL)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    sources = sorted(str(path) for path in (ROOT / "src").rglob("*.[ch]pp"))
+    session.run("clang-format", "--dry-run", "--Werror", *sources)
+    session.run("codespell")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types of the package."""
+    # The extension is known by its committed stub, so nothing has to be compiled.
+    session.install(MYPY, *PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"])
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Build, install and test the package."""
+    session.install(".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def tests_oldest(session: nox.Session) -> None:
+    """Test with the oldest releases that the package claims to work with."""
+    extras = PROJECT["optional-dependencies"]
+    required = [*PROJECT["dependencies"], *extras["cli"], *extras["test"]]
+    # What is not a lower bound is this package itself, with another of its extras.
+    session.install(".", *(line.replace(">=", "==") for line in required if ">=" in line))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def stubs(session: nox.Session) -> None:
+    """Write the stub of the extension; with `-- --check`, fail if it would change."""
+    session.install(".", "nanobind")
+    check = "--check" in session.posargs
+    output = Path(session.create_tmp()) / STUB.name if check else STUB
+    session.run("python", "-m", "nanobind.stubgen", "-m", "laconic._core", "-o", str(output))
+    if check:
+        difference = "".join(
+            difflib.unified_diff(
+                STUB.read_text(encoding="utf-8").splitlines(keepends=True),
+                output.read_text(encoding="utf-8").splitlines(keepends=True),
+                fromfile="committed stub",
+                tofile="generated stub",
+            )
+        )
+        if difference:
+            session.error(f"The stub is out of date, run `nox -s stubs`:\n{difference}")
+
+
+@nox.session
+def sanitize(session: nox.Session) -> None:
+    """Test the search with assertions and sanitizers; needs Linux and GCC."""
+    session.install(
+        # A folder of its own: a CMake cache would hand the option on to the next plain build.
+        *("-C", "build-dir=build/sanitize"),
+        *("-C", "cmake.build-type=Debug"),
+        *("-C", "cmake.define.LACONIC_SANITIZE=ON"),
+        ".[test]",
+        env={"CC": "gcc", "CXX": "g++"},
+    )
+    # Python itself is not instrumented, so the runtime has to be loaded before it; the sanitizer
+    # finds the functions that throw exceptions only if the C++ library is already there as well.
+    libraries = [
+        subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
+        for name in ("libasan.so", "libstdc++.so")
+    ]
+    session.run(
+        "pytest",
+        "--capture=sys",  # not the file descriptors: the sanitizers report there, and exit
+        *(session.posargs or sorted(map(str, ROOT.glob("tests/test_search*.py")))),
+        env={
+            "LD_PRELOAD": " ".join(libraries),
+            "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps memory until it exits
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        },
+    )

@@ -1,0 +1,53 @@
+"""Compiled rule search. Arguments are validated by laconic.search."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Propositions:
+    """Extents of propositions over the distinct rows of a table."""
+
+    def __init__(self, extents: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_propositions(self) -> int: ...
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def n_distinct_rows(self) -> int: ...
+
+    def covered(self, query: Sequence[int]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """Which rows satisfy all of the given propositions."""
+
+    @property
+    def n_columns(self) -> int:
+        """Propositions that are neither constant nor equal to an earlier one."""
+
+class Result:
+    """Outcome of a search; values lack the factor 1/(2n)."""
+
+    @property
+    def query(self) -> list[int]: ...
+
+    @property
+    def value(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def status(self) -> str: ...
+
+    @property
+    def counters(self) -> dict: ...
+
+def optimal(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, bound: str, beam_width: int, n_workers: int) -> Result:
+    """Best query of all within the limits, with a certificate."""
+
+def beam(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
+    """Beam search; with width 1, greedy search."""

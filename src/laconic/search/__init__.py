@@ -1,0 +1,122 @@
+"""Search for the conjunction of propositions that a boosting round gains most from.
+
+The search knows extents, gradients and hessians only, so it serves any propositions that a caller
+brings and any loss.
+
+Examples
+--------
+Two propositions on four rows: the rows where both hold have the negative gradients.
+
+>>> extents = [[True, True, False, False], [False, True, True, False]]
+>>> problem = SearchProblem(extents, [1, -3, 1, 0], [1, 1, 1, 1], l2_regularization=1.0)
+>>> result = search(problem)
+>>> result.query, result.objective_value, result.bound
+((0, 1), 0.5625, 0.5625)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+from laconic._core import Propositions
+from laconic.search.brute_force import search_brute_force
+from laconic.search.greedy import search_beam, search_greedy
+from laconic.search.optimal import search_optimal
+from laconic.search.problem import (
+    Callback,
+    SearchLimits,
+    SearchProblem,
+    SearchProgress,
+    SearchResult,
+    SearchStatus,
+)
+from laconic.search.reference import search_reference
+
+__all__ = [
+    "METHODS",
+    "Propositions",
+    "SearchLimits",
+    "SearchProblem",
+    "SearchProgress",
+    "SearchResult",
+    "SearchStatus",
+    "search",
+]
+
+SearchMethod = Callable[..., SearchResult]
+
+METHODS: dict[str, SearchMethod] = {
+    "optimal": search_optimal,
+    "greedy": search_greedy,
+    "beam": search_beam,
+    "reference": search_reference,
+    "brute_force": search_brute_force,
+}
+"""The searches by name."""
+
+
+def search(
+    problem: SearchProblem,
+    method: str | SearchMethod = "optimal",
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+    max_conditions: int | None = None,
+    min_coverage: float = 0.0,
+    approximation_factor: float = 1.0,
+    node_limit: int | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> SearchResult:
+    """Find a query with a large objective; with the default method, the largest.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+        Extents, gradients, hessians and the regularisation.
+    method : {"optimal", "greedy", "beam", "reference", "brute_force"}, default="optimal"
+        ``optimal`` proves that its query is the best one. ``greedy`` and ``beam`` are fast and
+        prove nothing. ``reference`` is the published algorithm in NumPy, and ``brute_force`` looks
+        at all queries: both for small problems only.
+    n_jobs : int or None, default=1
+        Threads of the optimal search; -1 means all processors. The result is the same for any
+        number.
+    callback : callable, default=None
+        Called with a :class:`SearchProgress` now and then; a true return value ends the search.
+    max_conditions : int or None, default=None
+        The result is the best query with at most that many propositions.
+    min_coverage : float, default=0.0
+        Only queries that cover at least that many rows, or that much weight, count.
+    approximation_factor : float in (0, 1], default=1.0
+        The search may stop when its query reaches this share of the best possible objective.
+    node_limit : int or None, default=None
+        Stop after that many nodes.
+    time_limit : float or None, default=None
+        Stop after that many seconds.
+    **options
+        Further parameters of the method, such as ``width`` of ``beam`` or ``bound`` of ``optimal``.
+
+    Returns
+    -------
+    SearchResult
+        The query and its certificate: stopped early or not, no query within ``max_conditions`` and
+        ``min_coverage`` has an objective above ``bound``.
+    """
+    limits = SearchLimits(
+        max_conditions, min_coverage, approximation_factor, node_limit, time_limit
+    )
+    if limits.min_coverage > problem.total_coverage:
+        raise ValueError(
+            f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
+            f"Got {min_coverage!r}: no query covers that much."
+        )
+    if isinstance(method, str):
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r}.")
+        method = METHODS[method]
+    started = time.perf_counter()
+    result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)
+    return dataclasses.replace(result, seconds=time.perf_counter() - started)

@@ -1,0 +1,66 @@
+"""All conjunctions of a small problem, for tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from laconic.search.problem import (
+    Callback,
+    SearchLimits,
+    SearchProblem,
+    SearchResult,
+    SearchStatus,
+)
+
+
+def search_brute_force(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+) -> SearchResult:
+    """Look at every query, shorter ones first, in lexicographic order.
+
+    Of queries with the same extent only the first one is taken further: exchanging a part of a
+    query for an equivalent one that is shorter, or as short and lexicographically smaller, does
+    the same to the whole. So the result is the best query, of several the shortest, and of several
+    of those the first.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+        A small one: there may be as many extents as sets of rows.
+    limits : SearchLimits
+        Those on conditions and coverage are kept, the others have no effect.
+    n_jobs, callback
+        No effect.
+    """
+    extents = [problem.covered((p,)) for p in range(problem.n_propositions)]
+    max_conditions = len(extents) if limits.max_conditions is None else limits.max_conditions
+    everything = problem.covered(())
+    level: list[tuple[tuple[int, ...], np.ndarray]] = [((), everything)]
+    known = {everything.tobytes()}
+    best_query: tuple[int, ...] = ()
+    best_value = problem.value(everything)
+    for _ in range(max_conditions):
+        longer = []
+        for query, covered in level:
+            for p in range(query[-1] + 1 if query else 0, len(extents)):
+                augmented = covered & extents[p]
+                if augmented.tobytes() in known:
+                    continue
+                known.add(augmented.tobytes())
+                longer.append(((*query, p), augmented))
+        for query, covered in longer:
+            value = problem.value(covered)
+            if value > best_value and problem.coverage[covered].sum() >= limits.min_coverage:
+                best_query, best_value = query, value
+        level = longer
+    return SearchResult(
+        query=best_query,
+        objective_value=best_value / problem.normalizer,
+        bound=best_value / problem.normalizer,
+        status=SearchStatus.OPTIMAL,
+        counters={"evaluations": len(known)},
+    )

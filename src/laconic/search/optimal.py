@@ -1,0 +1,55 @@
+"""Exact search in the compiled core."""
+
+from __future__ import annotations
+
+from laconic import _core
+from laconic.search.core import n_workers, should_stop, to_result
+from laconic.search.problem import Callback, SearchLimits, SearchProblem, SearchResult
+
+
+def search_optimal(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+    bound: str = "row_classes",
+    beam_width: int = 4,
+) -> SearchResult:
+    """Find the best query of all within the limits, by best-bound-first branch-and-bound.
+
+    Of several best queries the result is the one with the fewest propositions, and of several of
+    those the lexicographically first.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+    limits : SearchLimits
+    n_jobs : int or None, default=1
+        Number of threads; -1 means all processors. The result is the same for any number.
+    callback : callable, default=None
+        Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
+        the search.
+    bound : {"row_classes", "paper"}, default="row_classes"
+        Bounding theorem applied to classes of rows that the remaining propositions cannot tell
+        apart, or to single rows.
+    beam_width : int, default=4
+        Width of the beam search for a first incumbent; 0 starts from the query that is always true.
+    """
+    result = _core.optimal(
+        problem.propositions,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+        max_conditions=limits.max_conditions,
+        min_coverage=limits.min_coverage,
+        approximation_factor=limits.approximation_factor,
+        node_limit=limits.node_limit,
+        time_limit=limits.time_limit,
+        should_stop=should_stop(problem, callback),
+        bound=bound,
+        beam_width=beam_width,
+        n_workers=n_workers(n_jobs),
+    )
+    return to_result(problem, result)

@@ -1,0 +1,331 @@
+"""What a search is given and what it gives back.
+
+A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no target and no loss.
+A :class:`SearchResult` is a query with the certificate of how good it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from laconic._core import Propositions
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class SearchStatus(StrEnum):
+    """How a search ended."""
+
+    OPTIMAL = "optimal"
+    """The query is proven to be the best one within the limits."""
+    APPROXIMATE = "approximate"
+    """Proven to reach at least the requested approximation factor."""
+    HEURISTIC = "heuristic"
+    """The method gives no proof; the bound holds for all queries nevertheless."""
+    NODE_LIMIT = "node_limit"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    """A callback asked to stop."""
+
+
+def exactly_summable(values: FloatArray) -> FloatArray:
+    """Round values so that all their partial sums are exact in double precision.
+
+    All values become multiples of one power of two, 2**-52 of their total magnitude or less: what
+    is rounded away is of the size that adding them up would lose anyhow. In return a set of rows
+    has the same sum in whatever order it is added, so that values of queries can be compared for
+    equality and do not depend on traversal order or threads.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows,)
+        Finite values with a finite total magnitude.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The rounded values; positive ones stay positive if there is no negative one.
+
+    Examples
+    --------
+    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
+    >>> (values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2])
+    True
+    """
+    total = float(np.abs(values).sum())
+    if total == 0.0:
+        return values.copy()
+    exponent = int(np.frexp(total)[1]) - 52
+    multiples = np.rint(np.ldexp(values, -exponent))
+    if values.min() >= 0.0:
+        multiples = np.where((values > 0.0) & (multiples == 0.0), 1.0, multiples)
+    return np.ldexp(multiples, exponent)
+
+
+def _statistic(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
+    """Check and convert one value per row."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have one value per row of the extents, shape ({n_rows},). "
+            f"Got shape {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} must be finite. Got {array[~np.isfinite(array)][0]} at row "
+            f"{int(np.flatnonzero(~np.isfinite(array))[0])}."
+        )
+    return array
+
+
+def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
+    """Check and convert extents."""
+    if isinstance(extents, Propositions):
+        return extents
+    array = np.asarray(extents)
+    if array.dtype != np.bool_:
+        raise TypeError(
+            f"extents must be a boolean array. Got dtype {array.dtype}. Convert with .astype(bool)."
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            "extents must have two dimensions, (n_propositions, n_rows). "
+            f"Got {array.ndim} dimension(s), shape {array.shape}."
+        )
+    return Propositions(np.ascontiguousarray(array))
+
+
+class SearchProblem:
+    """Find the conjunction of propositions with the largest boosting objective.
+
+    The objective of a query that covers the rows I is (Σ_I g)² / (2n (λ + Σ_I h)): the decrease of
+    the regularised risk, to second order, when the query's rule is added with its best weight.
+
+    Parameters
+    ----------
+    extents : bool array-like of shape (n_propositions, n_rows), or Propositions
+        Which proposition holds for which row. :class:`~laconic.search.Propositions` made from such
+        an array can be shared by several problems on the same rows.
+    gradients, hessians : array-like of shape (n_rows,)
+        First and second derivatives of the loss; hessians must not be negative.
+    l2_regularization : float, default=0.0
+        The penalty λ on the squared weight.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Multiplies gradients and hessians. A row of weight two counts as two rows everywhere: in n
+        and in the coverage.
+
+    Attributes
+    ----------
+    propositions : Propositions
+        The extents.
+    gradients, hessians, coverage : ndarray of shape (n_rows,)
+        Weighted statistics, rounded by :func:`exactly_summable`. The coverage of a query is the
+        sum of its rows' entries: their number, or their total weight.
+
+    Examples
+    --------
+    Four rows; the first proposition covers the first two, the second one the first three.
+
+    >>> extents = [[True, True, False, False], [True, True, True, False]]
+    >>> problem = SearchProblem(extents, gradients=[-1, -1, 1, 1], hessians=[1, 1, 1, 1])
+    >>> problem.objective((0,)), problem.weight((0,))
+    (0.25, 1.0)
+    """
+
+    def __init__(
+        self,
+        extents: npt.ArrayLike | Propositions,
+        gradients: npt.ArrayLike,
+        hessians: npt.ArrayLike,
+        l2_regularization: float = 0.0,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> None:
+        self.propositions = _propositions(extents)
+        n_rows = self.propositions.n_rows
+        if n_rows == 0:
+            raise ValueError("extents must have at least one row. Got shape (…, 0).")
+        self.l2_regularization = float(l2_regularization)
+        if not (np.isfinite(self.l2_regularization) and self.l2_regularization >= 0.0):
+            raise ValueError(
+                "l2_regularization must be a finite number in the range [0, inf). "
+                f"Got {l2_regularization!r}."
+            )
+        gradients = _statistic(gradients, "gradients", n_rows)
+        hessians = _statistic(hessians, "hessians", n_rows)
+        weights = _statistic(
+            np.ones(n_rows) if sample_weight is None else sample_weight, "sample_weight", n_rows
+        )
+        for name, values in (("hessians", hessians), ("sample_weight", weights)):
+            if values.min() < 0.0:
+                raise ValueError(
+                    f"{name} must not be negative. Got {values.min()} at row {values.argmin()}."
+                )
+        if not weights.max() > 0.0:
+            raise ValueError("sample_weight must be positive for at least one row. Got all zero.")
+        with np.errstate(over="ignore"):
+            totals = [np.abs(v).sum() for v in (gradients * weights, hessians * weights, weights)]
+            is_too_large = not np.isfinite([total**2 for total in totals]).all()
+        if is_too_large:
+            raise ValueError(
+                "The squared sums of gradients, hessians and weights must be finite. "
+                "Got values that overflow; scale the target or the weights down."
+            )
+        self.gradients = exactly_summable(gradients * weights)
+        self.hessians = exactly_summable(hessians * weights)
+        self.coverage = exactly_summable(weights)
+        is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
+        if self.l2_regularization == 0.0 and is_flat.any():
+            raise ValueError(
+                "l2_regularization must be positive where a hessian is 0 and its gradient is not: "
+                f"the best weight would be infinite. Got 0 with a zero hessian at row "
+                f"{int(np.flatnonzero(is_flat)[0])}."
+            )
+
+    @property
+    def n_propositions(self) -> int:
+        """Number of propositions."""
+        return self.propositions.n_propositions
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.propositions.n_rows
+
+    @property
+    def total_coverage(self) -> float:
+        """The n of the objective: number of rows, or their total weight."""
+        return float(self.coverage.sum())
+
+    @property
+    def normalizer(self) -> float:
+        """The factor 2n between (Σg)²/(λ + Σh) and the objective."""
+        return 2.0 * self.total_coverage
+
+    def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+        """Which rows satisfy all propositions of a query."""
+        return self.propositions.covered(list(query))
+
+    def value(self, covered: npt.NDArray[np.bool_]) -> float:
+        """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0."""
+        sum_gradients = float(self.gradients[covered].sum())
+        if sum_gradients == 0.0:
+            return 0.0
+        sum_hessians = float(self.hessians[covered].sum())
+        return sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
+
+    def objective(self, query: tuple[int, ...]) -> float:
+        """Objective value of a query."""
+        return self.value(self.covered(query)) / self.normalizer
+
+    def weight(self, query: tuple[int, ...]) -> float:
+        """Weight that minimises the regularised risk of the query's rule, to second order."""
+        covered = self.covered(query)
+        sum_gradients = float(self.gradients[covered].sum())
+        if sum_gradients == 0.0:
+            return 0.0
+        return -sum_gradients / (self.l2_regularization + float(self.hessians[covered].sum()))
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """A look at a running search."""
+
+    objective_value: float
+    """Of the best query so far."""
+    bound: float
+    """No query has a larger objective."""
+    n_nodes: int
+    """Nodes expanded so far."""
+    n_open: int
+    """Nodes waiting."""
+
+    @property
+    def approximation_ratio(self) -> float:
+        """What share of the best possible objective is reached for certain."""
+        return _ratio(self.objective_value, self.bound)
+
+
+Callback = Callable[[SearchProgress], Any]
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """What a search may return and how long it may take.
+
+    Parameters
+    ----------
+    max_conditions : int or None, default=None
+        The result is the best query with at most that many propositions.
+    min_coverage : float, default=0
+        Only queries that cover at least that many rows, or that much weight, count.
+    approximation_factor : float in (0, 1], default=1.0
+        The search may stop when its query reaches this share of the best possible objective.
+    node_limit : int or None, default=None
+        Stop after expanding that many nodes.
+    time_limit : float or None, default=None
+        Stop after that many seconds.
+    """
+
+    max_conditions: int | None = None
+    min_coverage: float = 0.0
+    approximation_factor: float = 1.0
+    node_limit: int | None = None
+    time_limit: float | None = None
+
+    def __post_init__(self) -> None:
+        requirements = [
+            ("max_conditions", "a whole number in the range [0, inf) or None",
+             self.max_conditions is None or _is_whole(self.max_conditions, 0)),
+            ("min_coverage", "a finite number in the range [0, inf)",
+             np.isfinite(self.min_coverage) and self.min_coverage >= 0),
+            ("approximation_factor", "a number in the range (0, 1]",
+             0 < self.approximation_factor <= 1),
+            ("node_limit", "a whole number in the range [1, inf) or None",
+             self.node_limit is None or _is_whole(self.node_limit, 1)),
+            ("time_limit", "a number of seconds in the range (0, inf) or None",
+             self.time_limit is None or self.time_limit > 0),
+        ]  # fmt: skip
+        for name, requirement, is_met in requirements:
+            if not is_met:
+                raise ValueError(f"{name} must be {requirement}. Got {getattr(self, name)!r}.")
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best query found, with its certificate."""
+
+    query: tuple[int, ...]
+    """Proposition indices, ascending; () is the query that is always true."""
+    objective_value: float
+    bound: float
+    """No query within the limits on conditions and coverage has a larger objective."""
+    status: SearchStatus
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """How much work was done: expanded ``nodes``, ``evaluations``, and how often each pruning rule
+    applied (bound or equivalence, immediate or propagated)."""
+    seconds: float = 0.0
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the query is proven to be the best one."""
+        return self.status is SearchStatus.OPTIMAL
+
+    @property
+    def approximation_ratio(self) -> float:
+        """What share of the best possible objective is reached for certain."""
+        return _ratio(self.objective_value, self.bound)
+
+
+def _ratio(objective_value: float, bound: float) -> float:
+    return 1.0 if bound == 0.0 else objective_value / bound

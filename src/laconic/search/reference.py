@@ -1,0 +1,392 @@
+"""The paper's Algorithm 1 in NumPy, in the paper's order and words.
+
+Boley, Teshuva, Le Bodic and Webb: Better Short than Greedy: Interpretable Models through Optimal
+Rule Boosting, SDM 2021. This module is for reading and for checking other searches against; each
+mechanism can be switched off without changing the objective value of the result.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from laconic.search.problem import (
+    Callback,
+    FloatArray,
+    SearchLimits,
+    SearchProblem,
+    SearchProgress,
+    SearchResult,
+    SearchStatus,
+)
+
+Extent = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def objective(
+    gradients: FloatArray, hessians: FloatArray, l2_regularization: float, n_samples: float
+) -> float:
+    """Objective value of a query that covers the given rows.
+
+    Parameters
+    ----------
+    gradients, hessians : ndarray of shape (n_covered,)
+        Statistics of the covered rows.
+    l2_regularization : float
+    n_samples : float
+        Number of all rows, or their total weight.
+
+    Examples
+    --------
+    >>> objective(np.array([1.0, 2.0]), np.ones(2), l2_regularization=1.0, n_samples=3)
+    0.5
+    """
+    sum_gradients = gradients.sum()
+    if sum_gradients == 0.0:
+        return 0.0
+    # Paper: the penalty is λ/(2n), as in the expansion of the risk; λ/n in its definition.
+    return float(
+        sum_gradients * sum_gradients / (l2_regularization + hessians.sum()) / (2.0 * n_samples)
+    )
+
+
+def objective_bound(
+    gradients: FloatArray, hessians: FloatArray, l2_regularization: float, n_samples: float
+) -> float:
+    """Largest objective that any subset of the given rows can reach.
+
+    Bounding theorem (3.1): with rows in descending g/h order, some best subset is a prefix of rows
+    with g > 0 or a suffix of rows with g < 0, so two cumulative sums suffice.
+
+    Parameters
+    ----------
+    gradients, hessians : ndarray of shape (n_covered,)
+        Statistics of the covered rows, in descending g/h order.
+    l2_regularization : float
+    n_samples : float
+        Number of all rows, or their total weight.
+
+    Examples
+    --------
+    >>> g, h = np.array([3.0, 1.0, -2.0]), np.ones(3)
+    >>> round(objective_bound(g, h, l2_regularization=1.0, n_samples=3), 3)
+    0.889
+    """
+    # Paper: the inequality between bnd and the objectives of refinements is printed reversed.
+    prefix = gradients > 0.0
+    suffix = gradients[::-1] < 0.0
+    bound = 0.0
+    for g, h in (
+        (gradients[prefix], hessians[prefix]),
+        (gradients[::-1][suffix], hessians[::-1][suffix]),
+    ):
+        if g.size:
+            values = np.cumsum(g) ** 2 / (l2_regularization + np.cumsum(h))
+            bound = max(bound, float(values.max()))
+    return bound / (2.0 * n_samples)
+
+
+def implies(extents: BoolArray, extent: Extent) -> BoolArray:
+    """Which propositions hold on all rows of an extent (q → p).
+
+    Examples
+    --------
+    >>> extents = np.array([[True, True, False], [True, False, True]])
+    >>> implies(extents, np.array([0, 1]))
+    array([ True, False])
+    """
+    holds: BoolArray = np.all(extents[:, extent], axis=1)
+    return holds
+
+
+def critical_index(newly_implied: BoolArray) -> int:
+    """Smallest index that an augmented query implies and the query itself does not (crit).
+
+    Equals the index of the augmentation exactly when the augmented query is core.
+    """
+    return int(newly_implied.argmax())
+
+
+def shorten_query(extents: BoolArray, extent: Extent) -> tuple[int, ...]:
+    """Approximately shortest query with the given extent, by greedy set cover.
+
+    Each proposition that holds on the extent excludes some of the other rows. The one that excludes
+    most of those left comes next, until none is left; then superfluous ones go.
+
+    Examples
+    --------
+    >>> extents = np.array([[True, True, False, False], [True, False, True, False],
+    ...                     [True, False, False, False]])
+    >>> shorten_query(extents, np.array([0]))
+    (2,)
+    """
+    outside = np.ones(extents.shape[1], dtype=bool)
+    outside[extent] = False
+    exclusions = ~extents & outside & implies(extents, extent)[:, np.newaxis]
+    query: list[int] = []
+    left = outside.copy()
+    while left.any():
+        query.append(int((exclusions & left).sum(axis=1).argmax()))
+        left &= ~exclusions[query[-1]]
+    for p in sorted(query, reverse=True):
+        others = [other for other in query if other != p]
+        if np.any(exclusions[others], axis=0)[outside].all():
+            query = others
+    return tuple(sorted(query))
+
+
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """A proposition that may still be added, with what is known about the augmented query."""
+
+    index: int
+    bound: float
+    critical_index: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """An element of the boundary: a query still to be augmented."""
+
+    query: tuple[int, ...]
+    extent: Extent
+    augmentations: Sequence[Augmentation]
+
+    @property
+    def tail_index(self) -> int:
+        """Largest index in the query; -1 for the query that is always true."""
+        return self.query[-1] if self.query else -1
+
+
+@dataclass(frozen=True)
+class Switches:
+    """Which mechanisms are on; see :func:`search_reference`."""
+
+    bounding: bool
+    core_queries: bool
+    propagation: bool
+    opus: bool
+    best_first: bool
+    shortening: bool
+
+
+class BranchAndBound:
+    """Algorithm 1: the data in g/h order, the boundary and the incumbent q*."""
+
+    def __init__(self, problem: SearchProblem, limits: SearchLimits, switches: Switches) -> None:
+        self.limits, self.switches = limits, switches
+        self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
+
+        # Paper: g/h needs a rule where h is 0; its sign decides then.
+        ratios = problem.gradients / np.maximum(problem.hessians, np.finfo(float).tiny)
+        order = np.argsort(-ratios, kind="stable")
+        self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
+        self.coverage = problem.coverage[order]
+        self.extents = np.stack(
+            [problem.covered((p,))[order] for p in range(problem.n_propositions)]
+            or [np.empty(problem.n_rows, dtype=bool)]
+        )[: problem.n_propositions]
+
+        self.boundary: list[tuple[float, int, float, Node]] = []
+        self.pushed = count()
+        self.counters = Counter(
+            nodes=0,
+            evaluations=0,
+            bound_immediate=0,
+            bound_propagated=0,
+            equivalence_immediate=0,
+            equivalence_propagated=0,
+        )
+        self.largest_pruned = 0.0
+
+        everything = np.arange(problem.n_rows)
+        self.incumbent: tuple[int, ...] = ()
+        self.incumbent_extent: Extent = everything
+        self.incumbent_value = self.objective(everything)
+        root_bound = objective_bound(
+            self.gradients, self.hessians, self.l2_regularization, self.n_samples
+        )
+        if limits.max_conditions != 0:
+            self.push(Node((), everything, self.all_augmentations()), root_bound)
+
+    def objective(self, extent: Extent) -> float:
+        """Objective value of an extent."""
+        return objective(
+            self.gradients[extent], self.hessians[extent], self.l2_regularization, self.n_samples
+        )
+
+    def bound(self, extent: Extent) -> float:
+        """Bound on the objective of all refinements of an extent."""
+        if not self.switches.bounding:
+            return math.inf
+        return objective_bound(
+            self.gradients[extent], self.hessians[extent], self.l2_regularization, self.n_samples
+        )
+
+    def all_augmentations(self) -> list[Augmentation]:
+        """List every proposition, with nothing known about it."""
+        return [Augmentation(a, math.inf, a) for a in range(len(self.extents))]
+
+    def push(self, node: Node, bound: float) -> None:
+        """Put a node on the boundary."""
+        key = -bound if self.switches.best_first else 0.0
+        heapq.heappush(self.boundary, (key, next(self.pushed), bound, node))
+
+    def can_prune(self, bound: float) -> bool:
+        """Tell whether nothing under a bound is better than q*, by a factor 1/α."""
+        if self.limits.approximation_factor * bound > self.incumbent_value:
+            return False
+        self.largest_pruned = max(self.largest_pruned, bound)
+        return True
+
+    def run(self, callback: Callback | None) -> SearchResult:
+        """Take nodes from the boundary until it is empty or a limit is reached."""
+        started = time.perf_counter()
+        status = None
+        while self.boundary and status is None:
+            if self.counters["nodes"] == self.limits.node_limit:
+                status = SearchStatus.NODE_LIMIT
+            elif time.perf_counter() - started > (self.limits.time_limit or math.inf):
+                status = SearchStatus.TIME_LIMIT
+            elif callback is not None and callback(self.progress()):
+                status = SearchStatus.INTERRUPTED
+            else:
+                _, _, _, node = heapq.heappop(self.boundary)
+                self.expand(node)
+        bound = self.upper_bound()
+        if status is None:
+            is_proven = bound == self.incumbent_value
+            status = SearchStatus.OPTIMAL if is_proven else SearchStatus.APPROXIMATE
+        return SearchResult(
+            self.result_query(), self.incumbent_value, bound, status, dict(self.counters)
+        )
+
+    def upper_bound(self) -> float:
+        """No query within the limits has a larger objective."""
+        open_bounds = (bound for _, _, bound, _ in self.boundary)
+        return max(self.incumbent_value, self.largest_pruned, *open_bounds, 0.0)
+
+    def progress(self) -> SearchProgress:
+        """Describe the current state for a callback."""
+        return SearchProgress(
+            self.incumbent_value, self.upper_bound(), self.counters["nodes"], len(self.boundary)
+        )
+
+    def expand(self, node: Node) -> None:
+        """Evaluate the augmentations of a query and push those that are core."""
+        self.counters["nodes"] += 1
+        implied = implies(self.extents, node.extent)
+        survivors = []  # A'
+        extents = {}
+        for augmentation in node.augmentations:
+            a, b, c = augmentation.index, augmentation.bound, augmentation.critical_index
+            if a <= node.tail_index:
+                continue
+            if implied[a]:
+                self.counters["equivalence_immediate"] += 1
+            elif self.can_prune(b):
+                self.counters["bound_propagated"] += 1
+            elif self.switches.propagation and c < node.tail_index:
+                self.counters["equivalence_propagated"] += 1
+            else:
+                extent = node.extent[self.extents[a, node.extent]]
+                self.counters["evaluations"] += 1
+                if self.coverage[extent].sum() < self.limits.min_coverage:
+                    continue
+                self.offer((*node.query, a), extent)
+                bound = self.bound(extent)
+                survivors.append(Augmentation(a, bound, self.crit(extent, a, c, implied)))
+                extents[a] = extent
+        self.branch(node, survivors, extents)
+
+    def offer(self, query: tuple[int, ...], extent: Extent) -> None:
+        """q* = argmax {obj(qp), obj(q*)}."""
+        value = self.objective(extent)
+        if value > self.incumbent_value:
+            self.incumbent, self.incumbent_extent, self.incumbent_value = query, extent, value
+
+    def crit(self, extent: Extent, a: int, c: int, implied: BoolArray) -> int:
+        """Critical index of an augmented query, or an older one that shows it is not core (3.7)."""
+        if not self.switches.core_queries:
+            return a
+        if self.switches.propagation and c < a and not implied[c]:
+            return c
+        return critical_index(implies(self.extents, extent) & ~implied)
+
+    def branch(self, node: Node, survivors: list[Augmentation], extents: dict[int, Extent]) -> None:
+        """Push the augmented queries that are core and promising."""
+        if len(node.query) + 1 == self.limits.max_conditions:
+            return
+        handed_down = survivors if self.switches.opus else self.all_augmentations()
+        for augmentation in survivors:
+            a, b = augmentation.index, augmentation.bound
+            if self.can_prune(b):
+                self.counters["bound_immediate"] += 1
+            elif augmentation.critical_index < a:
+                self.counters["equivalence_immediate"] += 1
+            else:
+                self.push(Node((*node.query, a), extents[a], handed_down), b)
+
+    def result_query(self) -> tuple[int, ...]:
+        """q*, or an approximately shortest equivalent."""
+        if not self.switches.shortening:
+            return self.incumbent
+        shorter = shorten_query(self.extents, self.incumbent_extent)
+        return shorter if len(shorter) <= len(self.incumbent) else self.incumbent
+
+
+def search_reference(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+    bounding: bool = True,
+    core_queries: bool = True,
+    propagation: bool = True,
+    opus: bool = True,
+    best_first: bool = True,
+    shortening: bool = True,
+) -> SearchResult:
+    """Find the best query of all within the limits, by Algorithm 1 of the paper.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+    limits : SearchLimits
+    n_jobs : int or None, default=1
+        No effect: one thread does.
+    callback : callable, default=None
+        Called with a :class:`SearchProgress` at every node; a true return value ends the search.
+    bounding : bool, default=True
+        Prune by the bounding theorem (3.1).
+    core_queries : bool, default=True
+        Augment only one query per extent, the core query. Equivalent queries may differ in length,
+        so this is off under a limit on the number of conditions.
+    propagation : bool, default=True
+        Hand critical indices down (Theorem 3.2).
+    opus : bool, default=True
+        Hand the list of augmentations that survived down, instead of a full one.
+    best_first : bool, default=True
+        Take the node with the largest bound from the boundary, not the oldest one.
+    shortening : bool, default=True
+        Return an approximately shortest equivalent of the best query.
+    """
+    switches = Switches(
+        bounding=bounding,
+        core_queries=core_queries and limits.max_conditions is None,
+        propagation=propagation,
+        opus=opus,
+        best_first=best_first,
+        shortening=shortening,
+    )
+    return BranchAndBound(problem, limits, switches).run(callback)

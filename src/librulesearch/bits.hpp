@@ -1,0 +1,96 @@
+// Sets of small integers as machine words.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rulesearch {
+
+using Word = std::uint64_t;
+inline constexpr std::size_t word_bits = 64;
+
+constexpr std::size_t n_words(std::size_t n_bits) { return (n_bits + word_bits - 1) / word_bits; }
+
+/// Calls `visit(position)` for each set bit of `word`, which holds the positions from `offset` on.
+template <typename Visitor>
+void for_each_bit(Word word, std::size_t offset, Visitor&& visit) {
+    for (; word != 0; word &= word - 1) {
+        visit(offset + static_cast<std::size_t>(std::countr_zero(word)));
+    }
+}
+
+/// A set of positions below a fixed size.
+class BitSet {
+public:
+    BitSet() = default;
+    explicit BitSet(std::size_t n_bits, bool full = false) : words_(n_words(n_bits), full ? ~Word{0} : 0) {
+        if (full && n_bits % word_bits != 0) words_.back() = (Word{1} << (n_bits % word_bits)) - 1;
+    }
+
+    bool contains(std::size_t i) const { return (words_[i / word_bits] >> (i % word_bits)) & 1; }
+    void insert(std::size_t i) { words_[i / word_bits] |= Word{1} << (i % word_bits); }
+
+    std::size_t size() const {
+        std::size_t total = 0;
+        for (const Word word : words_) total += static_cast<std::size_t>(std::popcount(word));
+        return total;
+    }
+    bool empty() const {
+        return std::all_of(words_.begin(), words_.end(), [](Word word) { return word == 0; });
+    }
+    bool is_subset_of(const BitSet& other) const {
+        for (std::size_t w = 0; w < words_.size(); ++w) {
+            if ((words_[w] & ~other.words_[w]) != 0) return false;
+        }
+        return true;
+    }
+
+    BitSet& operator&=(const BitSet& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
+        return *this;
+    }
+    /// Keeps what is also in the set that `words` spell.
+    void intersect(const Word* words) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= words[w];
+    }
+    /// Removes the members of `other`.
+    BitSet& operator-=(const BitSet& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+        return *this;
+    }
+    auto operator<=>(const BitSet&) const = default;
+
+    const std::vector<Word>& words() const { return words_; }
+
+    template <typename Visitor>
+    void for_each(Visitor&& visit) const {
+        for (std::size_t w = 0; w < words_.size(); ++w) for_each_bit(words_[w], w * word_bits, visit);
+    }
+
+private:
+    std::vector<Word> words_;
+};
+
+/// Number of members that two sets share.
+inline std::size_t intersection_size(const BitSet& a, const BitSet& b) {
+    std::size_t total = 0;
+    for (std::size_t w = 0; w < a.words().size(); ++w) {
+        total += static_cast<std::size_t>(std::popcount(a.words()[w] & b.words()[w]));
+    }
+    return total;
+}
+
+/// The sets' hash; equal sets have equal hashes. FNV-1a over words with a final mix.
+inline std::size_t hash_words(const Word* words, std::size_t count) {
+    Word hash = 0xcbf29ce484222325ULL;
+    for (std::size_t w = 0; w < count; ++w) {
+        hash = (hash ^ words[w]) * 0x100000001b3ULL;
+        hash ^= hash >> 32;
+    }
+    return static_cast<std::size_t>(hash * 0x9e3779b97f4a7c15ULL);
+}
+
+}  // namespace rulesearch

@@ -1,0 +1,88 @@
+// The best query so far.
+#pragma once
+
+#include <cstddef>
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "librulesearch/problem.hpp"
+#include "librulesearch/shortening.hpp"
+
+namespace rulesearch {
+
+/// Which query stands for an extent.
+enum class Wording {
+    shortest,  // the shortest one, whatever query was offered
+    as_offered
+};
+
+/// Keeps the best of all queries offered, by a total order that does not depend on when and in
+/// which form they come: larger value, then fewer conditions, then lexicographically first. The
+/// value is a function of the extent alone (sums are exact), so ties are compared with `==`.
+class Incumbent {
+public:
+    Incumbent(const Propositions& propositions, Wording wording) : propositions_(propositions), wording_(wording) {}
+
+    double value() const { return value_; }
+
+    /// `columns`: the offered query, in any order.
+    void offer(double value, std::vector<std::size_t> columns) {
+        if (value < value_) return;
+        std::sort(columns.begin(), columns.end());
+        if (value > value_) {
+            value_ = value;
+            best_ = {std::move(columns), wording_ == Wording::as_offered};
+            tied_.clear();
+            return;
+        }
+        if (best_.columns == columns) return;
+        Entry challenger{std::move(columns), wording_ == Wording::as_offered};
+        if (wording_ == Wording::shortest) {
+            if (tied_.empty()) tied_.insert(extent(best_.columns));
+            if (!tied_.insert(extent(challenger.columns)).second) return;
+            reword(best_);
+            reword(challenger);
+        }
+        if (is_before(challenger.columns, best_.columns)) best_ = std::move(challenger);
+    }
+
+    /// The best query as proposition indices, ascending.
+    std::vector<std::size_t> query() {
+        reword(best_);
+        std::vector<std::size_t> query;
+        for (const std::size_t column : best_.columns) query.push_back(propositions_.proposition_index(column));
+        return query;
+    }
+
+private:
+    struct Entry {
+        std::vector<std::size_t> columns;
+        bool is_reworded = false;
+    };
+
+    static bool is_before(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
+        return a.size() != b.size() ? a.size() < b.size() : a < b;
+    }
+
+    BitSet extent(const std::vector<std::size_t>& columns) const {
+        BitSet rows(propositions_.n_distinct_rows(), true);
+        for (const std::size_t column : columns) rows &= propositions_.column(column);
+        return rows;
+    }
+
+    void reword(Entry& entry) const {
+        if (entry.is_reworded) return;
+        std::vector<std::size_t> shorter = shorten_query(propositions_, extent(entry.columns));
+        if (is_before(shorter, entry.columns)) entry.columns = std::move(shorter);
+        entry.is_reworded = true;
+    }
+
+    const Propositions& propositions_;
+    Wording wording_;
+    double value_ = -1.0;
+    Entry best_;
+    std::set<BitSet> tied_;  // extents with the best value, once there are several
+};
+
+}  // namespace rulesearch

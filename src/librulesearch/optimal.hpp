@@ -1,0 +1,23 @@
+// Exact search: best-bound-first branch-and-bound over core queries.
+#pragma once
+
+#include <cstddef>
+
+#include "librulesearch/problem.hpp"
+#include "librulesearch/row_classes.hpp"
+
+namespace rulesearch {
+
+struct OptimalOptions {
+    Bound bound = Bound::row_classes;
+    std::size_t beam_width = 4;  // of the search for a first incumbent; 0: start from the true query
+    std::size_t n_workers = 1;
+};
+
+/// Best query of all within the limits, with a certificate.
+///
+/// The result, counters included, depends on the arguments but not on the number of workers; a time
+/// limit or interruption is the only source of variation.
+Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options);
+
+}  // namespace rulesearch

@@ -1,0 +1,52 @@
+// The candidate propositions of a table, as extents over its distinct rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "librulesearch/bits.hpp"
+
+namespace rulesearch {
+
+/// Immutable view of a 0/1 table from two sides.
+///
+/// Rows that agree on every proposition can never be told apart by a query, so they are kept once
+/// (*distinct rows*, numbered by first appearance). Of propositions with equal extents only the
+/// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
+/// in ascending order of their proposition index. Everything below the bindings speaks of distinct
+/// rows and columns; `proposition_index` leads back.
+class Propositions {
+public:
+    /// `extents`: `n_propositions` x `n_rows` truth values, one proposition after the other.
+    /// O(n_propositions * n_rows).
+    Propositions(const bool* extents, std::size_t n_propositions, std::size_t n_rows);
+
+    std::size_t n_propositions() const { return n_propositions_; }
+    std::size_t n_rows() const { return distinct_row_.size(); }
+    std::size_t n_distinct_rows() const { return n_distinct_rows_; }
+    std::size_t n_columns() const { return columns_.size(); }
+
+    /// Distinct row of a row.
+    std::size_t distinct_row(std::size_t row) const { return distinct_row_[row]; }
+    /// Proposition that a column stands for.
+    std::size_t proposition_index(std::size_t column) const { return proposition_index_[column]; }
+    /// Rows, not distinct ones, that satisfy all of the given propositions.
+    /// O(rows * query.size()). Throws std::out_of_range for an unknown proposition.
+    std::vector<bool> covered(const std::vector<std::size_t>& query) const;
+    /// Extent of a column, as a set of distinct rows.
+    const BitSet& column(std::size_t column) const { return columns_[column]; }
+
+private:
+    static constexpr std::ptrdiff_t always = -1;
+    static constexpr std::ptrdiff_t never = -2;
+
+    std::size_t n_propositions_;
+    std::size_t n_distinct_rows_ = 0;
+    std::vector<std::uint32_t> distinct_row_;
+    std::vector<std::size_t> proposition_index_;
+    std::vector<std::ptrdiff_t> column_index_;  // by proposition: its column, `always` or `never`
+    std::vector<BitSet> columns_;
+};
+
+}  // namespace rulesearch
