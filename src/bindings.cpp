@@ -27,19 +27,22 @@ using DoubleVector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::de
 
 void require_length(const DoubleVector& values, const char* name, std::size_t n_rows) {
     if (values.shape(0) == n_rows) return;
-    const std::string message = std::string(name) + " must have one entry per row (" + std::to_string(n_rows) +
-                                "). Got " + std::to_string(values.shape(0)) + " entries.";
+    const std::string message = std::string(name) + " must have one entry per row (" +
+                                std::to_string(n_rows) + "). Got " +
+                                std::to_string(values.shape(0)) + " entries.";
     throw nb::value_error(message.c_str());
 }
 
 /// Sums the rows' statistics over distinct rows.
-Problem make_problem(const Propositions& propositions, const DoubleVector& gradients, const DoubleVector& hessians,
-                     const DoubleVector& coverage, double l2_regularization) {
+Problem make_problem(const Propositions& propositions, const DoubleVector& gradients,
+                     const DoubleVector& hessians, const DoubleVector& coverage,
+                     double l2_regularization) {
     const std::size_t n_rows = propositions.n_rows();
     require_length(gradients, "gradients", n_rows);
     require_length(hessians, "hessians", n_rows);
     require_length(coverage, "coverage", n_rows);
-    Problem problem{propositions, std::vector<Statistics>(propositions.n_distinct_rows()), l2_regularization};
+    Problem problem{propositions, std::vector<Statistics>(propositions.n_distinct_rows()),
+                    l2_regularization};
     for (std::size_t row = 0; row < n_rows; ++row) {
         problem.rows[propositions.distinct_row(row)] +=
             Statistics{gradients.data()[row], hessians.data()[row], coverage.data()[row]};
@@ -50,15 +53,17 @@ Problem make_problem(const Propositions& propositions, const DoubleVector& gradi
 /// Lets Python in now and then: pending signals such as Ctrl-C, and the caller's `should_stop`.
 /// An exception raised there ends the search and is kept for `rethrow`.
 class PythonInterrupt {
-public:
-    explicit PythonInterrupt(std::optional<nb::callable> should_stop) : should_stop_(std::move(should_stop)) {}
+  public:
+    explicit PythonInterrupt(std::optional<nb::callable> should_stop)
+        : should_stop_(std::move(should_stop)) {}
 
     bool operator()(const Progress& progress) {
         const nb::gil_scoped_acquire gil;
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!should_stop_) return false;
-            return nb::cast<bool>((*should_stop_)(progress.value, progress.bound, progress.n_nodes, progress.n_open));
+            return nb::cast<bool>(
+                (*should_stop_)(progress.value, progress.bound, progress.n_nodes, progress.n_open));
         } catch (...) {
             failure_ = std::current_exception();
             return true;
@@ -69,14 +74,14 @@ public:
         if (failure_) std::rethrow_exception(failure_);
     }
 
-private:
+  private:
     std::optional<nb::callable> should_stop_;
     std::exception_ptr failure_;
 };
 
-Limits make_limits(std::optional<std::size_t> max_conditions, double min_coverage, double approximation_factor,
-                   std::optional<std::uint64_t> node_limit, std::optional<double> time_limit,
-                   PythonInterrupt& interrupt) {
+Limits make_limits(std::optional<std::size_t> max_conditions, double min_coverage,
+                   double approximation_factor, std::optional<std::uint64_t> node_limit,
+                   std::optional<double> time_limit, PythonInterrupt& interrupt) {
     Limits limits;
     limits.max_conditions = max_conditions.value_or(limits.max_conditions);
     limits.min_coverage = min_coverage;
@@ -107,12 +112,18 @@ Bound bound_from_name(const std::string& name) {
 
 const char* status_name(Status status) {
     switch (status) {
-        case Status::optimal: return "optimal";
-        case Status::approximate: return "approximate";
-        case Status::heuristic: return "heuristic";
-        case Status::node_limit: return "node_limit";
-        case Status::time_limit: return "time_limit";
-        case Status::interrupted: return "interrupted";
+        case Status::optimal:
+            return "optimal";
+        case Status::approximate:
+            return "approximate";
+        case Status::heuristic:
+            return "heuristic";
+        case Status::node_limit:
+            return "node_limit";
+        case Status::time_limit:
+            return "time_limit";
+        case Status::interrupted:
+            return "interrupted";
     }
     return "unknown";
 }
@@ -134,7 +145,8 @@ NB_MODULE(_core, m) {
     m.doc() = "Compiled rule search. Arguments are validated by laconic.search.";
     m.attr("__version__") = LACONIC_VERSION;
 
-    nb::class_<Propositions>(m, "Propositions", "Extents of propositions over the distinct rows of a table.")
+    nb::class_<Propositions>(m, "Propositions",
+                             "Extents of propositions over the distinct rows of a table.")
         .def(
             "__init__",
             [](Propositions* self, const BoolMatrix& extents) {
@@ -151,8 +163,10 @@ NB_MODULE(_core, m) {
                 const std::vector<bool> covered = self.covered(query);
                 auto data = std::make_unique<bool[]>(covered.size());
                 std::copy(covered.begin(), covered.end(), data.get());
-                const nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<bool*>(p); });
-                return nb::ndarray<nb::numpy, bool, nb::ndim<1>>(data.release(), {covered.size()}, owner);
+                const nb::capsule owner(data.get(),
+                                        [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+                return nb::ndarray<nb::numpy, bool, nb::ndim<1>>(data.release(), {covered.size()},
+                                                                 owner);
             },
             "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Propositions::n_columns,
@@ -163,40 +177,47 @@ NB_MODULE(_core, m) {
         .def_ro("value", &Result::value)
         .def_ro("bound", &Result::bound)
         .def_prop_ro("status", [](const Result& result) { return status_name(result.status); })
-        .def_prop_ro("counters", [](const Result& result) { return counters_dict(result.counters); });
+        .def_prop_ro("counters",
+                     [](const Result& result) { return counters_dict(result.counters); });
 
     m.def(
         "optimal",
-        [](const Propositions& propositions, const DoubleVector& gradients, const DoubleVector& hessians,
-           const DoubleVector& coverage, double l2_regularization, std::optional<std::size_t> max_conditions,
-           double min_coverage, double approximation_factor, std::optional<std::uint64_t> node_limit,
-           std::optional<double> time_limit, std::optional<nb::callable> should_stop, const std::string& bound,
-           std::size_t beam_width, std::size_t n_workers) {
-            const Problem problem = make_problem(propositions, gradients, hessians, coverage, l2_regularization);
+        [](const Propositions& propositions, const DoubleVector& gradients,
+           const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
+           std::optional<std::size_t> max_conditions, double min_coverage,
+           double approximation_factor, std::optional<std::uint64_t> node_limit,
+           std::optional<double> time_limit, std::optional<nb::callable> should_stop,
+           const std::string& bound, std::size_t beam_width, std::size_t n_workers) {
+            const Problem problem =
+                make_problem(propositions, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
-            const Limits limits =
-                make_limits(max_conditions, min_coverage, approximation_factor, node_limit, time_limit, interrupt);
+            const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
+                                              node_limit, time_limit, interrupt);
             const OptimalOptions options{bound_from_name(bound), beam_width, n_workers};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
-        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
-        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a, "approximation_factor"_a,
-        "node_limit"_a.none(), "time_limit"_a.none(), "should_stop"_a.none(), "bound"_a, "beam_width"_a,
-        "n_workers"_a, "Best query of all within the limits, with a certificate.");
+        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
+        "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
+        "min_coverage"_a, "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
+        "should_stop"_a.none(), "bound"_a, "beam_width"_a, "n_workers"_a,
+        "Best query of all within the limits, with a certificate.");
 
     m.def(
         "beam",
-        [](const Propositions& propositions, const DoubleVector& gradients, const DoubleVector& hessians,
-           const DoubleVector& coverage, double l2_regularization, std::optional<std::size_t> max_conditions,
-           double min_coverage, std::optional<double> time_limit, std::optional<nb::callable> should_stop,
+        [](const Propositions& propositions, const DoubleVector& gradients,
+           const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
+           std::optional<std::size_t> max_conditions, double min_coverage,
+           std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            std::size_t width) {
-            const Problem problem = make_problem(propositions, gradients, hessians, coverage, l2_regularization);
+            const Problem problem =
+                make_problem(propositions, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
             return run(interrupt, [&] { return beam(problem, limits, width); });
         },
-        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
-        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a, "time_limit"_a.none(),
-        "should_stop"_a.none(), "width"_a, "Beam search; with width 1, greedy search.");
+        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
+        "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
+        "min_coverage"_a, "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
+        "Beam search; with width 1, greedy search.");
 }

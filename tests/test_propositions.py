@@ -97,6 +97,9 @@ class TestShortestSeparator:
             assert float(smallest) >= high
 
     @given(finite, st.integers(1, 3))
+    @example(3.2370368029022634e-242, 1)
+    @example(math.nextafter(1e23, 0), 2)
+    @example(math.nextafter(2.0**-44, 0), 1)
     def test_few_doubles_apart(self, low, steps):
         doubles = [low]
         for _ in range(steps):
@@ -112,7 +115,7 @@ class TestShortestSeparator:
         scale = Decimal(10) ** -n_decimals
         low, high = low * scale, (low + width) * scale
         middle = (low + high) / 2
-        # Half steps, for there is always a choice with at most one digit more.
+        # Decimals off this grid have more digits, or lie next to zero, far from the middle.
         grid = [low + scale / 10 * step for step in range(width * 10)]
         best = min(grid, key=lambda t: (n_digits(float(t)), abs(t - middle), t))
         assert shortest_separator(float(low), float(high)) == float(best)
@@ -303,8 +306,8 @@ class TestWeights:
     [(0, ValueError), (-1, ValueError), (2.0, TypeError), ("8", TypeError), (True, TypeError)],
 )
 def test_max_thresholds_is_checked(max_thresholds, error):
-    match = rf"'max_thresholds' parameter must be an int in the range \[1, inf\) or None. Got {max_thresholds!r}"
-    with pytest.raises(error, match=match):
+    required = r"'max_thresholds' parameter must be an int in the range \[1, inf\) or None\."
+    with pytest.raises(error, match=f"{required} Got {max_thresholds!r} instead"):
         candidate_propositions(column(1, 2), max_thresholds=max_thresholds)
 
 

@@ -8,6 +8,7 @@ all those that separate the same rows.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -130,9 +131,9 @@ def shortest_separator(low: float, high: float) -> float:
     Returns
     -------
     threshold : float
-        Of all t with low <= t < high one with the fewest significant digits
-        (0 has none); of these the nearest to the midpoint of the two numbers as
-        printed; of two equally near ones the lower.
+        Of all decimals that read as a number t with low <= t < high, one with
+        the fewest significant digits (0 has none); of these the nearest to the
+        midpoint of the two numbers as printed; of two equally near the lower.
 
     Examples
     --------
@@ -140,22 +141,27 @@ def shortest_separator(low: float, high: float) -> float:
     [30.0, 40.0, 29.0, 0.0]
     """
     low, high = float(low), float(high)
-    if not -np.inf < low < high < np.inf:
+    if not -math.inf < low < high < math.inf:
         raise ValueError(f"'low' and 'high' must be finite with low < high. Got {low}, {high}.")
     if low <= 0.0 < high:
         return 0.0
-    # As printed: between 0.1 and 0.4 the middle is 0.25, though not quite so
-    # between the nearest doubles.
-    total = EXACT.add(Decimal(repr(low)), Decimal(repr(high)))
-    midpoint = EXACT.divide(total, Decimal(2))
+    midpoint = _printed_midpoint(low, high)
     candidates = (
         candidate
         for n_digits in range(1, MAX_DIGITS + 1)
         for candidate in _neighbours(midpoint, n_digits)
     )
-    # Ends, for `low` itself has at most 17 digits. The lower neighbour matters
-    # when the upper one is nearer but reads back as `high`.
+    # Ends, for `low` itself has at most 17 digits.
     return next(t for t in map(float, candidates) if low <= t < high)
+
+
+def _printed_midpoint(low: float, high: float) -> Decimal:
+    # As printed: between 0.1 and 0.4 the middle is 0.25, though not quite so
+    # between the nearest doubles.
+    total = EXACT.add(Decimal(repr(low)), Decimal(repr(high)))
+    # A decimal beyond the last double below `high` may read back as `high`.
+    last = Decimal(repr(math.nextafter(high, -math.inf)))
+    return min(EXACT.divide(total, Decimal(2)), last)
 
 
 def _neighbours(number: Decimal, n_digits: int) -> list[Decimal]:

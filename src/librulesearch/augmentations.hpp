@@ -11,7 +11,7 @@
 namespace rulesearch {
 
 class AugmentationTable {
-public:
+  public:
     explicit AugmentationTable(std::size_t n_columns) : entries_(n_columns), running_(n_columns) {}
 
     /// Sets: sums and bounds of all candidates. Returns false if it was interrupted.
@@ -24,14 +24,15 @@ public:
     /// No refinement of the augmented query by candidates is worth more; the query itself neither.
     double bound(std::size_t position) const { return entries_[position].bound; }
 
-private:
+  private:
     struct Entry {
         Statistics sums;
         double bound;
     };
 
-    bool raise_bounds(const RowClasses& classes, const std::vector<RowClass>& part, const BitSet& candidates,
-                      double l2_regularization, const Interrupt& interrupt);
+    bool raise_bounds(const RowClasses& classes, const std::vector<RowClass>& part,
+                      const BitSet& candidates, double l2_regularization,
+                      const Interrupt& interrupt);
 
     std::vector<Entry> entries_;
     std::vector<RunningBound> running_;

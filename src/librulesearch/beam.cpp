@@ -22,8 +22,8 @@ struct Extension {
 
 /// Proper, sufficiently covering extensions of a member.
 void append_extensions(const Problem& problem, const OrderedTable& table, const Limits& limits,
-                       const Member& member, std::size_t member_index, std::vector<Extension>& extensions,
-                       Counters& counters) {
+                       const Member& member, std::size_t member_index,
+                       std::vector<Extension>& extensions, Counters& counters) {
     std::vector<Statistics> sums(table.n_columns());
     std::vector<std::size_t> sizes(table.n_columns());
     std::size_t n_covered = 0;
@@ -57,7 +57,8 @@ std::vector<Member> select(const OrderedTable& table, const std::vector<Member>&
         member.query.push_back(extension.position);
         member.extent &= table.extent(extension.position);
         const auto is_same = [&](const Member& other) { return other.extent == member.extent; };
-        if (std::none_of(selected.begin(), selected.end(), is_same)) selected.push_back(std::move(member));
+        if (std::none_of(selected.begin(), selected.end(), is_same))
+            selected.push_back(std::move(member));
     }
     return selected;
 }
@@ -70,8 +71,9 @@ std::vector<std::size_t> columns(const OrderedTable& table, const std::vector<st
 
 }  // namespace
 
-void extend_beam(const Problem& problem, const OrderedTable& table, const Limits& limits, std::size_t width,
-                 Incumbent& incumbent, Counters& counters, const Interrupt& interrupt) {
+void extend_beam(const Problem& problem, const OrderedTable& table, const Limits& limits,
+                 std::size_t width, Incumbent& incumbent, Counters& counters,
+                 const Interrupt& interrupt) {
     std::vector<Member> members{{{}, BitSet(table.n_rows(), true)}};
     for (std::size_t size = 0; size < limits.max_conditions; ++size) {
         std::vector<Extension> extensions;

@@ -24,9 +24,10 @@ void for_each_bit(Word word, std::size_t offset, Visitor&& visit) {
 
 /// A set of positions below a fixed size.
 class BitSet {
-public:
+  public:
     BitSet() = default;
-    explicit BitSet(std::size_t n_bits, bool full = false) : words_(n_words(n_bits), full ? ~Word{0} : 0) {
+    explicit BitSet(std::size_t n_bits, bool full = false)
+        : words_(n_words(n_bits), full ? ~Word{0} : 0) {
         if (full && n_bits % word_bits != 0) words_.back() = (Word{1} << (n_bits % word_bits)) - 1;
     }
 
@@ -67,10 +68,11 @@ public:
 
     template <typename Visitor>
     void for_each(Visitor&& visit) const {
-        for (std::size_t w = 0; w < words_.size(); ++w) for_each_bit(words_[w], w * word_bits, visit);
+        for (std::size_t w = 0; w < words_.size(); ++w)
+            for_each_bit(words_[w], w * word_bits, visit);
     }
 
-private:
+  private:
     std::vector<Word> words_;
 };
 

@@ -12,7 +12,7 @@ namespace rulesearch {
 /// Watches the clock and the caller's `should_stop`. One thread, the caller's, polls; all others
 /// only look at the flag.
 class Control {
-public:
+  public:
     explicit Control(const Limits& limits) : limits_(limits) {}
 
     /// Cheap enough to be called every few microseconds. Only from the calling thread.
@@ -36,7 +36,7 @@ public:
         is_stopped_.store(true, std::memory_order_relaxed);
     }
 
-private:
+  private:
     using Clock = std::chrono::steady_clock;
     // Often enough for Ctrl-C and a progress display, too seldom to cost anything.
     static constexpr std::chrono::milliseconds question_interval{50};

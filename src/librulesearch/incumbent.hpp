@@ -1,8 +1,8 @@
 // The best query so far.
 #pragma once
 
-#include <cstddef>
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <vector>
 
@@ -21,8 +21,9 @@ enum class Wording {
 /// which form they come: larger value, then fewer conditions, then lexicographically first. The
 /// value is a function of the extent alone (sums are exact), so ties are compared with `==`.
 class Incumbent {
-public:
-    Incumbent(const Propositions& propositions, Wording wording) : propositions_(propositions), wording_(wording) {}
+  public:
+    Incumbent(const Propositions& propositions, Wording wording)
+        : propositions_(propositions), wording_(wording) {}
 
     double value() const { return value_; }
 
@@ -51,11 +52,12 @@ public:
     std::vector<std::size_t> query() {
         reword(best_);
         std::vector<std::size_t> query;
-        for (const std::size_t column : best_.columns) query.push_back(propositions_.proposition_index(column));
+        for (const std::size_t column : best_.columns)
+            query.push_back(propositions_.proposition_index(column));
         return query;
     }
 
-private:
+  private:
     struct Entry {
         std::vector<std::size_t> columns;
         bool is_reworded = false;

@@ -55,7 +55,7 @@ struct Expansion {
 
 /// Decides whether a bound is good for nothing.
 class Pruning {
-public:
+  public:
     Pruning(double incumbent_value, double approximation_factor)
         : threshold_(approximation_factor < 1.0 ? incumbent_value / approximation_factor
                                                 : incumbent_value * (1.0 - rounding_slack)),
@@ -64,7 +64,9 @@ public:
 
     /// Nothing under the bound can improve on the incumbent, or not by enough. Ties survive unless
     /// an approximation is asked for.
-    bool operator()(double bound) const { return is_relaxed_ ? bound <= threshold_ : bound < threshold_; }
+    bool operator()(double bound) const {
+        return is_relaxed_ ? bound <= threshold_ : bound < threshold_;
+    }
 
     /// A query of this value is at least as good as the incumbent.
     bool is_competitive(double value) const { return value >= incumbent_value_; }
@@ -72,7 +74,7 @@ public:
     /// What a pruned bound leaves unproven.
     double relaxation(double bound) const { return bound > incumbent_value_ ? bound : 0.0; }
 
-private:
+  private:
     double threshold_;
     double incumbent_value_;
     bool is_relaxed_;
@@ -80,9 +82,13 @@ private:
 
 /// Expands nodes; one per worker, so that its buffers are its own.
 class Expander {
-public:
+  public:
     Expander(const Problem& problem, const OrderedTable& table, const Limits& limits, Bound bound)
-        : problem_(problem), table_(table), limits_(limits), bound_(bound), classes_(table),
+        : problem_(problem),
+          table_(table),
+          limits_(limits),
+          bound_(bound),
+          classes_(table),
           augmented_(table.n_columns()) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune, const Interrupt& interrupt) {
@@ -100,7 +106,8 @@ public:
             out.is_complete = true;
             return out;
         }
-        if (!augmented_.evaluate(classes_, candidates, problem_.l2_regularization, interrupt)) return out;
+        if (!augmented_.evaluate(classes_, candidates, problem_.l2_regularization, interrupt))
+            return out;
         out.counters.n_evaluations += candidates.size();
         make_offers(node, candidates, can_prune, out);
         if (node.query.size() + 1 < limits_.max_conditions) branch(node, can_prune, out);
@@ -108,7 +115,7 @@ public:
         return out;
     }
 
-private:
+  private:
     /// Sets: the rows of the query and the positions it implies.
     void collect_rows(const Node& node) {
         BitSet extent(table_.n_rows(), true);
@@ -132,7 +139,8 @@ private:
                 ++out.counters.equivalence_immediate;
             } else if (can_prune(augmentation.bound)) {
                 ++out.counters.bound_propagated;
-                out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(augmentation.bound));
+                out.relaxed_bound =
+                    std::max(out.relaxed_bound, can_prune.relaxation(augmentation.bound));
             } else if (has_core_queries() && augmentation.critical_index < tail_index) {
                 ++out.counters.equivalence_propagated;
             } else {
@@ -144,7 +152,8 @@ private:
     }
 
     /// Offers the best augmentations if they are as good as the incumbent.
-    void make_offers(const Node& node, const BitSet& candidates, const Pruning& can_prune, Expansion& out) const {
+    void make_offers(const Node& node, const BitSet& candidates, const Pruning& can_prune,
+                     Expansion& out) const {
         double best = 0.0;
         const auto value = [&](std::size_t position) {
             const Statistics& sums = augmented_.sums(position);
@@ -174,7 +183,8 @@ private:
             if (augmentation.critical_index != augmentation.index) {
                 ++out.counters.equivalence_immediate;
             } else if (augmentation.index != survivors->back().index) {
-                out.children.push_back({std::min(augmentation.bound, node.bound), node.query, survivors});
+                out.children.push_back(
+                    {std::min(augmentation.bound, node.bound), node.query, survivors});
                 out.children.back().query.push_back(augmentation.index);
             }
         }
@@ -188,9 +198,9 @@ private:
         if (!has_core_queries()) return augmentation.index;
         const bool is_known_not_core = augmentation.critical_index < augmentation.index &&
                                        !implied_.contains(augmentation.critical_index);
-        return is_known_not_core
-                   ? augmentation.critical_index
-                   : static_cast<std::uint32_t>(classes_.critical_index(augmentation.index, implied_));
+        return is_known_not_core ? augmentation.critical_index
+                                 : static_cast<std::uint32_t>(
+                                       classes_.critical_index(augmentation.index, implied_));
     }
 
     const Problem& problem_;
@@ -211,18 +221,23 @@ std::vector<std::size_t> identity_order(std::size_t size) {
 }
 
 class BranchAndBound {
-public:
+  public:
     BranchAndBound(const Problem& problem, const Limits& limits, const OptimalOptions& options)
-        : problem_(problem), limits_(limits), options_(options), control_(limits), workers_(options.n_workers),
-          incumbent_(problem.propositions,
-                     limits.max_conditions >= problem.propositions.n_columns() ? Wording::shortest
-                                                                                : Wording::as_offered) {}
+        : problem_(problem),
+          limits_(limits),
+          options_(options),
+          control_(limits),
+          workers_(options.n_workers),
+          incumbent_(problem.propositions, limits.max_conditions >= problem.propositions.n_columns()
+                                               ? Wording::shortest
+                                               : Wording::as_offered) {}
 
     Result solve() {
         incumbent_.offer(problem_.value(problem_.total()), {});
         const OrderedTable table(problem_.propositions, start());
         if (limits_.max_conditions > 0) boundary_.push(root(table));
-        std::vector<Expander> expanders(options_.n_workers, Expander(problem_, table, limits_, options_.bound));
+        std::vector<Expander> expanders(options_.n_workers,
+                                        Expander(problem_, table, limits_, options_.bound));
         while (!boundary_.empty() && !control_.is_stopped()) {
             if (can_prune()(boundary_.top().bound)) {
                 give_up_rest();
@@ -235,25 +250,28 @@ public:
         return result();
     }
 
-private:
+  private:
     Pruning can_prune() const { return {incumbent_.value(), limits_.approximation_factor}; }
 
-    /// Sets: a first incumbent and the bound of the root. Returns the order of the columns: ascending
-    /// by their bounds, which leaves the strong ones few candidates; the paper's bound goes with the
-    /// given order.
+    /// Sets: a first incumbent and the bound of the root. Returns the order of the columns:
+    /// ascending by their bounds, which leaves the strong ones few candidates; the paper's bound
+    /// goes with the given order.
     std::vector<std::size_t> start() {
-        const OrderedTable table(problem_.propositions, identity_order(problem_.propositions.n_columns()));
+        const OrderedTable table(problem_.propositions,
+                                 identity_order(problem_.propositions.n_columns()));
         std::vector<std::uint32_t> rows(table.n_rows());
         std::iota(rows.begin(), rows.end(), std::uint32_t{0});
         const BitSet columns(table.n_columns(), true);
         RowClasses classes(table);
         classes.assign(problem_, rows, columns, Bound::paper);
-        const double bound = std::max(incumbent_.value(), classes.bound(problem_.l2_regularization));
+        const double bound =
+            std::max(incumbent_.value(), classes.bound(problem_.l2_regularization));
         progress_ = {incumbent_.value(), bound, 0, 1};
         const Interrupt interrupt{control_, &progress_};
         if (options_.beam_width > 0) {
             Counters beam_counters;  // the beam's nodes are not the proof's
-            extend_beam(problem_, table, limits_, options_.beam_width, incumbent_, beam_counters, interrupt);
+            extend_beam(problem_, table, limits_, options_.beam_width, incumbent_, beam_counters,
+                        interrupt);
         }
         std::vector<std::size_t> order = identity_order(table.n_columns());
         AugmentationTable augmented(table.n_columns());
@@ -275,17 +293,18 @@ private:
         return {progress_.bound, {}, std::move(augmentations)};
     }
 
-    /// Expands the best nodes against the same incumbent and gathers what they yield in their order:
-    /// who expanded which node when leaves no trace.
+    /// Expands the best nodes against the same incumbent and gathers what they yield in their
+    /// order: who expanded which node when leaves no trace.
     void expand_batch(const OrderedTable& table, std::vector<Expander>& expanders) {
         std::vector<Node> batch;
-        const std::uint64_t size = std::min<std::uint64_t>({1 + boundary_.size() / 8, 64,
-                                                            limits_.node_limit - counters_.n_nodes});
+        const std::uint64_t size = std::min<std::uint64_t>(
+            {1 + boundary_.size() / 8, 64, limits_.node_limit - counters_.n_nodes});
         while (batch.size() < size && !boundary_.empty() && !can_prune()(boundary_.top().bound)) {
             batch.push_back(boundary_.top());
             boundary_.pop();
         }
-        progress_ = {incumbent_.value(), batch.front().bound, counters_.n_nodes, boundary_.size() + batch.size()};
+        progress_ = {incumbent_.value(), batch.front().bound, counters_.n_nodes,
+                     boundary_.size() + batch.size()};
         std::vector<Expansion> expansions(batch.size());
         const Pruning pruning = can_prune();
         workers_.run(batch.size(), [&](std::size_t worker, std::size_t item) {
@@ -293,7 +312,8 @@ private:
             if (interrupt.is_requested()) return;
             expansions[item] = expanders[worker].expand(batch[item], pruning, interrupt);
         });
-        for (std::size_t item = 0; item < batch.size(); ++item) gather(batch[item], expansions[item], table);
+        for (std::size_t item = 0; item < batch.size(); ++item)
+            gather(batch[item], expansions[item], table);
     }
 
     void gather(Node& node, Expansion& expansion, const OrderedTable& table) {
@@ -306,7 +326,8 @@ private:
         relaxed_bound_ = std::max(relaxed_bound_, expansion.relaxed_bound);
         for (const Offer& offer : expansion.offers) {
             std::vector<std::size_t> columns;
-            for (const std::uint32_t position : offer.query) columns.push_back(table.column(position));
+            for (const std::uint32_t position : offer.query)
+                columns.push_back(table.column(position));
             incumbent_.offer(offer.value, std::move(columns));
         }
         for (Node& child : expansion.children) boundary_.push(std::move(child));

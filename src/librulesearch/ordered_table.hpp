@@ -11,7 +11,7 @@ namespace rulesearch {
 
 /// Columns renumbered by their position in a search order, with the rows' signatures in it.
 class OrderedTable {
-public:
+  public:
     /// `order[position]` is the column at that position. O(rows * columns).
     OrderedTable(const Propositions& propositions, std::vector<std::size_t> order)
         : propositions_(propositions),
@@ -20,9 +20,8 @@ public:
           signatures_(propositions.n_distinct_rows() * stride_, 0) {
         for (std::size_t position = 0; position < order_.size(); ++position) {
             const Word bit = Word{1} << (position % word_bits);
-            extent(position).for_each([&](std::size_t row) {
-                signatures_[row * stride_ + position / word_bits] |= bit;
-            });
+            extent(position).for_each(
+                [&](std::size_t row) { signatures_[row * stride_ + position / word_bits] |= bit; });
         }
     }
 
@@ -31,11 +30,13 @@ public:
     /// Words in a signature.
     std::size_t stride() const { return stride_; }
     std::size_t column(std::size_t position) const { return order_[position]; }
-    const BitSet& extent(std::size_t position) const { return propositions_.column(order_[position]); }
+    const BitSet& extent(std::size_t position) const {
+        return propositions_.column(order_[position]);
+    }
     /// Positions whose columns contain the row.
     const Word* signature(std::size_t row) const { return signatures_.data() + row * stride_; }
 
-private:
+  private:
     const Propositions& propositions_;
     std::vector<std::size_t> order_;
     std::size_t stride_;

@@ -7,7 +7,8 @@ namespace rulesearch {
 namespace {
 
 /// For each row the set of propositions it satisfies, `stride` words a row.
-std::vector<Word> row_signatures(const bool* extents, std::size_t n_propositions, std::size_t n_rows) {
+std::vector<Word> row_signatures(const bool* extents, std::size_t n_propositions,
+                                 std::size_t n_rows) {
     const std::size_t stride = n_words(n_propositions);
     std::vector<Word> signatures(n_rows * stride, 0);
     constexpr std::size_t block = 256;  // rows whose signatures stay in the cache
@@ -40,7 +41,8 @@ Propositions::Propositions(const bool* extents, std::size_t n_propositions, std:
         2 * n_rows, hash, equal);
     std::vector<std::size_t> first_row;
     for (std::size_t row = 0; row < n_rows; ++row) {
-        const auto [entry, is_new] = number.try_emplace(row, static_cast<std::uint32_t>(first_row.size()));
+        const auto [entry, is_new] =
+            number.try_emplace(row, static_cast<std::uint32_t>(first_row.size()));
         if (is_new) first_row.push_back(row);
         distinct_row_[row] = entry->second;
     }
@@ -78,7 +80,8 @@ std::vector<bool> Propositions::covered(const std::vector<std::size_t>& query) c
         if (column >= 0) extent &= columns_[static_cast<std::size_t>(column)];
     }
     std::vector<bool> rows(n_rows());
-    for (std::size_t row = 0; row < n_rows(); ++row) rows[row] = extent.contains(distinct_row_[row]);
+    for (std::size_t row = 0; row < n_rows(); ++row)
+        rows[row] = extent.contains(distinct_row_[row]);
     return rows;
 }
 

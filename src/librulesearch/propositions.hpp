@@ -17,7 +17,7 @@ namespace rulesearch {
 /// in ascending order of their proposition index. Everything below the bindings speaks of distinct
 /// rows and columns; `proposition_index` leads back.
 class Propositions {
-public:
+  public:
     /// `extents`: `n_propositions` x `n_rows` truth values, one proposition after the other.
     /// O(n_propositions * n_rows).
     Propositions(const bool* extents, std::size_t n_propositions, std::size_t n_rows);
@@ -37,7 +37,7 @@ public:
     /// Extent of a column, as a set of distinct rows.
     const BitSet& column(std::size_t column) const { return columns_[column]; }
 
-private:
+  private:
     static constexpr std::ptrdiff_t always = -1;
     static constexpr std::ptrdiff_t never = -2;
 

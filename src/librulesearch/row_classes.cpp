@@ -7,8 +7,8 @@
 
 namespace rulesearch {
 
-void RowClasses::assign(const Problem& problem, std::span<const std::uint32_t> rows, const BitSet& candidates,
-                        Bound bound) {
+void RowClasses::assign(const Problem& problem, std::span<const std::uint32_t> rows,
+                        const BitSet& candidates, Bound bound) {
     sums_.clear();
     signatures_.clear();
     closures_.clear();
@@ -17,7 +17,8 @@ void RowClasses::assign(const Problem& problem, std::span<const std::uint32_t> r
     if (bound == Bound::row_classes) {
         merge(problem, rows, candidates);
     } else {
-        for (const std::uint32_t row : rows) add_class(problem.rows[row], table_.signature(row), candidates);
+        for (const std::uint32_t row : rows)
+            add_class(problem.rows[row], table_.signature(row), candidates);
     }
     sort();
 }
@@ -25,10 +26,12 @@ void RowClasses::assign(const Problem& problem, std::span<const std::uint32_t> r
 void RowClasses::add_class(const Statistics& sums, const Word* closure, const BitSet& candidates) {
     sums_.push_back(sums);
     closures_.insert(closures_.end(), closure, closure + table_.stride());
-    for (std::size_t w = 0; w < table_.stride(); ++w) signatures_.push_back(closure[w] & candidates.words()[w]);
+    for (std::size_t w = 0; w < table_.stride(); ++w)
+        signatures_.push_back(closure[w] & candidates.words()[w]);
 }
 
-void RowClasses::merge(const Problem& problem, std::span<const std::uint32_t> rows, const BitSet& candidates) {
+void RowClasses::merge(const Problem& problem, std::span<const std::uint32_t> rows,
+                       const BitSet& candidates) {
     const std::size_t stride = table_.stride();
     const std::size_t n_slots = std::bit_ceil(2 * rows.size() + 1);
     slots_.assign(n_slots, 0);
@@ -40,7 +43,8 @@ void RowClasses::merge(const Problem& problem, std::span<const std::uint32_t> ro
         std::size_t slot = hash_words(signature.data(), stride) & (n_slots - 1);
         const auto is_other = [&](std::uint32_t entry) {
             return entry != 0 && !std::equal(signature.begin(), signature.end(),
-                                             signatures_.begin() + static_cast<std::ptrdiff_t>(offset(entry - 1)));
+                                             signatures_.begin() +
+                                                 static_cast<std::ptrdiff_t>(offset(entry - 1)));
         };
         while (is_other(slots_[slot])) slot = (slot + 1) & (n_slots - 1);
 
@@ -89,7 +93,8 @@ double RowClasses::bound(double l2_regularization) const {
     double bound = 0.0;
     for (const std::vector<RowClass>* classes : {&positive_, &negative_}) {
         RunningBound running(base_, l2_regularization);
-        for (const RowClass& row_class : *classes) running.add(row_class.sums.gradient, row_class.sums.hessian);
+        for (const RowClass& row_class : *classes)
+            running.add(row_class.sums.gradient, row_class.sums.hessian);
         bound = std::max(bound, running.bound());
     }
     return bound;
@@ -111,11 +116,13 @@ std::size_t RowClasses::critical_index(std::size_t position, const BitSet& impli
     for (const std::vector<RowClass>* classes : {&positive_, &negative_, &neutral_}) {
         for (const RowClass& row_class : *classes) {
             const bool is_covered = (signature(row_class)[last] >> (position % word_bits)) & 1;
-            if (is_covered && !restrict_to(closures_.data() + offset(row_class.id))) return position;
+            if (is_covered && !restrict_to(closures_.data() + offset(row_class.id)))
+                return position;
         }
     }
     for (std::size_t w = 0; w <= last; ++w) {
-        if (newly_implied[w] != 0) return w * word_bits + static_cast<std::size_t>(std::countr_zero(newly_implied[w]));
+        if (newly_implied[w] != 0)
+            return w * word_bits + static_cast<std::size_t>(std::countr_zero(newly_implied[w]));
     }
     return position;
 }

@@ -20,11 +20,11 @@ enum class Bound {
 
 /// Largest value of sums that start from a base and take in classes one by one.
 ///
-/// Bounding theorem: with the classes of one sign in descending |g/h| order, some best subset is one
-/// of the sums met on the way. Forced rows do not break it: the exchange argument holds for any
+/// Bounding theorem: with the classes of one sign in descending |g/h| order, some best subset is
+/// one of the sums met on the way. Forced rows do not break it: the exchange argument holds for any
 /// starting sums.
 class RunningBound {
-public:
+  public:
     RunningBound() = default;
     RunningBound(const Statistics& base, double l2_regularization)
         : sum_gradients_(base.gradient), denominator_(l2_regularization + base.hessian) {
@@ -40,7 +40,7 @@ public:
 
     double bound() const { return bound_; }
 
-private:
+  private:
     double sum_gradients_ = 0.0;
     double denominator_ = 0.0;
     double bound_ = 0.0;
@@ -57,17 +57,17 @@ struct RowClass {
 ///
 /// Two covered rows that lie in the same candidates are taken or left together by every refinement
 /// that uses candidates only. So a class counts as one row, and the bounding theorem applied to
-/// classes is admissible and never looser than applied to rows. Rows in none of the candidates are in
-/// no proper refinement and are dropped; rows in all of them are in every refinement and make up the
-/// `base` from which each sum starts.
+/// classes is admissible and never looser than applied to rows. Rows in none of the candidates are
+/// in no proper refinement and are dropped; rows in all of them are in every refinement and make up
+/// the `base` from which each sum starts.
 class RowClasses {
-public:
+  public:
     explicit RowClasses(const OrderedTable& table) : table_(table) {}
 
     /// Sets: the classes of `rows` with respect to `candidates`. With `Bound::paper` every row is a
     /// class of its own, and there is no base. O(rows * stride) and one sort.
-    void assign(const Problem& problem, std::span<const std::uint32_t> rows, const BitSet& candidates,
-                Bound bound);
+    void assign(const Problem& problem, std::span<const std::uint32_t> rows,
+                const BitSet& candidates, Bound bound);
 
     /// Largest value that the base reaches together with a union of classes. O(classes).
     double bound(double l2_regularization) const;
@@ -79,25 +79,28 @@ public:
     const std::vector<RowClass>& neutral() const { return neutral_; }
 
     /// Candidates that contain the class.
-    const Word* signature(const RowClass& row_class) const { return signatures_.data() + offset(row_class.id); }
+    const Word* signature(const RowClass& row_class) const {
+        return signatures_.data() + offset(row_class.id);
+    }
 
     /// Smallest position that the rows in `position` imply and that is not `implied` by all rows
     /// already; `position` itself if there is no smaller one. O(classes * position), as a rule far
     /// less, as a handful of rows usually disagrees on everything.
     std::size_t critical_index(std::size_t position, const BitSet& implied) const;
 
-private:
+  private:
     static constexpr std::size_t no_class = static_cast<std::size_t>(-1);
 
     std::size_t offset(std::size_t id) const { return id * table_.stride(); }
     void add_class(const Statistics& sums, const Word* closure, const BitSet& candidates);
-    void merge(const Problem& problem, std::span<const std::uint32_t> rows, const BitSet& candidates);
+    void merge(const Problem& problem, std::span<const std::uint32_t> rows,
+               const BitSet& candidates);
     void sort();
 
     const OrderedTable& table_;
-    std::vector<Statistics> sums_;    // by class id, as are
-    std::vector<Word> signatures_;    // the candidates that contain the class and
-    std::vector<Word> closures_;      // all positions that contain it
+    std::vector<Statistics> sums_;      // by class id, as are
+    std::vector<Word> signatures_;      // the candidates that contain the class and
+    std::vector<Word> closures_;        // all positions that contain it
     std::vector<std::uint32_t> slots_;  // hash table over signatures: class id + 1, or 0
     Statistics base_;
     std::size_t base_id_ = no_class;     // in all candidates

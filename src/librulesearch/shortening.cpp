@@ -12,7 +12,7 @@ constexpr std::size_t work_limit = 20'000'000;
 
 /// Covers a set of rows by the rows that columns exclude.
 class SetCover {
-public:
+  public:
     SetCover(const Propositions& propositions, const BitSet& extent)
         : excluded_(propositions.n_distinct_rows(), true) {
         excluded_ -= extent;
@@ -40,7 +40,7 @@ public:
         return greedy;
     }
 
-private:
+  private:
     /// The column that excludes most rows first (the smallest of several), then what became
     /// superfluous is taken out again.
     std::vector<std::size_t> greedy_cover() const {
@@ -62,7 +62,8 @@ private:
             }
             if (left.empty()) cover.erase(cover.begin() + static_cast<std::ptrdiff_t>(k));
         }
-        std::transform(cover.begin(), cover.end(), cover.begin(), [&](std::size_t i) { return columns_[i]; });
+        std::transform(cover.begin(), cover.end(), cover.begin(),
+                       [&](std::size_t i) { return columns_[i]; });
         return cover;
     }
 

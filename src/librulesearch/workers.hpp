@@ -16,7 +16,7 @@ namespace rulesearch {
 /// Runs `work(worker, item)` for all items of a list; the calling thread is worker 0. Threads start
 /// with the first list that has something for them to do and sleep between lists.
 class Workers {
-public:
+  public:
     using Work = std::function<void(std::size_t worker, std::size_t item)>;
 
     explicit Workers(std::size_t n_workers) : n_workers_(n_workers) {}
@@ -56,7 +56,7 @@ public:
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
-private:
+  private:
     void start_threads() {
         while (threads_.size() + 1 < n_workers_) {
             threads_.emplace_back([this, worker = threads_.size() + 1] { serve(worker); });
@@ -65,7 +65,8 @@ private:
 
     void take_items(std::size_t worker) {
         try {
-            for (std::size_t item; (item = next_item_.fetch_add(1)) < n_items_;) (*work_)(worker, item);
+            for (std::size_t item; (item = next_item_.fetch_add(1)) < n_items_;)
+                (*work_)(worker, item);
         } catch (...) {
             next_item_ = n_items_;
             const std::lock_guard lock(mutex_);

@@ -1,0 +1,94 @@
+"""The stagewise loop: one search per round, and the best weight for the query it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.losses import Loss
+from laconic.propositions import CandidatePropositions
+from laconic.rules import Query, Rule
+from laconic.search import Propositions, SearchProblem, SearchResult, SearchStatus, search
+
+__all__ = ["boost"]
+
+# A rule that gains less than this share of what the best round gained fits rounding errors.
+_NEGLIGIBLE_GAIN = 1e-14
+
+
+def boost(
+    candidates: CandidatePropositions,
+    y: NDArray[np.float64],
+    loss: Loss,
+    raw_predictions: NDArray[np.float64],
+    *,
+    n_rules: int,
+    l2_regularization: float,
+    sample_weight: NDArray[np.float64] | None = None,
+    search_options: Mapping[str, Any] | None = None,
+) -> Iterator[tuple[Rule, SearchResult]]:
+    """Find one rule after the other, each given all before it.
+
+    A round takes the gradients and hessians of the loss at the current raw predictions, searches
+    for the query with the largest objective, gives it its best weight and adds the rule to the
+    raw predictions. The loop ends after ``n_rules`` rounds, when no rule improves, or when a
+    callback of the search asked to stop.
+
+    Parameters
+    ----------
+    candidates : CandidatePropositions
+        Conditions that queries are made of.
+    y : ndarray of shape (n_rows,)
+        Targets as the loss expects them.
+    loss : Loss
+    raw_predictions : ndarray of shape (n_rows,)
+        Where to start from: zeros, an intercept, or the scores of rules fitted before.
+    n_rules : int
+        Largest number of rules to add.
+    l2_regularization : float
+    sample_weight : ndarray of shape (n_rows,), default=None
+    search_options : mapping, default=None
+        Keyword arguments of :func:`laconic.search.search`.
+
+    Yields
+    ------
+    rule : Rule
+    result : SearchResult
+        The certificate of its query.
+
+    Examples
+    --------
+    >>> from laconic.losses import SquaredLoss
+    >>> from laconic.propositions import candidate_propositions
+    >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
+    >>> y = np.array([5.0, 5.0, 1.0, 1.0])
+    >>> rules = boost(candidates, y, SquaredLoss(), np.zeros(4), n_rules=5, l2_regularization=0.0)
+    >>> for rule, result in rules:
+    ...     print(rule, result.is_optimal)
+    +5.000 if x0 <= 2 True
+    +1.000 if x0 > 2 True
+    """
+    propositions = Propositions(candidates.extents)
+    largest_gain = 0.0
+    for _ in range(n_rules):
+        problem = SearchProblem(
+            propositions,
+            loss.gradients(y, raw_predictions),
+            loss.hessians(y, raw_predictions),
+            l2_regularization,
+            sample_weight,
+        )
+        result = search(problem, **(search_options or {}))
+        largest_gain = max(largest_gain, result.objective_value)
+        has_gain = result.objective_value > _NEGLIGIBLE_GAIN * largest_gain
+        if result.status is SearchStatus.INTERRUPTED or not has_gain:
+            return
+        rule = Rule(
+            Query(tuple(candidates.propositions[p] for p in result.query)),
+            problem.weight(result.query),
+        )
+        raw_predictions = raw_predictions + np.where(problem.covered(result.query), rule.weight, 0)
+        yield rule, result

@@ -1,0 +1,565 @@
+"""scikit-learn estimators: rule ensembles for two classes and for numbers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from textwrap import indent
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from laconic.boosting import boost
+from laconic.losses import Loss, get_loss, optimal_constant
+from laconic.progress import FitProgress, ProgressPrinter
+from laconic.propositions import (
+    DEFAULT_MAX_THRESHOLDS,
+    CandidatePropositions,
+    candidate_propositions,
+)
+from laconic.rules import RuleEnsemble
+from laconic.search import METHODS, SearchProgress, SearchResult, SearchStatus
+from laconic.tables import Table, as_table
+
+__all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
+
+Floats = NDArray[np.float64]
+
+# Ten searches of this many nodes take well under a minute on tables of a few thousand rows. Nodes
+# and not seconds, so that a model does not depend on the machine.
+DEFAULT_NODE_LIMIT = 100_000
+
+_PARAMETERS = """\
+n_rules : int, default=10
+    Largest number of rules. Fewer are found when no further rule improves the fit.
+loss : str or Loss, default="auto"
+    "{loss}" is the default; any object with the methods of :class:`laconic.losses.Loss` serves.
+l2_regularization : float, default=1.0
+    Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
+    faster.
+search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
+    How to find a rule; "optimal" proves that there is no better one.
+max_conditions : int or None, default=None
+    Largest number of conditions in a rule.
+min_coverage : float, default=1
+    Smallest number of training rows, or total weight if there are weights, that a rule covers.
+approximation_factor : float in (0, 1], default=1.0
+    Be content with a rule once it is proven to reach this share of the best possible objective.
+node_limit : int or None, default=100_000
+    Stop searching for a rule after that many nodes. A rule that is not proven by then gives a
+    ``ConvergenceWarning``.
+time_limit : float or None, default=None
+    Stop searching for a rule after that many seconds. The model then depends on the machine.
+max_thresholds : int or None, default=8
+    Largest number of thresholds per numeric feature, at quantiles. None: between all values.
+negated_categories : bool, default=True
+    Whether features with more than two categories give ``x != v`` besides ``x == v``.
+fit_intercept : bool, default=False
+    Start from the best constant instead of 0.
+warm_start : bool, default=False
+    Whether `fit` adds rules to those fitted before, until there are `n_rules`.
+on_interrupt : {{"raise", "keep"}}, default="raise"
+    What Ctrl-C does: "keep" ends the fit with the rules found so far.
+callback : callable, default=None
+    Called with a :class:`FitProgress` after every rule and up to twenty times a second during a
+    search. A true return value ends the fit with the rules found so far.
+n_jobs : int or None, default=None
+    Threads of the optimal search; -1 means all processors. The model is the same for any number.
+verbose : int, default=0
+    1 prints rules as they are found and how long searches get on."""
+
+_ATTRIBUTES = """\
+ensemble_ : RuleEnsemble
+    The model: a sequence of rules, each with a query and a weight.
+search_results_ : list of SearchResult
+    A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+loss_ : Loss
+    The loss in use.
+n_features_in_ : int
+    Number of columns of the training table.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where the table had names."""
+
+
+class _RuleBoosting(BaseEstimator):
+    """What classifier and regressor share; they differ in how they read the target."""
+
+    ensemble_: RuleEnsemble
+    search_results_: list[SearchResult]
+    loss_: Loss
+    n_features_in_: int
+
+    _default_loss: str
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__doc__ and "{parameters}" in cls.__doc__:
+            parameters = indent(_PARAMETERS.format(loss=cls._default_loss), "    ").lstrip()
+            attributes = indent(_ATTRIBUTES, "    ").lstrip()
+            cls.__doc__ = cls.__doc__.replace("{parameters}", parameters)
+            cls.__doc__ = cls.__doc__.replace("{attributes}", attributes)
+
+    def __init__(
+        self,
+        n_rules: int = 10,
+        *,
+        loss: str | Loss = "auto",
+        l2_regularization: float = 1.0,
+        search: str = "optimal",
+        max_conditions: int | None = None,
+        min_coverage: float = 1,
+        approximation_factor: float = 1.0,
+        node_limit: int | None = DEFAULT_NODE_LIMIT,
+        time_limit: float | None = None,
+        max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
+        negated_categories: bool = True,
+        fit_intercept: bool = False,
+        warm_start: bool = False,
+        on_interrupt: str = "raise",
+        callback: Callable[[FitProgress], Any] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rules = n_rules
+        self.loss = loss
+        self.l2_regularization = l2_regularization
+        self.search = search
+        self.max_conditions = max_conditions
+        self.min_coverage = min_coverage
+        self.approximation_factor = approximation_factor
+        self.node_limit = node_limit
+        self.time_limit = time_limit
+        self.max_thresholds = max_thresholds
+        self.negated_categories = negated_categories
+        self.fit_intercept = fit_intercept
+        self.warm_start = warm_start
+        self.on_interrupt = on_interrupt
+        self.callback = callback
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            A pandas, polars or pyarrow table, or an array. Numeric columns give thresholds, text,
+            boolean and categorical columns values; missing values are welcome.
+        y : array-like of shape (n_rows,)
+            The target.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights, not negative. A weight of two is the same as the row twice, of zero as without
+            it.
+
+        Returns
+        -------
+        self : object
+        """
+        self._check_parameters()
+        table = _checked_table(X)
+        _, y = validate_data(self, X, y, skip_check_array=True)
+        weights = None
+        if sample_weight is not None:
+            rows = np.empty((table.n_rows, 0))
+            weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
+        counted = np.ones(table.n_rows, dtype=bool) if weights is None else weights > 0
+        target = self._encode_target(column_or_1d(y, warn=True), table.n_rows, counted)
+        self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
+        self._boost(table, target, weights, counted)
+        return self
+
+    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+        """Check the target and bring it to the form that the loss expects."""
+        raise NotImplementedError
+
+    def _boost(
+        self, table: Table, y: Floats, weights: Floats | None, counted: NDArray[np.bool_]
+    ) -> None:
+        """Sets: ensemble_, search_results_."""
+        candidates = candidate_propositions(
+            table,
+            max_thresholds=self.max_thresholds,
+            negated_categories=self.negated_categories,
+            sample_weight=weights,
+        )
+        # Rows without weight are not there: they neither fit nor tell queries apart.
+        candidates = CandidatePropositions(
+            candidates.propositions, np.ascontiguousarray(candidates.extents[:, counted])
+        )
+        y, weights = y[counted], None if weights is None else weights[counted]
+        if self.warm_start and hasattr(self, "ensemble_"):
+            rules, results = list(self.ensemble_), list(self.search_results_)
+            intercept = self.ensemble_.intercept
+            raw_predictions = self.ensemble_.raw_predictions(table)[counted]
+            if self.n_rules < len(rules):
+                raise ValueError(
+                    f"n_rules={self.n_rules} must not be smaller than the {len(rules)} rules "
+                    "fitted before when warm_start=True. Set warm_start=False to start over."
+                )
+        else:
+            rules, results = [], []
+            intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
+            raw_predictions = np.full(len(y), intercept)
+
+        def report(search: SearchProgress | None = None) -> bool:
+            progress = FitProgress(tuple(rules), tuple(results), self.n_rules, search)
+            return any([bool(callback(progress)) for callback in callbacks])
+
+        callbacks: list[Callable[[FitProgress], Any]] = []
+        if self.verbose:
+            callbacks.append(ProgressPrinter())
+        if self.callback is not None:
+            callbacks.append(self.callback)
+        rounds = boost(
+            candidates,
+            y,
+            self.loss_,
+            raw_predictions,
+            n_rules=self.n_rules - len(rules),
+            l2_regularization=self.l2_regularization,
+            sample_weight=weights,
+            search_options=self._search_options() | {"callback": report if callbacks else None},
+        )
+        try:
+            for rule, result in rounds:
+                rules.append(rule)
+                results.append(result)
+                self._warn_if_unproven(len(rules), result)
+                if report():
+                    break
+        except KeyboardInterrupt:
+            if self.on_interrupt == "raise" or not rules:
+                raise
+            warnings.warn(
+                f"Interrupted: the model has {len(rules)} of {self.n_rules} rules. Fit again with "
+                "warm_start=True to find the others.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
+        self.search_results_ = results
+
+    def _search_options(self) -> dict[str, Any]:
+        return {
+            "method": self.search,
+            "max_conditions": self.max_conditions,
+            "min_coverage": self.min_coverage,
+            "approximation_factor": self.approximation_factor,
+            "node_limit": self.node_limit,
+            "time_limit": self.time_limit,
+            "n_jobs": self.n_jobs,
+        }
+
+    def _warn_if_unproven(self, number: int, result: SearchResult) -> None:
+        """Warn about a rule that a limit kept from being proven."""
+        if result.status not in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT):
+            return
+        limit = result.status.value
+        ratio = result.approximation_ratio
+        warnings.warn(
+            f"Search for rule {number} stopped at {limit}={getattr(self, limit)} with objective "
+            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {ratio:.2f}): best "
+            f"found, not proven optimal. Raise {limit}, max_conditions or l2_regularization can "
+            f"make the proof easier, or accept this with approximation_factor="
+            f"{math.floor(100 * ratio) / 100}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+    def _check_parameters(self) -> None:
+        none = type(None)
+        for name, requirement, is_met in (
+            ("n_rules", "an int in the range [1, inf)", _is_int(self.n_rules, 1)),
+            (
+                "l2_regularization",
+                "a float in the range [0, inf)",
+                _is_real(self.l2_regularization) and self.l2_regularization >= 0,
+            ),
+            (
+                "search",
+                f"a str among {{{', '.join(map(repr, METHODS))}}}",
+                callable(self.search) or (isinstance(self.search, str) and self.search in METHODS),
+            ),
+            (
+                "max_conditions",
+                "an int in the range [1, inf) or None",
+                isinstance(self.max_conditions, none) or _is_int(self.max_conditions, 1),
+            ),
+            (
+                "min_coverage",
+                "a float in the range [0, inf)",
+                _is_real(self.min_coverage) and self.min_coverage >= 0,
+            ),
+            (
+                "approximation_factor",
+                "a float in the range (0, 1]",
+                _is_real(self.approximation_factor) and 0 < self.approximation_factor <= 1,
+            ),
+            (
+                "node_limit",
+                "an int in the range [1, inf) or None",
+                isinstance(self.node_limit, none) or _is_int(self.node_limit, 1),
+            ),
+            (
+                "time_limit",
+                "a float in the range (0, inf) or None",
+                self.time_limit is None or (_is_real(self.time_limit) and self.time_limit > 0),
+            ),
+            (
+                "max_thresholds",
+                "an int in the range [1, inf) or None",
+                isinstance(self.max_thresholds, none) or _is_int(self.max_thresholds, 1),
+            ),
+            (
+                "on_interrupt",
+                "a str among {'raise', 'keep'}",
+                self.on_interrupt in ("raise", "keep"),
+            ),
+        ):
+            if not is_met:
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must be {requirement}. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
+
+    def _fitted_table(self, X: Any) -> Table:
+        """Check a table to predict for."""
+        check_is_fitted(self)
+        table = _checked_table(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return as_table(table, self.ensemble_.feature_names)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):  # type: ignore[misc]
+    """Additive ensemble of weighted if-then rules for two classes.
+
+    The sum of the weights of the rules that cover a row is its log odds of the second class. Every
+    rule is the best one given those before it, unless its certificate says otherwise.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The classes; positive weights speak for the second one.
+    {attributes}
+
+    See Also
+    --------
+    RuleBoostingRegressor : The same for numbers.
+
+    Examples
+    --------
+    >>> X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
+    >>> y = ["no", "yes", "yes", "no", "no", "no"]
+    >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
+    >>> print(model.ensemble_)
+    -1.143 if x1 == b
+    +0.6667 if x0 > 1 & x1 == a
+    >>> model.predict([[3, "a"], [1, "b"]])
+    array(['yes', 'no'], dtype='<U3')
+    >>> [result.is_optimal for result in model.search_results_]
+    [True, True]
+    """
+
+    classes_: NDArray[Any]
+
+    _default_loss = "logistic"
+
+    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+        """Sets: classes_."""
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        check_consistent_length(y, np.empty(n_rows))
+        classes = np.unique(y[counted])
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass, "
+                f"with {len(classes)} classes. Use sklearn.multiclass.OneVsRestClassifier around "
+                f"{type(self).__name__}."
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of two classes. Got {len(classes)} class: "
+                f"{classes.tolist()}. Check the target and the sample weights."
+            )
+        if self.warm_start and hasattr(self, "classes_") and np.any(self.classes_ != classes):
+            raise ValueError(
+                f"With warm_start=True the classes must stay the same, {self.classes_.tolist()}. "
+                f"Got {classes.tolist()}. Set warm_start=False to start over."
+            )
+        self.classes_ = classes
+        return np.where(y == classes[1], 1.0, -1.0)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Sum of the weights of the rules that cover a row: its log odds.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        table = self._fitted_table(X)
+        return self.ensemble_.raw_predictions(table)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Yield the decision function of the first one, two, ... rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        table = self._fitted_table(X)
+        yield from self.ensemble_.staged_raw_predictions(table)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            In the order of `classes_`.
+        """
+        raw_predictions = self.decision_function(X)
+        positive = self.loss_.inverse_link(raw_predictions)
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the more probable class.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        raw_predictions = self.decision_function(X)
+        return self.classes_[(raw_predictions > 0).astype(np.intp)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):  # type: ignore[misc]
+    """Additive ensemble of weighted if-then rules for numbers.
+
+    The prediction for a row is the sum of the weights of the rules that cover it. Every rule is the
+    best one given those before it, unless its certificate says otherwise.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    RuleBoostingClassifier : The same for two classes.
+
+    Examples
+    --------
+    >>> X = [[1, 60], [2, 90], [3, 120], [4, 150]]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, [5, 5, 1, 1])
+    >>> print(model.ensemble_)
+    +5.000 if x0 <= 2
+    +1.000 if x0 > 2
+    >>> model.predict([[2, 100]])
+    array([5.])
+    """
+
+    _default_loss = "squared"
+
+    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+        target = np.asarray(y, dtype=np.float64)
+        assert_all_finite(target, input_name="y")
+        check_consistent_length(target, np.empty(n_rows))
+        return target
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        table = self._fitted_table(X)
+        return self.loss_.inverse_link(self.ensemble_.raw_predictions(table))
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Yield the prediction of the first one, two, ... rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        table = self._fitted_table(X)
+        for raw_predictions in self.ensemble_.staged_raw_predictions(table):
+            yield self.loss_.inverse_link(raw_predictions)
+
+
+def _checked_table(X: Any) -> Table:
+    """Wrap a table that has rows and columns."""
+    table = as_table(X)
+    shape = (table.n_rows, len(table.feature_names))
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return table
+
+
+def _is_int(value: Any, least: int) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+
+
+def _is_real(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)

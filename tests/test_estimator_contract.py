@@ -1,0 +1,10 @@
+"""scikit-learn's own checks of an estimator, without exemptions."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+
+
+@parametrize_with_checks([RuleBoostingClassifier(), RuleBoostingRegressor()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
