@@ -143,7 +143,7 @@ nb::dict counters_dict(const Counters& counters) {
 
 NB_MODULE(_core, m) {
     m.doc() = "Compiled rule search. Arguments are validated by laconic.search.";
-    m.attr("__version__") = LACONIC_VERSION;
+    m.attr("version") = LACONIC_VERSION;
 
     nb::class_<Propositions>(m, "Propositions",
                              "Extents of propositions over the distinct rows of a table.")

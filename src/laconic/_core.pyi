@@ -7,6 +7,8 @@ import numpy
 from numpy.typing import NDArray
 
 
+version: str = '0.1.0'
+
 class Propositions:
     """Extents of propositions over the distinct rows of a table."""
 

@@ -190,7 +190,10 @@ class _RuleBoosting(BaseEstimator):
     def _boost(
         self, table: Table, y: Floats, weights: Floats | None, counted: NDArray[np.bool_]
     ) -> None:
-        """Sets: ensemble_, search_results_."""
+        """Add rules to the given start.
+
+        Sets: ensemble_, search_results_.
+        """
         candidates = candidate_propositions(
             table,
             max_thresholds=self.max_thresholds,
@@ -218,7 +221,8 @@ class _RuleBoosting(BaseEstimator):
 
         def report(search: SearchProgress | None = None) -> bool:
             progress = FitProgress(tuple(rules), tuple(results), self.n_rules, search)
-            return any([bool(callback(progress)) for callback in callbacks])
+            answers = [callback(progress) for callback in callbacks]
+            return any(answers)
 
         callbacks: list[Callable[[FitProgress], Any]] = []
         if self.verbose:
@@ -351,7 +355,7 @@ class _RuleBoosting(BaseEstimator):
         return tags
 
 
-class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):  # type: ignore[misc]
+class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
     """Additive ensemble of weighted if-then rules for two classes.
 
     The sum of the weights of the rules that cover a row is its log odds of the second class. Every
@@ -377,7 +381,7 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):  # type: ignore[mi
     >>> y = ["no", "yes", "yes", "no", "no", "no"]
     >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
     >>> print(model.ensemble_)
-    -1.143 if x1 == b
+    -0.8571 if x1 == b
     +0.6667 if x0 > 1 & x1 == a
     >>> model.predict([[3, "a"], [1, "b"]])
     array(['yes', 'no'], dtype='<U3')
@@ -390,7 +394,10 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):  # type: ignore[mi
     _default_loss = "logistic"
 
     def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
-        """Sets: classes_."""
+        """Check the target and turn its two classes into -1 and 1.
+
+        Sets: classes_.
+        """
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         check_consistent_length(y, np.empty(n_rows))
@@ -478,7 +485,7 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):  # type: ignore[mi
         return tags
 
 
-class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):  # type: ignore[misc]
+class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):
     """Additive ensemble of weighted if-then rules for numbers.
 
     The prediction for a row is the sum of the weights of the rules that cover it. Every rule is the

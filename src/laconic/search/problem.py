@@ -56,7 +56,7 @@ def exactly_summable(values: FloatArray) -> FloatArray:
     Examples
     --------
     >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
-    >>> (values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2])
+    >>> print((values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2]))
     True
     """
     total = float(np.abs(values).sum())

@@ -1,0 +1,5 @@
+"""Fitted models in forms that other programs read, one module per form."""
+
+from laconic.export.json import load_model, model_from_dict, model_to_dict, save_model
+
+__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model"]
