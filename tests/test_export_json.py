@@ -40,7 +40,7 @@ def mixed_table(n_rows=60, seed=0):
     return pl.DataFrame(
         {
             "size [cm]": size,
-            "grün": generator.choice(["ja", "nein", "vielleicht", None], size=n_rows),
+            "grün": generator.choice(["ja", "nein", "vielleicht", None], size=n_rows).tolist(),
             "flag": generator.choice([True, False], size=n_rows),
             "count": generator.integers(0, 5, size=n_rows),
         }
@@ -176,9 +176,9 @@ def test_loaded_model_pickles_clones_and_goes_on():
 
 
 def test_loss_other_than_the_default_is_kept():
-    model = fitted_classifier(loss="squared")
+    model = fitted_classifier(loss=SquaredLoss())
     loaded = model_from_dict(model_to_dict(model))
-    assert loaded.loss_ == SquaredLoss()
+    assert loaded.loss == loaded.loss_ == SquaredLoss()
     assert_same_model(loaded, model, mixed_table())
 
 
@@ -429,6 +429,8 @@ def test_saving_follows_links_and_spares_folders(tmp_path):
     assert load_model(target).ensemble_.n_rules == 4
     with pytest.raises(ValueError, match="folder or a device"):
         save_model(fitted_regressor(), tmp_path)
+    with pytest.raises(FileNotFoundError, match="There is no folder"):
+        save_model(fitted_regressor(), tmp_path / "no" / "model.json")
 
 
 def test_saving_respects_the_permissions_of_new_files(tmp_path):

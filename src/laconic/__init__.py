@@ -1,10 +1,15 @@
 """Short, readable rule ensembles in which every rule is proven to be the best one."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from laconic._core import version as __version__
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export import load_model, save_model
 from laconic.progress import FitProgress
 from laconic.rules import Proposition, Query, Rule, RuleEnsemble
+
+if TYPE_CHECKING:
+    from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+    from laconic.export import load_model, save_model
 
 __all__ = [
     "FitProgress",
@@ -18,3 +23,24 @@ __all__ = [
     "load_model",
     "save_model",
 ]
+
+# scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
+# when it is first asked for.
+_MODULE_OF = {
+    "RuleBoostingClassifier": "laconic.estimators",
+    "RuleBoostingRegressor": "laconic.estimators",
+    "load_model": "laconic.export",
+    "save_model": "laconic.export",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

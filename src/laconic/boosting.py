@@ -15,8 +15,10 @@ from laconic.search import Propositions, SearchProblem, SearchResult, SearchStat
 
 __all__ = ["boost"]
 
-# A rule that gains less than this share of what the best round gained fits rounding errors.
-_NEGLIGIBLE_GAIN = 1e-14
+# A rule that gains less than this share of the largest gain fits rounding errors. These change
+# weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
+# above what a million rows leave, and below what targets of very different size gain.
+_NEGLIGIBLE_GAIN = 1e-20
 
 
 def boost(
@@ -72,15 +74,16 @@ def boost(
     +1.000 if x0 > 2 True
     """
     propositions = Propositions(candidates.extents)
-    largest_gain = 0.0
+
+    def problem_at(gradients: NDArray[np.float64]) -> SearchProblem:
+        hessians = loss.hessians(y, raw_predictions)
+        return SearchProblem(propositions, gradients, hessians, l2_regularization, sample_weight)
+
+    # What it takes to get from 0 to the start, whose rounding errors the first round sees already.
+    pull_of_start = loss.hessians(y, raw_predictions) * np.abs(raw_predictions)
+    largest_gain = problem_at(pull_of_start).objective(())
     for _ in range(n_rules):
-        problem = SearchProblem(
-            propositions,
-            loss.gradients(y, raw_predictions),
-            loss.hessians(y, raw_predictions),
-            l2_regularization,
-            sample_weight,
-        )
+        problem = problem_at(loss.gradients(y, raw_predictions))
         result = search(problem, **(search_options or {}))
         largest_gain = max(largest_gain, result.objective_value)
         has_gain = result.objective_value > _NEGLIGIBLE_GAIN * largest_gain

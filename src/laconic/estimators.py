@@ -39,27 +39,29 @@ __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
 Floats = NDArray[np.float64]
 
-# Ten searches of this many nodes take well under a minute on tables of a few thousand rows. Nodes
-# and not seconds, so that a model does not depend on the machine.
-DEFAULT_NODE_LIMIT = 100_000
+# Ten searches of this many nodes take about half a minute on tables of a few thousand rows and
+# twenty features. Nodes and not seconds, so that a model does not depend on the machine.
+DEFAULT_NODE_LIMIT = 50_000
+# More than people keep in mind; rules that need more mostly fit noise.
+DEFAULT_MAX_CONDITIONS = 5
 
 _PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
-loss : str or Loss, default="auto"
-    "{loss}" is the default; any object with the methods of :class:`laconic.losses.Loss` serves.
+loss : {{"auto", "{loss}"}} or Loss, default="auto"
+    "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float, default=1.0
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
     faster.
 search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
     How to find a rule; "optimal" proves that there is no better one.
-max_conditions : int or None, default=None
-    Largest number of conditions in a rule.
-min_coverage : float, default=1
+max_conditions : int or None, default=5
+    Largest number of conditions in a rule; None sets no limit.
+min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
 approximation_factor : float in (0, 1], default=1.0
     Be content with a rule once it is proven to reach this share of the best possible objective.
-node_limit : int or None, default=100_000
+node_limit : int or None, default=50_000
     Stop searching for a rule after that many nodes. A rule that is not proven by then gives a
     ``ConvergenceWarning``.
 time_limit : float or None, default=None
@@ -120,8 +122,8 @@ class _RuleBoosting(BaseEstimator):
         loss: str | Loss = "auto",
         l2_regularization: float = 1.0,
         search: str = "optimal",
-        max_conditions: int | None = None,
-        min_coverage: float = 1,
+        max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
+        min_coverage: float = 0,
         approximation_factor: float = 1.0,
         node_limit: int | None = DEFAULT_NODE_LIMIT,
         time_limit: float | None = None,
@@ -171,8 +173,12 @@ class _RuleBoosting(BaseEstimator):
         self : object
         """
         self._check_parameters()
+        if not self.warm_start:
+            self._forget_model()
         table = _checked_table(X)
-        _, y = validate_data(self, X, y, skip_check_array=True)
+        _, y = validate_data(self, X, y, skip_check_array=True, reset=not self._has_model)
+        if self._has_model:
+            table = self._with_fitted_names(table)
         weights = None
         if sample_weight is not None:
             rows = np.empty((table.n_rows, 0))
@@ -182,6 +188,15 @@ class _RuleBoosting(BaseEstimator):
         self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
         self._boost(table, target, weights, counted)
         return self
+
+    @property
+    def _has_model(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    def _forget_model(self) -> None:
+        # So that a fit that fails does not leave old rules next to new classes.
+        for name in ("ensemble_", "search_results_"):
+            self.__dict__.pop(name, None)
 
     def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
         """Check the target and bring it to the form that the loss expects."""
@@ -205,7 +220,7 @@ class _RuleBoosting(BaseEstimator):
             candidates.propositions, np.ascontiguousarray(candidates.extents[:, counted])
         )
         y, weights = y[counted], None if weights is None else weights[counted]
-        if self.warm_start and hasattr(self, "ensemble_"):
+        if self._has_model:
             rules, results = list(self.ensemble_), list(self.search_results_)
             intercept = self.ensemble_.intercept
             raw_predictions = self.ensemble_.raw_predictions(table)[counted]
@@ -274,13 +289,15 @@ class _RuleBoosting(BaseEstimator):
         if result.status not in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT):
             return
         limit = result.status.value
-        ratio = result.approximation_ratio
+        # Rounded down: the ratio is a promise, and as approximation_factor it is then reached.
+        ratio = math.floor(100 * result.approximation_ratio) / 100
+        advice = f"Raise {limit}, or ease the proof with max_conditions or more l2_regularization"
+        if ratio > 0:
+            advice += f", or accept this with approximation_factor={ratio}"
         warnings.warn(
             f"Search for rule {number} stopped at {limit}={getattr(self, limit)} with objective "
-            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {ratio:.2f}): best "
-            f"found, not proven optimal. Raise {limit}, max_conditions or l2_regularization can "
-            f"make the proof easier, or accept this with approximation_factor="
-            f"{math.floor(100 * ratio) / 100}.",
+            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {ratio}): best "
+            f"found, not proven optimal. {advice}.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -289,6 +306,12 @@ class _RuleBoosting(BaseEstimator):
         none = type(None)
         for name, requirement, is_met in (
             ("n_rules", "an int in the range [1, inf)", _is_int(self.n_rules, 1)),
+            (
+                "loss",
+                f"'auto', {self._default_loss!r} or an object with the methods of "
+                "laconic.losses.Loss",
+                not isinstance(self.loss, str) or self.loss in ("auto", self._default_loss),
+            ),
             (
                 "l2_regularization",
                 "a float in the range [0, inf)",
@@ -329,10 +352,20 @@ class _RuleBoosting(BaseEstimator):
                 "an int in the range [1, inf) or None",
                 isinstance(self.max_thresholds, none) or _is_int(self.max_thresholds, 1),
             ),
+            *(
+                (name, "a bool", isinstance(getattr(self, name), bool | np.bool_))
+                for name in ("negated_categories", "fit_intercept", "warm_start")
+            ),
             (
                 "on_interrupt",
                 "a str among {'raise', 'keep'}",
                 self.on_interrupt in ("raise", "keep"),
+            ),
+            ("callback", "a callable or None", self.callback is None or callable(self.callback)),
+            (
+                "n_jobs",
+                "an int other than 0 or None",
+                self.n_jobs is None or (_is_int(self.n_jobs, -math.inf) and self.n_jobs != 0),
             ),
         ):
             if not is_met:
@@ -346,7 +379,17 @@ class _RuleBoosting(BaseEstimator):
         check_is_fitted(self)
         table = _checked_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
-        return as_table(table, self.ensemble_.feature_names)
+        return self._with_fitted_names(table)
+
+    def _with_fitted_names(self, table: Table) -> Table:
+        """Name the columns as in fit: by position, unless the table itself has these names."""
+        names = self.ensemble_.feature_names or ()
+        if table.is_named and set(table.feature_names) == set(names):
+            return table
+        return table.rename(names)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._has_model
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -399,6 +442,12 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
         Sets: classes_.
         """
         assert_all_finite(y, input_name="y")
+        if y.dtype == object and None in y.tolist():
+            row = y.tolist().index(None)
+            raise ValueError(
+                f"Input y contains None at row {row}, but every row needs a class. Leave rows "
+                "without one out."
+            )
         check_classification_targets(y)
         check_consistent_length(y, np.empty(n_rows))
         classes = np.unique(y[counted])
@@ -564,7 +613,7 @@ def _checked_table(X: Any) -> Table:
     return table
 
 
-def _is_int(value: Any, least: int) -> bool:
+def _is_int(value: Any, least: float) -> bool:
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 

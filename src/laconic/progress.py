@@ -41,7 +41,7 @@ def describe_certificate(result: SearchResult) -> str:
         return "proven optimal"
     if result.status is SearchStatus.HEURISTIC:
         return "heuristic, no proof"
-    return f"within {100 * (1 - result.approximation_ratio):.2g} % of the optimum"
+    return f"within {_format_gap(result.approximation_ratio)} of the optimum"
 
 
 def describe_search(search: SearchProgress) -> str:
@@ -52,11 +52,17 @@ def describe_search(search: SearchProgress) -> str:
     >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340))
     'best 0.45, bound 0.5, gap 10 %, 12,000 nodes, 340 open'
     """
-    gap = 100 * (1 - search.approximation_ratio)
     return (
-        f"best {search.objective_value:.4g}, bound {search.bound:.4g}, gap {gap:.2g} %, "
+        f"best {search.objective_value:.4g}, bound {search.bound:.4g}, "
+        f"gap {_format_gap(search.approximation_ratio)}, "
         f"{search.n_nodes:,} nodes, {search.n_open:,} open"
     )
+
+
+def _format_gap(ratio: float) -> str:
+    gap = 100 * (1 - ratio)
+    # From 99.5 on two digits would print as 1e+02.
+    return f"{gap:.2g} %" if gap < 99.5 else f"{gap:.3g} %"
 
 
 class ProgressPrinter:

@@ -45,6 +45,7 @@ _ESTIMATORS: dict[str, type[Estimator]] = {
     "classification": RuleBoostingClassifier,
     "regression": RuleBoostingRegressor,
 }
+_DEFAULT_LOSSES = {"classification": LogisticLoss.name, "regression": SquaredLoss.name}
 _LOSS_NAMES: dict[type, str] = {loss: loss.name for loss in (LogisticLoss, SquaredLoss)}
 
 _KEYS = (
@@ -182,7 +183,7 @@ def model_from_dict(data: Mapping[str, Any]) -> Estimator:
     Returns
     -------
     estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        With the default parameters, except for the loss.
+        With the default parameters, except for a loss that is not the default.
 
     Raises
     ------
@@ -241,6 +242,11 @@ def _write_whole(path: Path, content: bytes) -> None:
         raise ValueError(
             f"A model is saved to a regular file. Got {str(path)!r}, which is a folder or a "
             "device. Choose another path."
+        )
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"A model is saved to an existing folder. There is no folder {str(path.parent)!r}. "
+            "Create it, or choose another path."
         )
     unfinished = path.with_name(f".laconic-{uuid.uuid4().hex}.tmp")
     try:
@@ -317,8 +323,10 @@ def _read_model(data: Any) -> Estimator:
         _read_rule(rule, f"rules[{position}]", feature_names)
         for position, rule in enumerate(_read_list(data["rules"], "rules"))
     ]
-    estimator = _ESTIMATORS[task](loss=loss)
+    estimator = _ESTIMATORS[task]()
     estimator.loss_ = get_loss(loss)
+    if loss != _DEFAULT_LOSSES[task]:
+        estimator.set_params(loss=estimator.loss_)
     estimator.ensemble_ = RuleEnsemble(
         tuple(rule for rule, _ in rules),
         _read_number(data["intercept"], "intercept"),

@@ -38,7 +38,7 @@ class SearchStatus(StrEnum):
 def exactly_summable(values: FloatArray) -> FloatArray:
     """Round values so that all their partial sums are exact in double precision.
 
-    All values become multiples of one power of two, 2**-52 of their total magnitude or less: what
+    All values become multiples of one power of two, 2**-51 of their total magnitude or less: what
     is rounded away is of the size that adding them up would lose anyhow. In return a set of rows
     has the same sum in whatever order it is added, so that values of queries can be compared for
     equality and do not depend on traversal order or threads.

@@ -1,0 +1,61 @@
+"""Why optimal rules: the noisy parity problem, where no single condition helps.
+
+Each row belongs to one of the 2**d corners of a cube and carries the product of the corner's signs
+as its class. A greedy search must choose a first condition that by itself says nothing, so it
+follows chance; the optimal search finds whole corners.
+
+    python examples/noisy_parity.py docs/images/noisy_parity.png
+"""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from laconic import RuleBoostingClassifier
+from laconic.datasets import noisy_parity
+
+COLOURS = {"optimal": "#1f5a8a", "greedy": "#b3541e"}
+
+
+def accuracies(search: str, n_features: int) -> list[float]:
+    """Share of new rows classified correctly by the first 0, 1, ..., 2**d rules."""
+    train = noisy_parity(100 * 2**n_features, n_features, random_state=0)
+    test = noisy_parity(10_000, n_features, random_state=1)
+    model = RuleBoostingClassifier(2**n_features, search=search, max_thresholds=9)
+    model.fit(train.data, train.target)
+    scores = model.staged_decision_function(test.data)
+    return [0.5] + [float(np.mean((score > 0) == (test.target > 0))) for score in scores]
+
+
+def draw(ax: Axes, n_features: int) -> None:
+    """Accuracy against the number of rules, for both searches."""
+    for search, colour in COLOURS.items():
+        curve = accuracies(search, n_features)
+        ax.plot(range(len(curve)), curve, color=colour, linewidth=2.2)
+        ax.annotate(
+            f"{search} {curve[-1]:.0%}",
+            (len(curve) - 1, curve[-1]),
+            xytext=(5, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+        )
+    ax.set_title(f"{n_features} features, {100 * 2**n_features} rows")
+    ax.set(xlabel="number of rules", ylim=(0.45, 1), xticks=np.linspace(0, 2**n_features, 5))
+    ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def main(path: str) -> None:
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
+    for ax, n_features in zip(axes, (3, 4), strict=True):
+        draw(ax, n_features)
+    axes[0].set_ylabel("new rows classified correctly")
+    figure.savefig(path, dpi=110)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,87 @@
+"""Random search problems, small enough for brute force."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.propositions import candidate_propositions
+from laconic.search import SearchProblem
+
+REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
+
+
+@dataclass
+class RandomProblem:
+    """A problem together with limits to search it under."""
+
+    problem: SearchProblem
+    limits: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        p = self.problem
+        return f"{p.n_propositions} propositions, {p.n_rows} rows, limits {self.limits}"
+
+
+def random_table(rng: np.random.Generator, n_rows: int) -> np.ndarray:
+    """Numeric columns with ties, categorical columns, and missing values in either."""
+    columns = []
+    for _ in range(rng.integers(1, 4)):
+        kind = rng.choice(["few numbers", "numbers", "categories"])
+        if kind == "few numbers":
+            column = rng.integers(0, 3, n_rows).astype(float).astype(object)
+        elif kind == "numbers":
+            column = rng.normal(size=n_rows).round(1).astype(object)
+        else:
+            column = rng.choice(["a", "b", "c", "d"][: rng.integers(1, 5)], n_rows).astype(object)
+        if rng.random() < 0.3:
+            column[rng.random(n_rows) < 0.3] = None
+        columns.append(column)
+    return np.stack(columns, axis=1)
+
+
+def random_extents(rng: np.random.Generator, n_rows: int) -> np.ndarray:
+    """Extents of a table's propositions, or of arbitrary ones with repetitions and constants."""
+    if rng.random() < 0.6:
+        table = random_table(rng, n_rows)
+        extents = candidate_propositions(table, max_thresholds=2).extents
+        return np.ascontiguousarray(extents[:12])
+    density = rng.choice([0.2, 0.5, 0.8])
+    return rng.random((rng.integers(0, 9), n_rows)) < density
+
+
+def random_statistics(rng: np.random.Generator, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients and hessians of either loss, with and without ties, at 0 and after some rounds."""
+    kind = rng.choice(["squared", "squared with ties", "logistic", "logistic later", "any"])
+    if kind == "any":
+        return rng.normal(size=n_rows), rng.random(n_rows) + 1e-3
+    if kind.startswith("squared"):
+        y = rng.integers(-2, 3, n_rows) if kind == "squared with ties" else rng.normal(size=n_rows)
+        loss, scores = SquaredLoss(), np.zeros(n_rows)
+    else:
+        y = rng.choice([-1.0, 1.0], n_rows)
+        loss, scores = LogisticLoss(), np.zeros(n_rows)
+        if kind == "logistic later":
+            scores = rng.choice([-5.0, -1.0, 0.5, 2.0], n_rows)
+    return loss.gradients(y, scores), loss.hessians(y, scores)
+
+
+def random_problem(seed: int) -> RandomProblem:
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(1, 25))
+    extents = random_extents(rng, n_rows)
+    gradients, hessians = random_statistics(rng, n_rows)
+    weights = None
+    if rng.random() < 0.4:
+        weights = rng.choice([0.0, 0.5, 1.0, 2.0, 3.3], n_rows)
+        weights[0] = 1.0
+    problem = SearchProblem(extents, gradients, hessians, rng.choice(REGULARIZATIONS), weights)
+    limits: dict[str, Any] = {}
+    if rng.random() < 0.4:
+        limits["max_conditions"] = int(rng.integers(0, 4))
+    if rng.random() < 0.4:
+        limits["min_coverage"] = float(rng.random() * problem.total_coverage)
+    return RandomProblem(problem, limits)

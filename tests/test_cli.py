@@ -1,0 +1,486 @@
+"""The command line: what it prints and writes, and how it refuses."""
+
+import gzip
+import inspect
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+
+import laconic
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    __version__,
+    cli,
+    load_model,
+    save_model,
+)
+from laconic.cli import main
+
+PROGRAM = [sys.executable, "-c", "import sys; from laconic.cli import main; sys.exit(main())"]
+
+
+@pytest.fixture
+def run(capfd):
+    """Run a command in this process: exit code, standard output, standard error."""
+
+    def run(*tokens):
+        code = main([str(token) for token in tokens])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run
+
+
+def refused(result, *parts):
+    """Check that a command failed with a message and nothing else."""
+    code, out, err = result
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ")
+    for part in parts:
+        assert part in err
+    return True
+
+
+def people(n_rows=80, seed=0):
+    generator = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": generator.integers(18, 90, size=n_rows),
+            "[red]plan": generator.choice(["basic", "plus", None], size=n_rows).tolist(),
+            "income": generator.normal(50, 10, size=n_rows),
+            "weight": generator.integers(1, 4, size=n_rows),
+        }
+    )
+    is_client = (frame["age"] > 40) & (frame["income"] > 45)
+    return frame.with_columns(
+        client=pl.Series(np.where(is_client, "yes", "no")),
+        spent=pl.Series(np.where(is_client, 10.0, 1.0) + generator.normal(size=n_rows)),
+    )
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    people().write_csv(path)
+    return path
+
+
+@pytest.fixture
+def model(table, tmp_path, run):
+    path = tmp_path / "model.json"
+    code, *_ = run(*fit_client(table, "--model", path, "--quiet"))
+    assert code == 0
+    return path
+
+
+def fit_client(table, *options):
+    return ["fit", table, "--target", "client", "--drop", "spent", "weight", *options]
+
+
+def test_version_and_help(run):
+    assert run("--version") == (0, f"{__version__}\n", "")
+    code, out, _ = run("--help")
+    assert code == 0
+    assert all(command in out for command in ("demo", "fit", "show", "predict"))
+    code, out, _ = run("fit", "--help")
+    assert "--approximation-factor" in out
+
+
+@pytest.mark.parametrize(
+    ("tokens", "message"),
+    [
+        (["fly"], "fly"),
+        (["fit"], "TABLE"),
+        (["fit", "table.csv"], "--target"),
+        (["fit", "table.csv", "--target", "y", "--n-rules", "many"], "many"),
+        (["fit", "table.csv", "--target", "y", "--search", "lucky"], "lucky"),
+        (["show", "a.json", "--colour"], "--colour"),
+    ],
+)
+def test_wrong_calls_are_told_from_errors(run, tokens, message):
+    code, out, err = run(*tokens)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert message.lower() in err.lower()
+
+
+def test_defaults_are_those_of_the_estimators():
+    ours = inspect.signature(cli.fit).parameters
+    theirs = inspect.signature(RuleBoostingClassifier).parameters
+    shared = ours.keys() & theirs.keys()
+    assert len(shared) == 11
+    assert {name: ours[name].default for name in shared} == {
+        name: theirs[name].default for name in shared
+    }
+
+
+def test_demo_tells_its_story():
+    process = subprocess.run([*PROGRAM, "demo"], capture_output=True, text=True, timeout=120)
+    assert (process.returncode, process.stderr) == (0, "")
+    out = process.stdout
+    assert "\x1b" not in out
+    greedy, optimal, comparison = re.split(r"Optimal search: |on all boards", out)
+    assert "Greedy search: heuristic, no proof" in greedy
+    assert optimal.startswith("proven optimal")
+    for start in ("top-lft == x & top-mid == x & top-rgt == x", "bot-lft == o & bot-mid == o"):
+        assert start in optimal
+    assert re.search(r" 2 +\+\d.\d+ +top-lft == x & mid-mid == b ", greedy)
+    assert re.search(r"proven optimal +0 of 10 +10 of 10", comparison)
+    accuracy = re.search(r"accuracy +(0\.\d+) +(0\.\d+)", comparison)
+    assert float(accuracy[1]) < 0.9 < 0.99 < float(accuracy[2])
+
+
+def test_demo_fits_on_a_screen(monkeypatch, run):
+    for columns, n_headers in (("80", 2), ("140", 1)):
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", columns)
+        _, out, _ = run("demo")
+        lines = re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
+        assert max(map(len, lines)) <= int(columns)
+        assert sum("objective" in line for line in lines) == n_headers
+
+
+def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    code, out, err = run(*fit_client(table, "--n-rules", 3, "--model", path))
+    assert (code, err) == (0, "")
+    X = people().drop("client", "spent", "weight")
+    expected = RuleBoostingClassifier(3).fit(X, people()["client"].to_numpy())
+    loaded = load_model(path)
+    assert loaded.ensemble_ == expected.ensemble_
+    assert loaded.classes_.tolist() == ["no", "yes"]
+    for rule in expected.ensemble_:
+        assert out.count(str(rule.query)) == 2
+    assert "rule 1/3: " in out
+    assert "proven optimal" in out
+    assert f"accuracy {expected.score(X, people()['client'].to_numpy()):.4g}" in out
+    assert "Positive weights speak for yes, negative ones for no." in out
+    assert f"Saved to {path}" in out
+
+
+def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
+    given = {}
+
+    class Spy(RuleBoostingRegressor):
+        def fit(self, X, y, sample_weight=None):
+            given.update(self.get_params(), sample_weight=sample_weight, columns=X.columns)
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(laconic, "RuleBoostingRegressor", Spy)
+    options = {
+        "n_rules": 2,
+        "l2_regularization": 0.5,
+        "search": "beam",
+        "max_conditions": 2,
+        "min_coverage": 2.5,
+        "approximation_factor": 0.9,
+        "node_limit": 77,
+        "time_limit": 9.5,
+        "n_jobs": 2,
+    }
+    tokens = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    more = ["--max-thresholds", "all", "--fit-intercept", "--weight", "weight", "--drop=client"]
+    code, out, _ = run("fit", table, "--target", "spent", *tokens, *more)
+    assert code == 0
+    assert "R² " in out
+    assert given.items() >= (options | {"max_thresholds": None, "fit_intercept": True}).items()
+    assert given["columns"] == ["age", "[red]plan", "income"]
+    assert given["sample_weight"].tolist() == people()["weight"].to_list()
+
+
+def test_node_limit_can_be_lifted(run, table):
+    code, *_ = run(*fit_client(table, "--node-limit", "none", "--n-rules", 1))
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"], "Classification"),
+        ([True, False], "Classification"),
+        ([0, 1], "Classification"),
+        ([3.0, 7.0], "Classification"),
+        ([0.25, 0.5], "Regression"),
+        ([1, 2, 3], "Regression"),
+        ([1.5, 2.5, 3.5], "Regression"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_task_follows_from_the_target(run, tmp_path, values, task, suffix):
+    y = (values * 6)[:12]
+    frame = pl.DataFrame({"x": range(12), "y": y})
+    path = tmp_path / f"table{suffix}"
+    frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
+    code, out, _ = run("fit", path, "--target", "y", "--n-rules", 1)
+    assert code == 0
+    assert f"{task} model: 1 rule" in out
+
+
+def test_task_can_be_chosen(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"x": range(8), "y": [0, 1] * 4}).write_csv(path)
+    assert "Regression" in run("fit", path, "--target", "y", "--task", "regression")[1]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".CSV"])
+def test_all_kinds_of_tables_give_the_same_model(run, model, tmp_path, suffix):
+    path = tmp_path / f"other[1]{suffix}"
+    if suffix in (".parquet", ".pq"):
+        people().write_parquet(path)
+    elif suffix == ".csv.gz":
+        path.write_bytes(gzip.compress(people().write_csv().encode()))
+    else:
+        people().write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    code, *_ = run(*fit_client(path, "--model", tmp_path / "other.json"))
+    assert code == 0
+    assert load_model(tmp_path / "other.json").ensemble_ == load_model(model).ensemble_
+
+
+def test_unproven_rules_take_one_short_line_each(run, tmp_path):
+    generator = np.random.default_rng(0)
+    path = tmp_path / "noise.csv"
+    pl.DataFrame(generator.normal(size=(200, 8))).write_csv(path)
+    options = ["--target", "column_7", "--n-rules", 2, "--node-limit", 3]
+    code, out, err = run("fit", path, *options)
+    assert (code, err) == (0, "")
+    assert len(re.findall(r"rule ./2: .* within .* of the optimum \(stopped at --node", out)) == 2
+    assert "2 searches stopped early. Raise --node-limit" in out
+    assert "Warning" not in out
+
+
+def test_quiet_fit_is_quiet(run, table):
+    assert run(*fit_client(table, "--quiet")) == (0, "", "")
+
+
+def test_table_without_structure_gives_no_rules(run, tmp_path):
+    path = tmp_path / "constant.csv"
+    pl.DataFrame({"x": [1, 2, 3], "y": [0.0, 0.0, 0.0]}).write_csv(path)
+    code, out, _ = run("fit", path, "--target", "y", "--model", tmp_path / "model.json")
+    assert code == 0
+    assert "0 rules" in out
+    assert len(load_model(tmp_path / "model.json").ensemble_) == 0
+
+
+def test_show_tells_all_about_a_model(run, model):
+    code, out, err = run("show", model)
+    assert (code, err) == (0, "")
+    for rule in load_model(model).ensemble_:
+        assert str(rule.query) in out
+    assert "proven optimal" in out
+    assert "\x1b" not in out
+    assert re.search(r"Features in use \(\d of 3\): ", out)
+
+
+def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
+    names = ["[bold]a[/nope]", "\x1b[31mred", ":smile:"]
+    X = pl.DataFrame(np.eye(3)[[0, 1, 2] * 4], schema=names)
+    save_model(RuleBoostingRegressor(6).fit(X, [1.0, 4.0, 9.0] * 4), tmp_path / "model.json")
+    code, out, _ = run("show", tmp_path / "model.json")
+    assert code == 0
+    assert all(name in out for name in ("[bold]a[/nope]", "\\x1b[31mred", ":smile:"))
+    assert "\x1b" not in out
+
+
+def test_predictions_are_those_of_the_api(run, model, tmp_path):
+    other = people(50, seed=1).select("income", "spent", "[red]plan", "age")
+    other.write_csv(tmp_path / "other.csv")
+    code, out, err = run("predict", model, tmp_path / "other.csv", "--probabilities")
+    assert (code, err) == (0, "")
+    estimator = load_model(model)
+    X = other.select(estimator.feature_names_in_.tolist())
+    written = pl.read_csv(out.encode())
+    assert written.columns == ["prediction", "probability_no", "probability_yes"]
+    assert written["prediction"].to_list() == estimator.predict(X).tolist()
+    probabilities = written.select(written.columns[1:]).to_numpy()
+    np.testing.assert_array_equal(probabilities, estimator.predict_proba(X))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_predictions_go_to_a_file(run, table, tmp_path, suffix):
+    model, output = tmp_path / "model.json", tmp_path / f"out{suffix}"
+    run("fit", table, "--target", "spent", "--drop", "client", "--model", model)
+    assert run("predict", model, table, "--output", output, "--keep-columns") == (0, "", "")
+    if suffix == ".parquet":
+        written = pl.read_parquet(output)
+    else:
+        written = pl.read_csv(output, separator="\t" if suffix == ".tsv" else ",")
+    assert written.columns == [*people().columns, "prediction"]
+    estimator = load_model(model)
+    X = people().select(estimator.feature_names_in_.tolist())
+    assert written["prediction"].to_list() == estimator.predict(X).tolist()
+
+
+def test_text_that_looks_like_numbers_stays_text(run, tmp_path):
+    """A column of text may hold only digits in the table to predict for."""
+    codes = ["01", "2", "x"] * 5
+    pl.DataFrame({"code": codes, "y": [5.0, 1.0, 2.0] * 5}).write_csv(tmp_path / "table.csv")
+    model = tmp_path / "model.json"
+    run("fit", tmp_path / "table.csv", "--target", "y", "--model", model)
+    (tmp_path / "new.csv").write_text("code\n01\n2\n")
+    code, out, err = run("predict", model, tmp_path / "new.csv")
+    assert (code, err) == (0, "")
+    expected = load_model(model).predict(pl.DataFrame({"code": ["01", "2"]}))
+    assert out.split() == ["prediction", *map(str, expected.tolist())]
+
+
+def test_model_without_feature_names_predicts_by_number(run, tmp_path):
+    rows = np.arange(12.0).reshape(6, 2)
+    save_model(RuleBoostingRegressor(2).fit(rows, [1, 1, 1, 2, 2, 2]), tmp_path / "model.json")
+    pl.DataFrame(rows, schema=["x0", "x1"]).write_csv(tmp_path / "table.csv")
+    code, out, err = run("predict", tmp_path / "model.json", tmp_path / "table.csv")
+    assert (code, err) == (0, "")
+    assert len(out.split()) == 7
+
+
+def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
+    assert refused(run("fit", tmp_path / "no.csv", "--target", "y"), "There is no file")
+    assert refused(run("show", tmp_path / "no.json"), "No such file", "no.json")
+    assert refused(run("fit", table, "--target", "clint"), "'clint'", "'client'")
+    assert refused(run(*fit_client(table, "--weight", "heft")), "'heft'")
+    assert refused(run(*fit_client(table, "--drop", "x1", "x2")), "columns 'x1', 'x2'")
+    people().drop("age", "income").write_csv(tmp_path / "less.csv")
+    assert refused(run("predict", model, tmp_path / "less.csv"), "columns 'age', 'income'")
+    everything = ["--drop", *people().drop("client").columns]
+    assert refused(run("fit", table, "--target", "client", *everything), "at least one column")
+    missing_folder = tmp_path / "no" / "model.json"
+    assert refused(run(*fit_client(table, "--model", missing_folder)), "existing folder")
+    assert refused(run(*fit_client(table, "--model", os.devnull)), "regular file")
+    assert refused(run("predict", model, table, "--output", tmp_path), "Cannot write")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("table.xlsx", b"a,y\n1,2\n", "must end with .csv, "),
+        ("table.csv", b"", "Cannot read the table"),
+        ("table.csv", b"a,y\n", "at least one row"),
+        ("table.csv", b"a,y\n1,2\n1,2,3,4\n", "Cannot read the table"),
+        ("table.csv", b"a,y\n\xff\xfe,2\n", "Cannot read the table"),
+        ("table.csv.gz", b"\x1f\x8b\x08broken", "Cannot read the table"),
+        ("table.parquet", b"PAR1broken", "Cannot read the table"),
+    ],
+)
+def test_unreadable_tables(run, tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert refused(run("fit", path, "--target", "y"), message)
+
+
+@pytest.mark.parametrize(
+    ("y", "options", "message"),
+    [
+        (["a", None, "b", "a"], [], "missing in 1 of 4 rows"),
+        ([1.0, None, float("nan"), 2.5], [], "missing in 2 of 4 rows"),
+        (["a", "b", "c", "a"], [], "Only two classes are supported"),
+        ([1, 2, 3, 4], ["--task", "classification"], "--task regression"),
+        (["a", "b", "a", "b"], ["--task", "regression"], "holds text"),
+        (["a", "a", "a", "a"], [], "two classes"),
+        ([1, 2, 3, 4], ["--n-rules", "0"], "'n_rules'"),
+        ([1, 2, 3, 4], ["--approximation-factor", "2"], "'approximation_factor'"),
+        ([1, 2, 3, 4], ["--weight", "t"], "Weights must be numbers"),
+        ([1, 2, 3, 4], ["--n-jobs", "0"], "n_jobs"),
+    ],
+)
+def test_targets_and_parameters_that_do_not_fit(run, tmp_path, y, options, message):
+    path = tmp_path / "table.parquet"
+    pl.DataFrame({"x": [1, 2, 3, 4], "t": list("abcd"), "y": y}).write_parquet(path)
+    assert refused(run("fit", path, "--target", "y", *options), message)
+
+
+def test_dates_cannot_be_targets(run, tmp_path):
+    path = tmp_path / "table.parquet"
+    dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 4), eager=True)
+    pl.DataFrame({"x": [1, 2, 3, 4], "day": dates}).write_parquet(path)
+    assert refused(run("fit", path, "--target", "day"), "has the type Date")
+    assert refused(run("fit", path, "--target", "x"), "'day'", "leave the column out")
+
+
+def test_models_that_do_not_fit(run, table, model, tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text(model.read_text()[:100])
+    assert refused(run("show", broken), "may be incomplete", "broken.json")
+    assert refused(run("predict", broken, table), "may be incomplete")
+    run("fit", table, "--target", "spent", "--model", tmp_path / "spent.json")
+    result = run("predict", tmp_path / "spent.json", table, "--probabilities")
+    assert refused(result, "--probabilities needs a model with classes")
+    assert refused(run("predict", model, table, "--output", tmp_path / "out.txt"), ".parquet")
+    people().with_columns(prediction=1).write_csv(tmp_path / "taken.csv")
+    result = run("predict", model, tmp_path / "taken.csv", "--keep-columns")
+    assert refused(result, "'prediction' already")
+
+
+@pytest.mark.parametrize("package", ["cyclopts", "rich", "polars"])
+def test_missing_extras_are_named(package, table):
+    program = f"import sys; sys.modules[{package!r}] = None; {PROGRAM[-1]}"
+    command = [sys.executable, "-c", program, *map(str, fit_client(table))]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert process.stderr == (
+        'The command line needs extra packages. Install them with: pip install "laconic[cli]"\n'
+    )
+
+
+def test_reader_that_stops_early_causes_no_noise(model, table):
+    command = [*PROGRAM, "predict", str(model), str(table)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 1
+
+
+def hard_table(path):
+    """Write a table with one good rule; proofs for the noise that is left take hours."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(1500, 16))
+    y = (X[:, 0] > 0.3) | (generator.random(1500) < 0.4)
+    pl.DataFrame(X).with_columns(y=pl.Series(y)).write_parquet(path)
+
+
+def hard_fit(tmp_path):
+    hard_table(tmp_path / "hard.parquet")
+    options = ["--node-limit", "none", "--l2-regularization", "0.1"]
+    return ["fit", tmp_path / "hard.parquet", "--target", "y", *options]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+def test_interrupted_fit_keeps_its_rules(tmp_path):
+    model = tmp_path / "model.json"
+    command = [*PROGRAM, *map(str, hard_fit(tmp_path)), "--model", str(model)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            first_line = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert re.fullmatch(r"Interrupted: the model has \d of 10 rules\.\n", err)
+    ensemble = load_model(model).ensemble_
+    assert 1 <= ensemble.n_rules < 10
+    assert first_line.startswith(f"rule 1/10: {ensemble[0]}  proven optimal")
+    assert str(ensemble[0].query) in out
+    assert f"Saved to {model}" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+def test_fit_interrupted_before_the_first_rule_saves_nothing(run, tmp_path):
+    model = tmp_path / "model.json"
+    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30]
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
+    timer.join()
+    assert (code, out) == (130, "")
+    assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
+    assert not model.exists()

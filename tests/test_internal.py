@@ -1,0 +1,89 @@
+"""The compiled core called directly: what the bindings let through and what they refuse."""
+
+import numpy as np
+import pytest
+
+from laconic import _core
+
+EXTENTS = np.array([[True, True, False, False], [False, True, True, False]])
+ONES = np.ones(4)
+
+
+def optimal(propositions, gradients, hessians=ONES, coverage=ONES, **options):
+    defaults = {
+        "max_conditions": None,
+        "min_coverage": 0.0,
+        "approximation_factor": 1.0,
+        "node_limit": None,
+        "time_limit": None,
+        "should_stop": None,
+        "bound": "row_classes",
+        "beam_width": 4,
+        "n_workers": 1,
+    }
+    return _core.optimal(propositions, gradients, hessians, coverage, 1.0, **(defaults | options))
+
+
+def test_result():
+    result = optimal(_core.Propositions(EXTENTS), np.array([1.0, -3.0, 1.0, 0.0]))
+    assert list(result.query) == [0, 1]
+    assert (result.value, result.bound, result.status) == (4.5, 4.5, "optimal")
+
+
+@pytest.mark.parametrize(
+    "extents", [EXTENTS.astype(np.uint8), EXTENTS[0], np.asfortranarray(EXTENTS), EXTENTS[:, ::2]]
+)
+def test_wrong_extents_are_refused_not_copied(extents):
+    with pytest.raises(TypeError, match="incompatible"):
+        _core.Propositions(extents)
+
+
+@pytest.mark.parametrize("gradients", [ONES.astype(np.float32), np.ones((4, 1)), np.ones(8)[::2]])
+def test_wrong_statistics_are_refused_not_copied(gradients):
+    with pytest.raises(TypeError, match="incompatible"):
+        optimal(_core.Propositions(EXTENTS), gradients)
+
+
+def test_wrong_lengths():
+    with pytest.raises(ValueError, match=r"hessians must have one entry per row \(4\). Got 3"):
+        optimal(_core.Propositions(EXTENTS), ONES, np.ones(3))
+
+
+def test_rows_and_propositions_beyond_one_word():
+    """Bits in several words: 200 rows, 130 propositions, each but the last two covering one row."""
+    extents = np.zeros((130, 200), dtype=bool)
+    extents[np.arange(128), np.arange(128)] = True
+    extents[128, 100:] = True
+    extents[129, :150] = True
+    gradients = np.zeros(200)
+    gradients[100:150] = 1.0
+    for n_workers in (1, 3):
+        result = optimal(
+            _core.Propositions(extents),
+            gradients,
+            np.ones(200),
+            np.ones(200),
+            beam_width=0,
+            n_workers=n_workers,
+        )
+        assert list(result.query) == [128, 129]
+        assert result.value == 50**2 / 51
+
+
+def test_should_stop_is_asked_and_obeyed():
+    rng = np.random.default_rng(0)
+    extents = rng.random((100, 1000)) < 0.5
+    asked = []
+    result = optimal(
+        _core.Propositions(extents),
+        rng.normal(size=1000),
+        np.ones(1000),
+        np.ones(1000),
+        should_stop=lambda *numbers: asked.append(numbers) or len(asked) == 2,
+    )
+    assert result.status == "interrupted"
+    assert len(asked) == 2
+    value, bound, n_nodes, n_open = asked[-1]
+    assert value <= bound
+    assert n_nodes >= 0
+    assert n_open > 0

@@ -1,0 +1,105 @@
+import io
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from laconic import FitProgress
+from laconic.progress import ProgressPrinter, describe_certificate, describe_search
+from laconic.rules import Proposition, Query, Rule
+from laconic.search import SearchProgress, SearchResult, SearchStatus
+
+RULE = Rule(Query((Proposition("age", ">", 30),)), 1.5)
+
+
+def result(objective_value=0.5, bound=0.5, status=SearchStatus.OPTIMAL, **more):
+    return SearchResult((0,), objective_value, bound, status, **more)
+
+
+def after_rule(search_result=None):
+    return FitProgress((RULE,), (search_result or result(),), 4)
+
+
+def during_search():
+    return FitProgress((RULE,), (result(),), 4, SearchProgress(0.45, 0.5, 12_000, 340))
+
+
+def written(progress, interval=1.0):
+    stream = io.StringIO()
+    ProgressPrinter(interval, stream)(progress)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("status", "ratio", "words"),
+    [
+        (SearchStatus.OPTIMAL, 1.0, "proven optimal"),
+        (SearchStatus.HEURISTIC, 0.5, "heuristic, no proof"),
+        (SearchStatus.APPROXIMATE, 0.9, "within 10 % of the optimum"),
+        (SearchStatus.NODE_LIMIT, 0.9999, "within 0.01 % of the optimum"),
+        (SearchStatus.TIME_LIMIT, 0.25, "within 75 % of the optimum"),
+        (SearchStatus.NODE_LIMIT, 0.004, "within 99.6 % of the optimum"),
+        (SearchStatus.NODE_LIMIT, 0.0, "within 100 % of the optimum"),
+    ],
+)
+def test_certificate_in_words(status, ratio, words):
+    assert describe_certificate(result(ratio, 1.0, status)) == words
+
+
+@pytest.mark.parametrize(
+    ("best", "gap"), [(0.0, "100 %"), (0.001, "99.9 %"), (0.45, "55 %"), (1.0, "0 %")]
+)
+def test_search_in_words(best, gap):
+    words = describe_search(SearchProgress(best, 1.0, n_nodes=1234567, n_open=0))
+    assert words == f"best {best:g}, bound 1, gap {gap}, 1,234,567 nodes, 0 open"
+
+
+def test_a_line_for_every_rule():
+    found = result(counters={"nodes": 1500}, seconds=0.25)
+    line = "rule 1/4: +1.500 if age > 30 [objective 0.5, proven optimal, 1,500 nodes, 0.25 s]\n"
+    assert written(after_rule(found)) == line
+
+
+def test_counters_are_optional():
+    assert "0 nodes" in written(after_rule(result(counters={})))
+
+
+def test_a_line_for_a_long_search():
+    line = "rule 2/4: best 0.45, bound 0.5, gap 10 %, 12,000 nodes, 340 open\n"
+    assert written(during_search(), interval=0.0) == line
+
+
+def test_silent_about_a_short_search():
+    assert written(during_search(), interval=1e9) == ""
+
+
+def test_interval_starts_anew_with_every_line(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    printer = ProgressPrinter(1.0, stream)
+    n_lines = []
+    for clock[0], progress in (
+        (0.9, during_search()),
+        (1.0, during_search()),
+        (1.9, during_search()),
+        (1.95, after_rule()),
+        (2.9, during_search()),
+        (3.0, during_search()),
+    ):
+        printer(progress)
+        n_lines.append(stream.getvalue().count("\n"))
+    assert n_lines == [0, 1, 1, 2, 2, 3]
+
+
+def test_prints_to_standard_output_by_default(capsys):
+    ProgressPrinter()(after_rule())
+    assert capsys.readouterr().out.startswith("rule 1/4: +1.500 if age > 30")
+
+
+def test_printer_never_asks_to_stop():
+    assert ProgressPrinter(0.0, io.StringIO())(during_search()) is None
+
+
+def test_progress_is_read_only():
+    with pytest.raises(FrozenInstanceError):
+        after_rule().n_rules = 5

@@ -1,0 +1,126 @@
+"""Every method on every problem, against brute force.
+
+Sums are exact, so most comparisons are for equality and not for closeness.
+"""
+
+import numpy as np
+import pytest
+
+from laconic.search import SearchProblem, SearchStatus, search
+from problems import random_problem
+
+N_PROBLEMS = 6000
+N_CHUNKS = 12
+
+OPTIMAL_VARIANTS = [
+    {},
+    {"bound": "paper"},
+    {"beam_width": 0},
+    {"n_jobs": 2},
+]
+REFERENCE_VARIANTS = [
+    {},
+    {"bounding": False},
+    {"core_queries": False},
+    {"propagation": False},
+    {"opus": False},
+    {"best_first": False},
+    {"shortening": False},
+]
+
+
+def chunk(number):
+    return range(number * N_PROBLEMS // N_CHUNKS, (number + 1) * N_PROBLEMS // N_CHUNKS)
+
+
+def check_certificate(case, result):
+    """The result is what it says it is, and within the limits."""
+    assert case.problem.objective(result.query) == result.objective_value
+    assert list(result.query) == sorted(set(result.query))
+    assert len(result.query) <= case.limits.get("max_conditions", np.inf)
+    coverage = case.problem.coverage[case.problem.covered(result.query)].sum()
+    assert coverage >= case.limits.get("min_coverage", 0)
+    assert result.bound >= result.objective_value
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_exact_methods_agree_with_brute_force(number):
+    for seed in chunk(number):
+        case = random_problem(seed)
+        expected = search(case.problem, "brute_force", **case.limits)
+        check_certificate(case, expected)
+        for options in OPTIMAL_VARIANTS:
+            result = search(case.problem, "optimal", **case.limits, **options)
+            # Ties included: the fewest propositions, then the first ones.
+            assert result.query == expected.query, (seed, case, options)
+            assert result.objective_value == expected.objective_value
+            assert result.bound == result.objective_value
+            assert result.status is SearchStatus.OPTIMAL
+        for options in REFERENCE_VARIANTS:
+            result = search(case.problem, "reference", **case.limits, **options)
+            check_certificate(case, result)
+            assert result.objective_value == pytest.approx(
+                expected.objective_value, rel=1e-9, abs=0
+            ), (seed, case, options)
+            assert result.bound == result.objective_value
+            assert result.status is SearchStatus.OPTIMAL
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_stopped_searches_keep_true_bounds(number):
+    for seed in chunk(number):
+        case = random_problem(seed)
+        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        for method, options in [
+            ("optimal", {"beam_width": 0, "node_limit": 1}),
+            ("optimal", {"beam_width": 0, "node_limit": 3}),
+            ("optimal", {"bound": "paper", "node_limit": 2}),
+            ("reference", {"node_limit": 2}),
+            ("reference", {"node_limit": 2, "best_first": False}),
+            ("optimal", {"approximation_factor": 0.7}),
+            ("reference", {"approximation_factor": 0.7}),
+            ("greedy", {}),
+            ("beam", {"width": 3}),
+        ]:
+            result = search(case.problem, method, **case.limits, **options)
+            check_certificate(case, result)
+            assert result.objective_value <= optimum * (1 + 1e-12), (seed, case, method, options)
+            assert result.bound >= optimum * (1 - 1e-12), (seed, case, method, options)
+            alpha = options.get("approximation_factor", 0)
+            assert result.approximation_ratio >= alpha * (1 - 1e-12)
+            if result.status is SearchStatus.OPTIMAL:
+                assert result.bound == result.objective_value
+
+
+def test_both_limits_matter_in_the_problems():
+    """Guards the tests above: limits must change some answers, ties and missing rows occur."""
+    changed = 0
+    for seed in range(300):
+        case = random_problem(seed)
+        free = search(case.problem, "brute_force")
+        changed += search(case.problem, "brute_force", **case.limits).query != free.query
+    assert changed > 30
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_larger_problems_agree_with_the_reference(seed):
+    """Too large for brute force: many columns, more than one word of them, and of rows."""
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(60, 200))
+    x = rng.normal(size=(4, n_rows))
+    thresholds = np.quantile(x, np.linspace(0.1, 0.9, 9), axis=1).T
+    below = x[:, None, :] <= thresholds[:, :, None]
+    extents = np.concatenate([below, ~below], axis=1).reshape(-1, n_rows)
+    gradients = rng.normal(size=n_rows) + 2.0 * (x[0] * x[1] > 0)
+    problem = SearchProblem(extents, gradients, np.full(n_rows, 2.0), l2_regularization=5.0)
+    expected = search(problem, "reference")
+    for options in OPTIMAL_VARIANTS:
+        result = search(problem, "optimal", **options)
+        assert result.objective_value == pytest.approx(expected.objective_value, rel=1e-12)
+        assert result.bound == result.objective_value
+    for limit in (1, 2, 3):
+        expected = search(problem, "reference", max_conditions=limit, min_coverage=7)
+        for options in OPTIMAL_VARIANTS:
+            result = search(problem, "optimal", max_conditions=limit, min_coverage=7, **options)
+            assert len(result.query) <= limit
+            assert result.objective_value == pytest.approx(expected.objective_value, rel=1e-12)
