@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from problems import random_table
 
 from laconic.boosting import boost
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.propositions import candidate_propositions
 from laconic.rules import RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
+from problems import random_table
 
 
 class PoissonLoss:

@@ -1,3 +1,4 @@
+import ast
 import importlib
 import inspect
 import pkgutil
@@ -95,4 +96,4 @@ def test_documented_defaults_are_the_defaults(name):
     for parameter in inspect.signature(estimator).parameters.values():
         line = next(line for line in doc.splitlines() if line.startswith(f"{parameter.name} : "))
         documented = line.rpartition("default=")[2]
-        assert eval(documented) == parameter.default, line
+        assert ast.literal_eval(documented) == parameter.default, line

@@ -29,10 +29,10 @@ def hard_problem():
 
 @pytest.fixture(scope="module")
 def medium_problem():
-    """A search of a few hundred nodes, with nested extents, so that queries are often equivalent."""
+    """A search of a few hundred nodes; nested extents make queries equivalent now and then."""
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(5, 1, 150))
-    below = (x <= np.linspace(-1, 1, 4)[:, np.newaxis]).reshape(-1, 150)
+    x = rng.normal(size=(4, 1, 150))
+    below = (x <= np.linspace(-1, 1, 3)[:, np.newaxis]).reshape(-1, 150)
     extents = np.concatenate([below, ~below])
     return SearchProblem(extents, rng.normal(size=150), np.ones(150), l2_regularization=2.0)
 

@@ -1,0 +1,328 @@
+"""The command line: thin commands over the public API.
+
+What a command has to say goes to the standard output, errors and warnings to the standard error.
+The exit code is 0 for success, 1 for an error, 2 for a wrong call and 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+import laconic
+from laconic.cli import files
+from laconic.datasets import tic_tac_toe
+
+try:
+    import cyclopts
+
+    from laconic.cli import screen
+
+    # Too slow to import before a command needs it.
+    if find_spec("polars") is None:
+        raise ModuleNotFoundError
+except ModuleNotFoundError:
+    # The console script starts with this import, so that this line is all a user sees.
+    raise SystemExit(
+        'The command line needs extra packages. Install them with: pip install "laconic[cli]"'
+    ) from None
+
+if TYPE_CHECKING:
+    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+
+__all__ = ["main"]
+
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+_DEMO_PARAMETERS: dict[str, Any] = {
+    "n_rules": 10,
+    "l2_regularization": 10,
+    "negated_categories": False,
+}
+
+
+def main(tokens: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Parameters
+    ----------
+    tokens : sequence of str, default=None
+        The command and its arguments; None takes those of the process.
+
+    Returns
+    -------
+    exit_code : int
+        0 for success.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        exit_code = _run(tokens)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough, as head does. What Python flushes at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_ERROR
+    except cyclopts.CycloptsError as error:
+        screen.complain(f"error: {error}")
+        return EXIT_USAGE
+    except (files.CommandError, ValueError, TypeError, OSError) as error:
+        screen.complain(f"error: {error}")
+        return EXIT_ERROR
+    except KeyboardInterrupt:
+        screen.complain("Interrupted.")
+        return EXIT_INTERRUPTED
+    return exit_code
+
+
+def _run(tokens: Sequence[str] | None) -> int:
+    app = cyclopts.App(
+        name="laconic",
+        help="Learn short, readable rule ensembles in which every rule is proven to be the best.",
+        version=laconic.__version__,
+    )
+    for command in (demo, fit, show, predict):
+        app.command(command)
+    called, arguments, *_ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    return called(*arguments.args, **arguments.kwargs) or 0
+
+
+def demo() -> None:
+    """Compare greedy with optimal rules for the final boards of tic-tac-toe."""
+    dataset = tic_tac_toe(backend="polars")
+    models = {
+        search: laconic.RuleBoostingClassifier(**_DEMO_PARAMETERS, search=search).fit(
+            dataset.data, dataset.target
+        )
+        for search in ("greedy", "optimal")
+    }
+    console = screen.make_console()
+    screen.print_text(
+        console, f"Has x won? Rules for the {len(dataset.target)} final boards of tic-tac-toe."
+    )
+    screen.print_text(
+        console, "A positive weight speaks for x, a negative one against. b is a blank field.\n"
+    )
+    screen.print_beside(
+        console,
+        *(
+            screen.rules_table(model, screen.rules_title(search, model))
+            for search, model in models.items()
+        ),
+    )
+    console.print(screen.comparison_table(models, dataset.data, dataset.target))
+    screen.print_text(
+        console,
+        "\nAfter the first rule, the optimal search finds the lines of three that decide\n"
+        "a game, and proves that no rule gains more. The greedy search starts from the\n"
+        f"condition that looks best alone, and gets {models['greedy'].ensemble_[1].query}.",
+    )
+
+
+def fit(
+    table: Path,
+    /,
+    *,
+    target: str,
+    task: Literal["auto", "classification", "regression"] = "auto",
+    model: Path | None = None,
+    n_rules: int = 10,
+    l2_regularization: float = 1.0,
+    search: Literal["optimal", "greedy", "beam", "reference", "brute_force"] = "optimal",
+    max_conditions: int | None = 5,
+    min_coverage: float = 0,
+    approximation_factor: float = 1.0,
+    node_limit: int | None = 50_000,
+    time_limit: float | None = None,
+    max_thresholds: int | Literal["all"] = 8,
+    fit_intercept: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+    n_jobs: int | None = None,
+    weight: str | None = None,
+    drop: Annotated[
+        list[str] | None, cyclopts.Parameter(negative="", consume_multiple=True)
+    ] = None,
+    quiet: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+) -> int:
+    """Learn rules from a table.
+
+    Ctrl-C ends the search and keeps the rules found so far.
+
+    Parameters
+    ----------
+    table : Path
+        CSV, TSV or Parquet file (.csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq). Empty cells are
+        missing values.
+    target : str
+        Column to predict.
+    task : str
+        "auto" is classification for text, booleans and whole numbers of which there are two, and
+        regression otherwise.
+    model : Path
+        File to save the model to, as JSON.
+    n_rules : int
+        Largest number of rules.
+    l2_regularization : float
+        Penalty on squared weights; more of it favours rules that cover many rows.
+    search : str
+        How to find a rule; "optimal" proves that there is no better one.
+    max_conditions : int
+        Largest number of conditions in a rule; "none" for no limit.
+    min_coverage : float
+        Smallest number of rows, or total weight, that a rule covers.
+    approximation_factor : float
+        Be content with a rule proven to reach this share of the best possible objective.
+    node_limit : int
+        Stop searching for a rule after that many nodes; "none" for no limit.
+    time_limit : float
+        Stop searching for a rule after that many seconds.
+    max_thresholds : int
+        Largest number of thresholds per numeric column, at quantiles; "all" for all values.
+    fit_intercept : bool
+        Start from the best constant instead of 0.
+    n_jobs : int
+        Threads of the optimal search; -1 for all processors.
+    weight : str
+        Column with the weights of the rows.
+    drop : list of str
+        Columns to leave out.
+    quiet : bool
+        Show nothing but warnings and errors.
+    """
+    if model is not None:
+        files.check_destination(model)
+    frame = files.read_table(table)
+    if task == "auto":
+        task = files.detect_task(files.column(frame, target))
+    y = files.read_target(files.column(frame, target), task)
+    sample_weight = None if weight is None else files.read_weights(files.column(frame, weight))
+    X = files.drop_columns(frame, [target, *([weight] if weight else []), *(drop or [])])
+    console = screen.make_console(quiet=quiet)
+    progress = screen.FitScreen(console)
+    make: type[Estimator] = (
+        laconic.RuleBoostingClassifier
+        if task == "classification"
+        else laconic.RuleBoostingRegressor
+    )
+    estimator = make(
+        n_rules,
+        l2_regularization=l2_regularization,
+        search=search,
+        max_conditions=max_conditions,
+        min_coverage=min_coverage,
+        approximation_factor=approximation_factor,
+        node_limit=node_limit,
+        time_limit=time_limit,
+        max_thresholds=None if max_thresholds == "all" else max_thresholds,
+        fit_intercept=fit_intercept,
+        n_jobs=n_jobs,
+        on_interrupt="keep",
+        callback=progress,
+    )
+    with _short_warnings(), progress.watch():
+        estimator.fit(X, y, sample_weight)
+    if progress.is_interrupted and not getattr(estimator, "ensemble_", ()):
+        screen.complain("Interrupted before the first rule was found. Nothing is saved.")
+        return EXIT_INTERRUPTED
+    if progress.is_interrupted:
+        screen.complain(
+            f"Interrupted: the model has {len(estimator.ensemble_)} of {n_rules} rules."
+        )
+    if model is not None:
+        laconic.save_model(estimator, model)
+    screen.print_text(console, f"\n{screen.describe_model(estimator)}")
+    screen.print_text(console, f"Learned from {len(X)} rows to predict {screen.visible(target)}.\n")
+    console.print(screen.rules_table(estimator), "", sep="\n")
+    for line in screen.closing_lines(
+        estimator, screen.training_scores(estimator, X, y, sample_weight)
+    ):
+        screen.print_text(console, line)
+    if model is not None:
+        screen.print_text(console, f"Saved to {screen.visible(str(model))}")
+    return EXIT_INTERRUPTED if progress.is_interrupted else 0
+
+
+def show(model: Path, /) -> None:
+    """Show the rules of a saved model.
+
+    Parameters
+    ----------
+    model : Path
+        File that 'laconic fit --model' or laconic.save_model wrote.
+    """
+    estimator = laconic.load_model(model)
+    console = screen.make_console()
+    screen.print_text(console, f"{screen.describe_model(estimator)}\n")
+    console.print(screen.rules_table(estimator), "", sep="\n")
+    ensemble = estimator.ensemble_
+    used = {proposition.feature for rule in ensemble for proposition in rule.query}
+    names = [name for name in ensemble.feature_names or () if name in used]
+    listed = ", ".join(map(screen.visible, names)) or "none"
+    screen.print_text(
+        console, f"Features in use ({len(names)} of {estimator.n_features_in_}): {listed}"
+    )
+
+
+def predict(
+    model: Path,
+    table: Path,
+    /,
+    *,
+    output: Path | None = None,
+    probabilities: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+    keep_columns: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+) -> None:
+    """Predict the target for the rows of a table.
+
+    Parameters
+    ----------
+    model : Path
+        File that 'laconic fit --model' or laconic.save_model wrote.
+    table : Path
+        CSV, TSV or Parquet file with the columns that the model was trained on, in any order.
+    output : Path
+        File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
+    probabilities : bool
+        Add a column with the probability of each class.
+    keep_columns : bool
+        Put the predictions next to the columns of the table.
+    """
+    estimator = laconic.load_model(model)
+    if output is not None:
+        files.check_destination(output)
+        files.check_suffix(output, (*files.SEPARATORS, *files.PARQUET_SUFFIXES))
+    if probabilities and not isinstance(estimator, laconic.RuleBoostingClassifier):
+        raise files.CommandError(
+            "--probabilities needs a model with classes. Got a regression model. Leave it out."
+        )
+    frame = files.read_table(table, text_columns=files.text_features(estimator))
+    X = files.select_features(frame, estimator)
+    # The columns are taken by name, also for a model that was trained on nameless ones.
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        columns = {"prediction": estimator.predict(X)}
+        if isinstance(estimator, laconic.RuleBoostingClassifier) and probabilities:
+            names = [f"probability_{name}" for name in estimator.classes_.tolist()]
+            columns |= dict(zip(names, estimator.predict_proba(X).T, strict=True))
+    files.write_table(files.with_columns(frame, columns, keep_columns), output)
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """Show warnings as single lines; the certificates tell about searches that were stopped."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if not issubclass(warning.category, ConvergenceWarning):
+            screen.complain(f"warning: {warning.message}")
