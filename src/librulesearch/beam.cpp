@@ -102,7 +102,7 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     RowClasses classes(table);
     classes.assign(problem, all_rows, BitSet(table.n_columns(), true), Bound::paper);
 
-    Incumbent incumbent(problem.propositions, Wording::shortest);
+    Incumbent incumbent(problem.propositions);
     incumbent.offer(problem.value(problem.total()), {});
     const Progress progress{incumbent.value(), classes.bound(problem.l2_regularization), 0, 0};
     extend_beam(problem, table, limits, width, incumbent, result.counters, {control, &progress});

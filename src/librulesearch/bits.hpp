@@ -85,6 +85,14 @@ inline std::size_t intersection_size(const BitSet& a, const BitSet& b) {
     return total;
 }
 
+/// Whether two sets have the same members in `region`.
+inline bool are_equal_within(const BitSet& region, const BitSet& a, const BitSet& b) {
+    for (std::size_t w = 0; w < region.words().size(); ++w) {
+        if (((a.words()[w] ^ b.words()[w]) & region.words()[w]) != 0) return false;
+    }
+    return true;
+}
+
 /// The sets' hash; equal sets have equal hashes. FNV-1a over words with a final mix.
 inline std::size_t hash_words(const Word* words, std::size_t count) {
     Word hash = 0xcbf29ce484222325ULL;

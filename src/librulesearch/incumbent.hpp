@@ -11,40 +11,32 @@
 
 namespace rulesearch {
 
-/// Which query stands for an extent.
-enum class Wording {
-    shortest,  // the shortest one, whatever query was offered
-    as_offered
-};
-
 /// Keeps the best of all queries offered, by a total order that does not depend on when and in
 /// which form they come: larger value, then fewer conditions, then lexicographically first. The
 /// value is a function of the extent alone (sums are exact), so ties are compared with `==`.
 class Incumbent {
   public:
-    Incumbent(const Propositions& propositions, Wording wording)
-        : propositions_(propositions), wording_(wording) {}
+    explicit Incumbent(const Propositions& propositions) : propositions_(propositions) {}
 
     double value() const { return value_; }
+    /// Conditions of the best query, as far as it has been shortened.
+    std::size_t n_conditions() const { return best_.columns.size(); }
 
-    /// `columns`: the offered query, in any order.
+    /// `columns`: the offered query, in any order. Its extent counts, not its wording.
     void offer(double value, std::vector<std::size_t> columns) {
         if (value < value_) return;
         std::sort(columns.begin(), columns.end());
         if (value > value_) {
             value_ = value;
-            best_ = {std::move(columns), wording_ == Wording::as_offered};
+            best_ = {std::move(columns)};
             tied_.clear();
             return;
         }
-        if (best_.columns == columns) return;
-        Entry challenger{std::move(columns), wording_ == Wording::as_offered};
-        if (wording_ == Wording::shortest) {
-            if (tied_.empty()) tied_.insert(extent(best_.columns));
-            if (!tied_.insert(extent(challenger.columns)).second) return;
-            reword(best_);
-            reword(challenger);
-        }
+        if (tied_.empty()) tied_.insert(extent(best_.columns));
+        if (!tied_.insert(extent(columns)).second) return;
+        Entry challenger{std::move(columns)};
+        reword(best_);
+        reword(challenger);
         if (is_before(challenger.columns, best_.columns)) best_ = std::move(challenger);
     }
 
@@ -81,7 +73,6 @@ class Incumbent {
     }
 
     const Propositions& propositions_;
-    Wording wording_;
     double value_ = -1.0;
     Entry best_;
     std::set<BitSet> tied_;  // extents with the best value, once there are several

@@ -1,9 +1,12 @@
 #include "librulesearch/optimal.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <queue>
+#include <tuple>
 
 #include "librulesearch/augmentations.hpp"
 #include "librulesearch/beam.hpp"
@@ -56,16 +59,21 @@ struct Expansion {
 /// Decides whether a bound is good for nothing.
 class Pruning {
   public:
-    Pruning(double incumbent_value, double approximation_factor)
+    /// `incumbent_size`: conditions of the incumbent if longer ties are to be given up, else
+    /// nothing.
+    Pruning(double incumbent_value, double approximation_factor,
+            std::optional<std::size_t> incumbent_size)
         : threshold_(approximation_factor < 1.0 ? incumbent_value / approximation_factor
                                                 : incumbent_value * (1.0 - rounding_slack)),
           incumbent_value_(incumbent_value),
+          incumbent_size_(incumbent_size.value_or(std::numeric_limits<std::size_t>::max())),
           is_relaxed_(approximation_factor < 1.0) {}
 
-    /// Nothing under the bound can improve on the incumbent, or not by enough. Ties survive unless
-    /// an approximation is asked for.
-    bool operator()(double bound) const {
-        return is_relaxed_ ? bound <= threshold_ : bound < threshold_;
+    /// No query under the bound with at least that many conditions can replace the incumbent, or
+    /// gains enough to be asked for.
+    bool operator()(double bound, std::size_t n_conditions) const {
+        if (is_relaxed_ ? bound <= threshold_ : bound < threshold_) return true;
+        return bound <= incumbent_value_ && n_conditions > incumbent_size_;
     }
 
     /// A query of this value is at least as good as the incumbent.
@@ -77,8 +85,15 @@ class Pruning {
   private:
     double threshold_;
     double incumbent_value_;
+    std::size_t incumbent_size_;
     bool is_relaxed_;
 };
+
+/// Whether equivalent queries can stand for each other. They may differ in length, so that under a
+/// limit on the length only those of equal length can.
+bool has_core_queries(const Limits& limits, std::size_t n_columns) {
+    return limits.max_conditions >= n_columns;
+}
 
 /// Expands nodes; one per worker, so that its buffers are its own.
 class Expander {
@@ -89,7 +104,8 @@ class Expander {
           limits_(limits),
           bound_(bound),
           classes_(table),
-          augmented_(table.n_columns()) {}
+          augmented_(table.n_columns()),
+          has_core_queries_(has_core_queries(limits, table.n_columns())) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune, const Interrupt& interrupt) {
         Expansion out;
@@ -100,7 +116,8 @@ class Expander {
             return out;
         }
         classes_.assign(problem_, rows_, candidates, bound_);
-        if (const double bound = classes_.bound(problem_.l2_regularization); can_prune(bound)) {
+        if (const double bound = classes_.bound(problem_.l2_regularization);
+            can_prune(bound, n_conditions(node))) {
             out.counters.bound_propagated += candidates.size();
             out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(bound));
             out.is_complete = true;
@@ -110,19 +127,22 @@ class Expander {
             return out;
         out.counters.n_evaluations += candidates.size();
         make_offers(node, candidates, can_prune, out);
-        if (node.query.size() + 1 < limits_.max_conditions) branch(node, can_prune, out);
+        if (n_conditions(node) < limits_.max_conditions) branch(node, can_prune, out);
         out.is_complete = true;
         return out;
     }
 
   private:
+    /// Number of conditions of the node's augmentations.
+    static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }
+
     /// Sets: the rows of the query and the positions it implies.
     void collect_rows(const Node& node) {
-        BitSet extent(table_.n_rows(), true);
-        for (const std::uint32_t position : node.query) extent &= table_.extent(position);
+        extent_ = BitSet(table_.n_rows(), true);
+        for (const std::uint32_t position : node.query) extent_ &= table_.extent(position);
         rows_.clear();
         implied_ = BitSet(table_.n_columns(), true);
-        extent.for_each([&](std::size_t row) {
+        extent_.for_each([&](std::size_t row) {
             rows_.push_back(static_cast<std::uint32_t>(row));
             implied_.intersect(table_.signature(row));
         });
@@ -137,11 +157,11 @@ class Expander {
             if (augmentation.index <= tail_index) continue;
             if (implied_.contains(augmentation.index)) {
                 ++out.counters.equivalence_immediate;
-            } else if (can_prune(augmentation.bound)) {
+            } else if (can_prune(augmentation.bound, n_conditions(node))) {
                 ++out.counters.bound_propagated;
                 out.relaxed_bound =
                     std::max(out.relaxed_bound, can_prune.relaxation(augmentation.bound));
-            } else if (has_core_queries() && augmentation.critical_index < tail_index) {
+            } else if (has_core_queries_ && augmentation.critical_index < tail_index) {
                 ++out.counters.equivalence_propagated;
             } else {
                 candidates.insert(augmentation.index);
@@ -172,13 +192,14 @@ class Expander {
         auto survivors = std::make_shared<AugmentationList>();
         for (const Augmentation& augmentation : open_) {
             const double bound = augmented_.bound(augmentation.index);
-            if (can_prune(bound)) {
+            if (can_prune(bound, n_conditions(node) + 1)) {
                 ++out.counters.bound_immediate;
                 out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(bound));
             } else if (augmented_.sums(augmentation.index).coverage >= limits_.min_coverage) {
                 survivors->push_back({augmentation.index, critical_index(augmentation), bound});
             }
         }
+        if (!has_core_queries_) out.counters.equivalence_immediate += drop_twins(*survivors);
         for (const Augmentation& augmentation : *survivors) {
             if (augmentation.critical_index != augmentation.index) {
                 ++out.counters.equivalence_immediate;
@@ -190,12 +211,37 @@ class Expander {
         }
     }
 
-    /// Equivalent queries may differ in length, so that under a limit on the length none of them
-    /// can stand for the others.
-    bool has_core_queries() const { return limits_.max_conditions >= table_.n_columns(); }
+    /// Keeps the first of augmentations that cover the same rows; returns how many went.
+    ///
+    /// Exchanging a column for an earlier one with the same rows under this query changes neither
+    /// the extent nor the length of a refinement, so that of each extent's shortest queries the
+    /// first one in search order never contains a later twin.
+    std::size_t drop_twins(AugmentationList& augmentations) const {
+        const auto is_less = [&](const Augmentation& a, const Augmentation& b) {
+            const Statistics &s = augmented_.sums(a.index), &t = augmented_.sums(b.index);
+            return std::tie(s.gradient, s.hessian, s.coverage) <
+                   std::tie(t.gradient, t.hessian, t.coverage);
+        };
+        AugmentationList sorted = augmentations;
+        std::stable_sort(sorted.begin(), sorted.end(), is_less);
+        BitSet twins(table_.n_columns());
+        for (std::size_t first = 0, i = 1; i < sorted.size(); ++i) {
+            if (is_less(sorted[first], sorted[i])) first = i;
+            for (std::size_t k = first; k < i; ++k) {
+                if (twins.contains(sorted[k].index)) continue;
+                if (are_equal_within(extent_, table_.extent(sorted[k].index),
+                                     table_.extent(sorted[i].index))) {
+                    twins.insert(sorted[i].index);
+                    break;
+                }
+            }
+        }
+        return std::erase_if(augmentations,
+                             [&](const Augmentation& a) { return twins.contains(a.index); });
+    }
 
     std::uint32_t critical_index(const Augmentation& augmentation) const {
-        if (!has_core_queries()) return augmentation.index;
+        if (!has_core_queries_) return augmentation.index;
         const bool is_known_not_core = augmentation.critical_index < augmentation.index &&
                                        !implied_.contains(augmentation.critical_index);
         return is_known_not_core ? augmentation.critical_index
@@ -209,6 +255,8 @@ class Expander {
     Bound bound_;
     RowClasses classes_;
     AugmentationTable augmented_;
+    bool has_core_queries_;
+    BitSet extent_;
     std::vector<std::uint32_t> rows_;
     BitSet implied_;
     AugmentationList open_;
@@ -228,9 +276,8 @@ class BranchAndBound {
           options_(options),
           control_(limits),
           workers_(options.n_workers),
-          incumbent_(problem.propositions, limits.max_conditions >= problem.propositions.n_columns()
-                                               ? Wording::shortest
-                                               : Wording::as_offered) {}
+          is_limited_(!has_core_queries(limits, problem.propositions.n_columns())),
+          incumbent_(problem.propositions) {}
 
     Result solve() {
         incumbent_.offer(problem_.value(problem_.total()), {});
@@ -239,7 +286,7 @@ class BranchAndBound {
         std::vector<Expander> expanders(options_.n_workers,
                                         Expander(problem_, table, limits_, options_.bound));
         while (!boundary_.empty() && !control_.is_stopped()) {
-            if (can_prune()(boundary_.top().bound)) {
+            if (can_prune(boundary_.top())) {
                 give_up_rest();
             } else if (counters_.n_nodes >= limits_.node_limit) {
                 control_.stop(Status::node_limit);
@@ -251,7 +298,13 @@ class BranchAndBound {
     }
 
   private:
-    Pruning can_prune() const { return {incumbent_.value(), limits_.approximation_factor}; }
+    /// Only under a limit on the length is the length of a query that of its node, not of an
+    /// equivalent one.
+    Pruning pruning() const {
+        return {incumbent_.value(), limits_.approximation_factor,
+                is_limited_ ? std::optional(incumbent_.n_conditions()) : std::nullopt};
+    }
+    bool can_prune(const Node& node) const { return pruning()(node.bound, node.query.size() + 1); }
 
     /// Sets: a first incumbent and the bound of the root. Returns the order of the columns:
     /// ascending by their bounds, which leaves the strong ones few candidates; the paper's bound
@@ -299,14 +352,14 @@ class BranchAndBound {
         std::vector<Node> batch;
         const std::uint64_t size = std::min<std::uint64_t>(
             {1 + boundary_.size() / 8, 64, limits_.node_limit - counters_.n_nodes});
-        while (batch.size() < size && !boundary_.empty() && !can_prune()(boundary_.top().bound)) {
+        while (batch.size() < size && !boundary_.empty() && !can_prune(boundary_.top())) {
             batch.push_back(boundary_.top());
             boundary_.pop();
         }
         progress_ = {incumbent_.value(), batch.front().bound, counters_.n_nodes,
                      boundary_.size() + batch.size()};
         std::vector<Expansion> expansions(batch.size());
-        const Pruning pruning = can_prune();
+        const Pruning pruning = this->pruning();
         workers_.run(batch.size(), [&](std::size_t worker, std::size_t item) {
             const Interrupt interrupt{control_, worker == 0 ? &progress_ : nullptr};
             if (interrupt.is_requested()) return;
@@ -334,7 +387,7 @@ class BranchAndBound {
     }
 
     void give_up_rest() {
-        relaxed_bound_ = std::max(relaxed_bound_, can_prune().relaxation(boundary_.top().bound));
+        relaxed_bound_ = std::max(relaxed_bound_, pruning().relaxation(boundary_.top().bound));
         boundary_ = {};
     }
 
@@ -343,11 +396,11 @@ class BranchAndBound {
         result.value = incumbent_.value();
         result.query = incumbent_.query();
         result.bound = std::max(result.value, relaxed_bound_);
-        if (boundary_.empty()) {
-            result.status = result.bound > result.value ? Status::approximate : Status::optimal;
+        if (!boundary_.empty()) result.bound = std::max(result.bound, boundary_.top().bound);
+        if (result.bound == result.value) {
+            result.status = Status::optimal;
         } else {
-            result.status = *control_.reason();
-            result.bound = std::max(result.bound, boundary_.top().bound);
+            result.status = boundary_.empty() ? Status::approximate : *control_.reason();
         }
         result.counters = counters_;
         return result;
@@ -358,6 +411,7 @@ class BranchAndBound {
     const OptimalOptions& options_;
     Control control_;
     Workers workers_;
+    bool is_limited_;
     Incumbent incumbent_;
     Progress progress_{};
     std::priority_queue<Node> boundary_;

@@ -27,22 +27,28 @@ class RunningBound {
   public:
     RunningBound() = default;
     RunningBound(const Statistics& base, double l2_regularization)
-        : sum_gradients_(base.gradient), denominator_(l2_regularization + base.hessian) {
-        if (sum_gradients_ != 0.0) bound_ = sum_gradients_ * sum_gradients_ / denominator_;
+        : sum_gradients_(base.gradient),
+          sum_hessians_(base.hessian),
+          l2_regularization_(l2_regularization) {
+        if (sum_gradients_ != 0.0)
+            bound_ = sum_gradients_ * sum_gradients_ / (l2_regularization_ + sum_hessians_);
     }
 
     void add(double gradient, double hessian) {
         sum_gradients_ += gradient;
-        denominator_ += hessian;
+        sum_hessians_ += hessian;
+        // The regularisation is added at the end, so that the sums stay exact.
         const double square = sum_gradients_ * sum_gradients_;
-        if (square > bound_ * denominator_) bound_ = square / denominator_;
+        const double denominator = l2_regularization_ + sum_hessians_;
+        if (square > bound_ * denominator) bound_ = square / denominator;
     }
 
     double bound() const { return bound_; }
 
   private:
     double sum_gradients_ = 0.0;
-    double denominator_ = 0.0;
+    double sum_hessians_ = 0.0;
+    double l2_regularization_ = 0.0;
     double bound_ = 0.0;
 };
 
