@@ -66,7 +66,7 @@ node_limit : int or None, default=50_000
     ``ConvergenceWarning``.
 time_limit : float or None, default=None
     Stop searching for a rule after that many seconds. The model then depends on the machine.
-max_thresholds : int or None, default=8
+max_thresholds : int or None, default=7
     Largest number of thresholds per numeric feature, at quantiles. None: between all values.
 negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
@@ -303,75 +303,58 @@ class _RuleBoosting(BaseEstimator):
         )
 
     def _check_parameters(self) -> None:
-        none = type(None)
-        for name, requirement, is_met in (
-            ("n_rules", "an int in the range [1, inf)", _is_int(self.n_rules, 1)),
-            (
-                "loss",
+        def is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
+            return lambda value: value is None or is_met(value)
+
+        def is_loss(value: Any) -> bool:
+            return not isinstance(value, str) or value in ("auto", self._default_loss)
+
+        counts = "an int in the range [1, inf)"
+        names = ", ".join(map(repr, METHODS))
+        requirements: dict[str, tuple[str, Callable[[Any], bool]]] = {
+            "n_rules": (counts, _is_count),
+            "loss": (
                 f"'auto', {self._default_loss!r} or an object with the methods of "
                 "laconic.losses.Loss",
-                not isinstance(self.loss, str) or self.loss in ("auto", self._default_loss),
+                is_loss,
             ),
-            (
-                "l2_regularization",
-                "a float in the range [0, inf)",
-                _is_real(self.l2_regularization) and self.l2_regularization >= 0,
-            ),
-            (
-                "search",
-                f"a str among {{{', '.join(map(repr, METHODS))}}}",
-                callable(self.search) or (isinstance(self.search, str) and self.search in METHODS),
-            ),
-            (
-                "max_conditions",
-                "an int in the range [1, inf) or None",
-                isinstance(self.max_conditions, none) or _is_int(self.max_conditions, 1),
-            ),
-            (
-                "min_coverage",
-                "a float in the range [0, inf)",
-                _is_real(self.min_coverage) and self.min_coverage >= 0,
-            ),
-            (
-                "approximation_factor",
+            "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
+            "search": (f"a str among {{{names}}}", _is_search),
+            "max_conditions": (f"{counts} or None", is_none_or(_is_count)),
+            "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
+            "approximation_factor": (
                 "a float in the range (0, 1]",
-                _is_real(self.approximation_factor) and 0 < self.approximation_factor <= 1,
+                lambda value: _is_real(value) and 0 < value <= 1,
             ),
-            (
-                "node_limit",
-                "an int in the range [1, inf) or None",
-                isinstance(self.node_limit, none) or _is_int(self.node_limit, 1),
-            ),
-            (
-                "time_limit",
+            "node_limit": (f"{counts} or None", is_none_or(_is_count)),
+            "time_limit": (
                 "a float in the range (0, inf) or None",
-                self.time_limit is None or (_is_real(self.time_limit) and self.time_limit > 0),
+                is_none_or(lambda value: _is_real(value) and value > 0),
             ),
-            (
-                "max_thresholds",
-                "an int in the range [1, inf) or None",
-                isinstance(self.max_thresholds, none) or _is_int(self.max_thresholds, 1),
-            ),
-            *(
-                (name, "a bool", isinstance(getattr(self, name), bool | np.bool_))
-                for name in ("negated_categories", "fit_intercept", "warm_start")
-            ),
-            (
-                "on_interrupt",
+            "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
+            "negated_categories": ("a bool", _is_bool),
+            "fit_intercept": ("a bool", _is_bool),
+            "warm_start": ("a bool", _is_bool),
+            "on_interrupt": (
                 "a str among {'raise', 'keep'}",
-                self.on_interrupt in ("raise", "keep"),
+                lambda value: value in ("raise", "keep"),
             ),
-            ("callback", "a callable or None", self.callback is None or callable(self.callback)),
-            (
-                "n_jobs",
+            "callback": ("a callable or None", is_none_or(callable)),
+            "n_jobs": (
                 "an int other than 0 or None",
-                self.n_jobs is None or (_is_int(self.n_jobs, -math.inf) and self.n_jobs != 0),
+                is_none_or(lambda value: _is_int(value) and value != 0),
             ),
-        ):
-            if not is_met:
+            "verbose": (
+                "an int in the range [0, inf)",
+                lambda value: isinstance(value, Integral) and int(value) >= 0,
+            ),
+        }
+        for name, (requirement, is_met) in requirements.items():
+            value = getattr(self, name)
+            if not is_met(value):
                 raise ValueError(
                     f"The {name!r} parameter of {type(self).__name__} must be {requirement}. "
-                    f"Got {getattr(self, name)!r} instead."
+                    f"Got {value!r} instead."
                 )
 
     def _fitted_table(self, X: Any) -> Table:
@@ -525,7 +508,22 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
         -------
         ndarray of shape (n_rows,)
         """
-        raw_predictions = self.decision_function(X)
+        return self._classes_of(self.decision_function(X))
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the prediction of the first one, two, ... rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        yield from map(self._classes_of, self.staged_decision_function(X))
+
+    def _classes_of(self, raw_predictions: Floats) -> NDArray[Any]:
         return self.classes_[(raw_predictions > 0).astype(np.intp)]
 
     def __sklearn_tags__(self) -> Any:
@@ -613,9 +611,25 @@ def _checked_table(X: Any) -> Table:
     return table
 
 
-def _is_int(value: Any, least: float) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+def _is_int(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_int(value) and value >= 1
 
 
 def _is_real(value: Any) -> bool:
     return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def _is_not_negative(value: Any) -> bool:
+    return _is_real(value) and value >= 0
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_search(value: Any) -> bool:
+    return callable(value) or (isinstance(value, str) and value in METHODS)

@@ -28,7 +28,8 @@ __all__ = [
     "shortest_separator",
 ]
 
-DEFAULT_MAX_THRESHOLDS = 8
+# Odd, so that the median is among the quantiles.
+DEFAULT_MAX_THRESHOLDS = 7
 
 # Doubles range from 5e-324 to 1.8e308 and print with at most 17 digits, so the
 # sum of two of them, as printed, has fewer than 700 digits.
@@ -74,7 +75,7 @@ def candidate_propositions(
     ----------
     X : table-like of shape (n_rows, n_features)
         Any table `as_table` accepts.
-    max_thresholds : int or None, default=8
+    max_thresholds : int or None, default=7
         Largest number of thresholds per numeric feature, placed at weighted
         quantiles. None places one between all neighbouring values.
     negated_categories : bool, default=True
@@ -227,9 +228,10 @@ def _thresholds(
 def _quantile_gaps(weights: NDArray[Any], n_quantiles: int) -> NDArray[np.intp]:
     """Positions of the values after which to cut, given the weight of each value."""
     cumulative = np.cumsum(weights)
-    # Multiplied out, k / (n_quantiles + 1) of the total stays exact for integer
-    # weights, so that weights and repeated rows cut alike.
-    quantiles = np.arange(1, n_quantiles + 1) * cumulative[-1]
+    # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
+    # meets that exactly, rounding must not decide, so that weights and repeated rows,
+    # and weights of any scale, cut alike.
+    quantiles = np.arange(1, n_quantiles + 1) * (cumulative[-1] * (1 - 1e-9))
     gaps = np.unique(np.searchsorted(cumulative * (n_quantiles + 1), quantiles))
     return gaps[gaps < len(weights) - 1]
 

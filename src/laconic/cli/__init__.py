@@ -144,7 +144,7 @@ def fit(
     approximation_factor: float = 1.0,
     node_limit: int | None = 50_000,
     time_limit: float | None = None,
-    max_thresholds: int | Literal["all"] = 8,
+    max_thresholds: int | Literal["all"] = 7,
     fit_intercept: Annotated[bool, cyclopts.Parameter(negative="")] = False,
     n_jobs: int | None = None,
     weight: str | None = None,

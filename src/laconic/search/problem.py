@@ -35,37 +35,43 @@ class SearchStatus(StrEnum):
     """A callback asked to stop."""
 
 
-def exactly_summable(values: FloatArray) -> FloatArray:
-    """Round values so that all their partial sums are exact in double precision.
+def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Weight values and round them so that all partial sums are exact in double precision.
 
-    All values become multiples of one power of two, 2**-51 of their total magnitude or less: what
-    is rounded away is of the size that adding them up would lose anyhow. In return a set of rows
-    has the same sum in whatever order it is added, so that values of queries can be compared for
+    All become multiples of one power of two, 2**-51 of their total magnitude or less: what is
+    rounded away is of the size that adding them up would lose anyhow. In return a set of rows has
+    the same sum in whatever order it is added, so that values of queries can be compared for
     equality and do not depend on traversal order or threads.
 
     Parameters
     ----------
-    values : ndarray of shape (n_rows,)
-        Finite values with a finite total magnitude.
+    values, weights : ndarray of shape (n_rows,)
+        Finite, with a finite total magnitude of the products; weights are not negative.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        The rounded values; positive ones stay positive if there is no negative one.
+        The rounded products; positive ones stay positive if there is no negative one. A whole
+        weight gives exactly what that many rows of weight one would.
 
     Examples
     --------
-    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
+    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]), np.ones(3))
     >>> print((values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2]))
     True
     """
-    total = float(np.abs(values).sum())
+    total = float((np.abs(values) * weights).sum())
     if total == 0.0:
-        return values.copy()
+        return np.zeros(len(values))
     exponent = int(np.frexp(total)[1]) - 52
-    multiples = np.rint(np.ldexp(values, -exponent))
+    # Each copy of a row is rounded, not their sum. A value that no weight lets into the total may
+    # overflow here; its product is 0.
+    with np.errstate(over="ignore", invalid="ignore"):
+        multiples = np.rint(np.rint(np.ldexp(values, -exponent)) * weights)
+    multiples[weights == 0.0] = 0.0
     if values.min() >= 0.0:
-        multiples = np.where((values > 0.0) & (multiples == 0.0), 1.0, multiples)
+        is_lost = (values > 0.0) & (weights > 0.0) & (multiples == 0.0)
+        multiples[is_lost] = 1.0
     return np.ldexp(multiples, exponent)
 
 
@@ -80,7 +86,7 @@ def _statistic(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
     if not np.isfinite(array).all():
         raise ValueError(
             f"{name} must be finite. Got {array[~np.isfinite(array)][0]} at row "
-            f"{int(np.flatnonzero(~np.isfinite(array))[0])}."
+            f"{int(np.flatnonzero(~np.isfinite(array))[0])}. Check the target and its scale."
         )
     return array
 
@@ -177,9 +183,9 @@ class SearchProblem:
                 "The squared sums of gradients, hessians and weights must be finite. "
                 "Got values that overflow; scale the target or the weights down."
             )
-        self.gradients = exactly_summable(gradients * weights)
-        self.hessians = exactly_summable(hessians * weights)
-        self.coverage = exactly_summable(weights)
+        self.gradients = exactly_summable(gradients, weights)
+        self.hessians = exactly_summable(hessians, weights)
+        self.coverage = exactly_summable(np.ones(n_rows), weights)
         is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
         if self.l2_regularization == 0.0 and is_flat.any():
             raise ValueError(
