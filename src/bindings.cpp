@@ -151,7 +151,9 @@ NB_MODULE(_core, m) {
             "__init__",
             [](Propositions* self, const BoolMatrix& extents) {
                 const nb::gil_scoped_release no_gil;
-                new (self) Propositions(extents.data(), extents.shape(0), extents.shape(1));
+                // A NumPy boolean is a byte that need not be 0 or 1, unlike a bool.
+                const auto* bytes = reinterpret_cast<const std::uint8_t*>(extents.data());
+                new (self) Propositions(bytes, extents.shape(0), extents.shape(1));
             },
             "extents"_a.noconvert())
         .def_prop_ro("n_propositions", &Propositions::n_propositions)

@@ -51,6 +51,66 @@ def test_weights_break_ties_like_copies(seed):
     assert [rule.query for rule in weighted.ensemble_] == [rule.query for rule in copies.ensemble_]
 
 
+def test_longer_ties_above_shorter_ones():
+    """With equal bounds a longer query can lie above a shorter one on the heap. When it was given
+    up, everything below it was, and the shorter tie was lost.
+    """
+    columns = [180, 373, 373, 29, 29, 29, 447]
+    extents = np.array([[bool(c >> i & 1) for i in range(9)] for c in columns])
+    gradients, hessians = [0, 2, 0, 0, -1, 2, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 1, 1]
+    problem = SearchProblem(extents, gradients, hessians, 0.1)
+    for options in ({}, {"bound": "paper"}, {"beam_width": 0}):
+        assert search(problem, **options).query == (0, 1)
+        assert search(problem, max_conditions=3, **options).query == (0, 1)
+
+
+def test_large_weights_cost_no_precision():
+    """Values were rounded to a unit of the weighted total before the weights were multiplied in,
+    which left nothing of them under large weights.
+    """
+    rng = np.random.default_rng(0)
+    extents = rng.random((6, 200)) < 0.5
+    gradients, hessians = rng.normal(size=200), np.ones(200)
+    expected = search(SearchProblem(extents, gradients, hessians))
+    for scale in (2.0**-60, 1e6, 1e12, 2.0**50, 1e16):
+        problem = SearchProblem(extents, gradients, hessians, sample_weight=np.full(200, scale))
+        result = search(problem)
+        assert result.query == expected.query
+        assert result.objective_value == pytest.approx(expected.objective_value, rel=1e-12)
+
+
+def test_booleans_that_are_not_zero_or_one():
+    """A view of other bytes as booleans set the bits of other propositions."""
+    extents = np.array([[2, 1, 0, 0], [0, 255, 1, 0]], dtype=np.uint8).view(bool)
+    problem = SearchProblem(extents, np.ones(4), np.ones(4))
+    np.testing.assert_array_equal(problem.covered((0,)), [True, True, False, False])
+    np.testing.assert_array_equal(problem.covered((1,)), [False, True, True, False])
+
+
+def test_nothing_to_gain_is_seen_at_once():
+    """Without any gradient every query ties with the one that is always true, and all of them were
+    enumerated.
+    """
+    rng = np.random.default_rng(0)
+    problem = SearchProblem(rng.random((60, 300)) < 0.5, np.zeros(300), np.ones(300))
+    result = search(problem)
+    assert result.query == ()
+    assert result.counters["nodes"] == 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 16])
+def test_limits_hold_with_more_threads_than_processors(n_jobs):
+    """Only the calling thread looks at the clock, and with many threads it hardly got any work."""
+    rng = np.random.default_rng(0)
+    extents = rng.random((120, 2000)) < 0.5
+    problem = SearchProblem(extents, rng.normal(size=2000), np.ones(2000), 0.1)
+    calls = []
+    result = search(problem, n_jobs=n_jobs, callback=lambda progress: calls.append(1) or True)
+    assert result.status is SearchStatus.INTERRUPTED
+    assert len(calls) == 1
+    assert search(problem, n_jobs=n_jobs, time_limit=0.2).status is SearchStatus.TIME_LIMIT
+
+
 def test_denominators_are_summed_exactly():
     """The bound added lambda first and hessians one by one, which loses the exactness of the sums
     and, over many rows, more than the slack that pruning leaves for rounding.

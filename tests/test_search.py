@@ -243,9 +243,9 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"approximation_factor": 1.1}, r"approximation_factor must be a number.*Got 1.1"),
         ({"node_limit": 0}, r"node_limit must be a whole number.*Got 0"),
         ({"time_limit": 0}, r"time_limit must be a number of seconds.*Got 0"),
-        ({"n_jobs": 0}, r"n_jobs must not be 0"),
+        ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0"),
         ({"method": "beam", "width": 0}, r"width must be a whole number.*Got 0"),
-        ({"bound": "loose"}, r"bound must be 'row_classes' or 'paper'. Got 'loose'"),
+        ({"bound": "loose"}, r"bound must be one of row_classes, paper. Got 'loose'"),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):

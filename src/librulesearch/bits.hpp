@@ -49,6 +49,13 @@ class BitSet {
         return true;
     }
 
+    bool intersects(const BitSet& other) const {
+        for (std::size_t w = 0; w < words_.size(); ++w) {
+            if ((words_[w] & other.words_[w]) != 0) return true;
+        }
+        return false;
+    }
+
     BitSet& operator&=(const BitSet& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
         return *this;
@@ -93,7 +100,7 @@ inline bool are_equal_within(const BitSet& region, const BitSet& a, const BitSet
     return true;
 }
 
-/// The sets' hash; equal sets have equal hashes. FNV-1a over words with a final mix.
+/// Hash of a run of words: FNV-1a with a final mix.
 inline std::size_t hash_words(const Word* words, std::size_t count) {
     Word hash = 0xcbf29ce484222325ULL;
     for (std::size_t w = 0; w < count; ++w) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/problem.hpp"
@@ -35,14 +36,14 @@ class Incumbent {
         if (tied_.empty()) tied_.insert(extent(best_.columns));
         if (!tied_.insert(extent(columns)).second) return;
         Entry challenger{std::move(columns)};
-        reword(best_);
-        reword(challenger);
+        shorten(best_);
+        shorten(challenger);
         if (is_before(challenger.columns, best_.columns)) best_ = std::move(challenger);
     }
 
     /// The best query as proposition indices, ascending.
     std::vector<std::size_t> query() {
-        reword(best_);
+        shorten(best_);
         std::vector<std::size_t> query;
         for (const std::size_t column : best_.columns)
             query.push_back(propositions_.proposition_index(column));
@@ -52,7 +53,7 @@ class Incumbent {
   private:
     struct Entry {
         std::vector<std::size_t> columns;
-        bool is_reworded = false;
+        bool is_shortened = false;
     };
 
     static bool is_before(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
@@ -61,15 +62,15 @@ class Incumbent {
 
     BitSet extent(const std::vector<std::size_t>& columns) const {
         BitSet rows(propositions_.n_distinct_rows(), true);
-        for (const std::size_t column : columns) rows &= propositions_.column(column);
+        for (const std::size_t column : columns) rows &= propositions_.extent(column);
         return rows;
     }
 
-    void reword(Entry& entry) const {
-        if (entry.is_reworded) return;
+    void shorten(Entry& entry) const {
+        if (entry.is_shortened) return;
         std::vector<std::size_t> shorter = shorten_query(propositions_, extent(entry.columns));
         if (is_before(shorter, entry.columns)) entry.columns = std::move(shorter);
-        entry.is_reworded = true;
+        entry.is_shortened = true;
     }
 
     const Propositions& propositions_;

@@ -10,8 +10,8 @@ namespace rulesearch {
 
 struct OptimalOptions {
     Bound bound = Bound::row_classes;
-    std::size_t beam_width =
-        4;  // of the search for a first incumbent; 0: start from the true query
+    /// Of the search for a first incumbent; 0 starts from the true query.
+    std::size_t beam_width = 4;
     std::size_t n_workers = 1;
 };
 

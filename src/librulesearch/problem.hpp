@@ -1,7 +1,6 @@
 // What a search is given and what it gives back.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace rulesearch {
 namespace {
 
 /// For each row the set of propositions it satisfies, `stride` words a row.
-std::vector<Word> row_signatures(const bool* extents, std::size_t n_propositions,
+std::vector<Word> row_signatures(const std::uint8_t* extents, std::size_t n_propositions,
                                  std::size_t n_rows) {
     const std::size_t stride = n_words(n_propositions);
     std::vector<Word> signatures(n_rows * stride, 0);
@@ -15,10 +16,10 @@ std::vector<Word> row_signatures(const bool* extents, std::size_t n_propositions
     for (std::size_t begin = 0; begin < n_rows; begin += block) {
         const std::size_t end = std::min(begin + block, n_rows);
         for (std::size_t p = 0; p < n_propositions; ++p) {
-            const bool* extent = extents + p * n_rows;
+            const std::uint8_t* extent = extents + p * n_rows;
             Word* word = signatures.data() + begin * stride + p / word_bits;
             for (std::size_t row = begin; row < end; ++row, word += stride) {
-                *word |= Word{extent[row]} << (p % word_bits);
+                *word |= Word{extent[row] != 0} << (p % word_bits);
             }
         }
     }
@@ -27,7 +28,8 @@ std::vector<Word> row_signatures(const bool* extents, std::size_t n_propositions
 
 }  // namespace
 
-Propositions::Propositions(const bool* extents, std::size_t n_propositions, std::size_t n_rows)
+Propositions::Propositions(const std::uint8_t* extents, std::size_t n_propositions,
+                           std::size_t n_rows)
     : n_propositions_(n_propositions), distinct_row_(n_rows) {
     const std::size_t stride = n_words(n_propositions);
     const std::vector<Word> signatures = row_signatures(extents, n_propositions, n_rows);
@@ -57,7 +59,7 @@ Propositions::Propositions(const bool* extents, std::size_t n_propositions, std:
     for (std::size_t p = 0; p < n_propositions; ++p) {
         BitSet extent(n_distinct_rows_);
         for (std::size_t i = 0; i < n_distinct_rows_; ++i) {
-            if (extents[p * n_rows + first_row[i]]) extent.insert(i);
+            if (extents[p * n_rows + first_row[i]] != 0) extent.insert(i);
         }
         const std::size_t size = extent.size();
         if (size == 0 || size == n_distinct_rows_) {
@@ -69,6 +71,13 @@ Propositions::Propositions(const bool* extents, std::size_t n_propositions, std:
         if (!is_new) continue;
         columns_.push_back(std::move(extent));
         proposition_index_.push_back(p);
+    }
+
+    signatures_.assign(n_distinct_rows_ * this->stride(), 0);
+    for (std::size_t column = 0; column < n_columns(); ++column) {
+        const Word bit = Word{1} << (column % word_bits);
+        Word* word = signatures_.data() + column / word_bits;
+        columns_[column].for_each([&](std::size_t row) { word[row * this->stride()] |= bit; });
     }
 }
 

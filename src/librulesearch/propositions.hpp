@@ -18,9 +18,10 @@ namespace rulesearch {
 /// rows and columns; `proposition_index` leads back.
 class Propositions {
   public:
-    /// `extents`: `n_propositions` x `n_rows` truth values, one proposition after the other.
+    /// `extents`: `n_propositions` x `n_rows` truth values, one proposition after the other;
+    /// any byte but 0 is true.
     /// O(n_propositions * n_rows).
-    Propositions(const bool* extents, std::size_t n_propositions, std::size_t n_rows);
+    Propositions(const std::uint8_t* extents, std::size_t n_propositions, std::size_t n_rows);
 
     std::size_t n_propositions() const { return n_propositions_; }
     std::size_t n_rows() const { return distinct_row_.size(); }
@@ -35,7 +36,10 @@ class Propositions {
     /// O(rows * query.size()). Throws std::out_of_range for an unknown proposition.
     std::vector<bool> covered(const std::vector<std::size_t>& query) const;
     /// Extent of a column, as a set of distinct rows.
-    const BitSet& column(std::size_t column) const { return columns_[column]; }
+    const BitSet& extent(std::size_t column) const { return columns_[column]; }
+    /// Columns that contain a distinct row, in `stride()` words.
+    const Word* signature(std::size_t row) const { return signatures_.data() + row * stride(); }
+    std::size_t stride() const { return n_words(n_columns()); }
 
   private:
     static constexpr std::ptrdiff_t always = -1;
@@ -47,6 +51,7 @@ class Propositions {
     std::vector<std::size_t> proposition_index_;
     std::vector<std::ptrdiff_t> column_index_;  // by proposition: its column, `always` or `never`
     std::vector<BitSet> columns_;
+    std::vector<Word> signatures_;
 };
 
 }  // namespace rulesearch

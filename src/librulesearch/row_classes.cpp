@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace rulesearch {
 
@@ -18,26 +19,26 @@ void RowClasses::assign(const Problem& problem, std::span<const std::uint32_t> r
         merge(problem, rows, candidates);
     } else {
         for (const std::uint32_t row : rows)
-            add_class(problem.rows[row], table_.signature(row), candidates);
+            add_class(problem.rows[row], propositions_.signature(row), candidates);
     }
     sort();
 }
 
 void RowClasses::add_class(const Statistics& sums, const Word* closure, const BitSet& candidates) {
     sums_.push_back(sums);
-    closures_.insert(closures_.end(), closure, closure + table_.stride());
-    for (std::size_t w = 0; w < table_.stride(); ++w)
+    closures_.insert(closures_.end(), closure, closure + propositions_.stride());
+    for (std::size_t w = 0; w < propositions_.stride(); ++w)
         signatures_.push_back(closure[w] & candidates.words()[w]);
 }
 
 void RowClasses::merge(const Problem& problem, std::span<const std::uint32_t> rows,
                        const BitSet& candidates) {
-    const std::size_t stride = table_.stride();
+    const std::size_t stride = propositions_.stride();
     const std::size_t n_slots = std::bit_ceil(2 * rows.size() + 1);
     slots_.assign(n_slots, 0);
     std::vector<Word> signature(stride);
     for (const std::uint32_t row : rows) {
-        const Word* closure = table_.signature(row);
+        const Word* closure = propositions_.signature(row);
         for (std::size_t w = 0; w < stride; ++w) signature[w] = closure[w] & candidates.words()[w];
 
         std::size_t slot = hash_words(signature.data(), stride) & (n_slots - 1);
@@ -125,6 +126,14 @@ std::size_t RowClasses::critical_index(std::size_t position, const BitSet& impli
             return w * word_bits + static_cast<std::size_t>(std::countr_zero(newly_implied[w]));
     }
     return position;
+}
+
+double bound_of_all_rows(const Problem& problem) {
+    std::vector<std::uint32_t> rows(problem.propositions.n_distinct_rows());
+    std::iota(rows.begin(), rows.end(), std::uint32_t{0});
+    RowClasses classes(problem.propositions);
+    classes.assign(problem, rows, BitSet(problem.propositions.n_columns(), true), Bound::paper);
+    return classes.bound(problem.l2_regularization);
 }
 
 }  // namespace rulesearch

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "librulesearch/bits.hpp"
-#include "librulesearch/ordered_table.hpp"
 #include "librulesearch/problem.hpp"
 
 namespace rulesearch {
@@ -68,7 +67,7 @@ struct RowClass {
 /// the `base` from which each sum starts.
 class RowClasses {
   public:
-    explicit RowClasses(const OrderedTable& table) : table_(table) {}
+    explicit RowClasses(const Propositions& propositions) : propositions_(propositions) {}
 
     /// Sets: the classes of `rows` with respect to `candidates`. With `Bound::paper` every row is a
     /// class of its own, and there is no base. O(rows * stride) and one sort.
@@ -79,6 +78,7 @@ class RowClasses {
     double bound(double l2_regularization) const;
 
     const Statistics& base() const { return base_; }
+    bool has_base() const { return base_id_ != no_class; }
     /// Classes with sum g > 0 and with sum g < 0, each in descending |g/h| order; the rest.
     const std::vector<RowClass>& positive() const { return positive_; }
     const std::vector<RowClass>& negative() const { return negative_; }
@@ -97,13 +97,13 @@ class RowClasses {
   private:
     static constexpr std::size_t no_class = static_cast<std::size_t>(-1);
 
-    std::size_t offset(std::size_t id) const { return id * table_.stride(); }
+    std::size_t offset(std::size_t id) const { return id * propositions_.stride(); }
     void add_class(const Statistics& sums, const Word* closure, const BitSet& candidates);
     void merge(const Problem& problem, std::span<const std::uint32_t> rows,
                const BitSet& candidates);
     void sort();
 
-    const OrderedTable& table_;
+    const Propositions& propositions_;
     std::vector<Statistics> sums_;      // by class id, as are
     std::vector<Word> signatures_;      // the candidates that contain the class and
     std::vector<Word> closures_;        // all positions that contain it
@@ -113,5 +113,8 @@ class RowClasses {
     std::size_t dropped_id_ = no_class;  // in none
     std::vector<RowClass> positive_, negative_, neutral_;
 };
+
+/// Largest value that any set of rows reaches. O(rows log rows).
+double bound_of_all_rows(const Problem& problem);
 
 }  // namespace rulesearch

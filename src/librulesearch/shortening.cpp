@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace rulesearch {
 namespace {
@@ -17,9 +18,9 @@ class SetCover {
         : excluded_(propositions.n_distinct_rows(), true) {
         excluded_ -= extent;
         for (std::size_t column = 0; column < propositions.n_columns(); ++column) {
-            if (!extent.is_subset_of(propositions.column(column))) continue;
+            if (!extent.is_subset_of(propositions.extent(column))) continue;
             BitSet exclusion = excluded_;
-            exclusion -= propositions.column(column);
+            exclusion -= propositions.extent(column);
             columns_.push_back(column);
             exclusions_.push_back(std::move(exclusion));
         }

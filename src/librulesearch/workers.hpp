@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -32,10 +33,9 @@ class Workers {
         for (std::thread& thread : threads_) thread.join();
     }
 
-    std::size_t size() const { return n_workers_; }
-
-    /// Returns when all items are done. What `work` throws on any thread is thrown again here.
-    void run(std::size_t n_items, const Work& work) {
+    /// Returns when all items are done; calls `meanwhile` from time to time while it waits for the
+    /// other threads. What `work` throws on any thread is thrown again here.
+    void run(std::size_t n_items, const Work& work, const std::function<void()>& meanwhile) {
         if (n_workers_ == 1 || n_items <= 1) {
             for (std::size_t item = 0; item < n_items; ++item) work(0, item);
             return;
@@ -52,11 +52,17 @@ class Workers {
         list_is_ready_.notify_all();
         take_items(0);
         std::unique_lock lock(mutex_);
-        list_is_done_.wait(lock, [&] { return n_busy_ == 0; });
+        while (!list_is_done_.wait_for(lock, patience, [&] { return n_busy_ == 0; })) {
+            lock.unlock();
+            meanwhile();
+            lock.lock();
+        }
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
   private:
+    static constexpr std::chrono::milliseconds patience{20};
+
     void start_threads() {
         while (threads_.size() + 1 < n_workers_) {
             threads_.emplace_back([this, worker = threads_.size() + 1] { serve(worker); });

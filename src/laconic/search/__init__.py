@@ -93,7 +93,7 @@ def search(
     approximation_factor : float in (0, 1], default=1.0
         The search may stop when its query reaches this share of the best possible objective.
     node_limit : int or None, default=None
-        Stop after that many nodes.
+        Stop after that many nodes; without effect on ``greedy`` and ``beam``.
     time_limit : float or None, default=None
         Stop after that many seconds.
     **options
@@ -108,6 +108,8 @@ def search(
     limits = SearchLimits(
         max_conditions, min_coverage, approximation_factor, node_limit, time_limit
     )
+    # Weights are rounded when they are added up; a requirement that is met but for that is met.
+    limits = dataclasses.replace(limits, min_coverage=min_coverage * (1 - 1e-12))
     if limits.min_coverage > problem.total_coverage:
         raise ValueError(
             f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "

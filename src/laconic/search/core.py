@@ -12,6 +12,7 @@ from laconic.search.problem import (
     SearchProgress,
     SearchResult,
     SearchStatus,
+    is_whole,
 )
 
 
@@ -40,11 +41,29 @@ def should_stop(
     return ask
 
 
+def capped(limit: int | None) -> int | None:
+    """Bring a limit into the range of the core's integers."""
+    return None if limit is None else min(int(limit), 2**62)
+
+
+# Nodes are expanded in batches of this many: more threads have nothing to do.
+MOST_WORKERS = 64
+
+
 def n_workers(n_jobs: int | None) -> int:
     """Count threads by scikit-learn's convention for n_jobs."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0. Use 1 for one thread or -1 for all processors.")
-    n_processors = os.cpu_count() or 1
-    return n_jobs if n_jobs > 0 else max(1, n_processors + 1 + n_jobs)
+    if n_jobs == 0 or not is_whole(n_jobs):
+        raise ValueError(
+            "n_jobs must be a whole number other than 0 or None. Use 1 for one thread or -1 for "
+            f"all processors. Got {n_jobs!r}."
+        )
+    n_wanted = n_jobs if n_jobs > 0 else max(1, _n_processors() + 1 + n_jobs)
+    return min(n_wanted, MOST_WORKERS)
+
+
+def _n_processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from laconic import _core
-from laconic.search.core import should_stop, to_result
-from laconic.search.problem import Callback, SearchLimits, SearchProblem, SearchResult
+from laconic.search.core import capped, should_stop, to_result
+from laconic.search.problem import (
+    Callback,
+    SearchLimits,
+    SearchProblem,
+    SearchResult,
+    is_whole,
+)
 
 
 def search_greedy(
@@ -45,7 +51,7 @@ def search_beam(
         Number of queries kept of each size. The other parameters are those of
         :func:`search_greedy`.
     """
-    if width < 1:
+    if not is_whole(width, 1):
         raise ValueError(f"width must be a whole number in the range [1, inf). Got {width!r}.")
     result = _core.beam(
         problem.propositions,
@@ -53,7 +59,7 @@ def search_beam(
         problem.hessians,
         problem.coverage,
         problem.l2_regularization,
-        max_conditions=limits.max_conditions,
+        max_conditions=capped(limits.max_conditions),
         min_coverage=limits.min_coverage,
         time_limit=limits.time_limit,
         should_stop=should_stop(problem, callback),

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from laconic import _core
-from laconic.search.core import n_workers, should_stop, to_result
-from laconic.search.problem import Callback, SearchLimits, SearchProblem, SearchResult
+from laconic.search.core import capped, n_workers, should_stop, to_result
+from laconic.search.problem import (
+    Callback,
+    SearchLimits,
+    SearchProblem,
+    SearchResult,
+    is_whole,
+)
+
+BOUNDS = ("row_classes", "paper")
 
 
 def search_optimal(
@@ -36,16 +44,22 @@ def search_optimal(
     beam_width : int, default=4
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
     """
+    if bound not in BOUNDS:
+        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}. Got {bound!r}.")
+    if not is_whole(beam_width, 0):
+        raise ValueError(
+            f"beam_width must be a whole number in the range [0, inf). Got {beam_width!r}."
+        )
     result = _core.optimal(
         problem.propositions,
         problem.gradients,
         problem.hessians,
         problem.coverage,
         problem.l2_regularization,
-        max_conditions=limits.max_conditions,
+        max_conditions=capped(limits.max_conditions),
         min_coverage=limits.min_coverage,
         approximation_factor=limits.approximation_factor,
-        node_limit=limits.node_limit,
+        node_limit=capped(limits.node_limit),
         time_limit=limits.time_limit,
         should_stop=should_stop(problem, callback),
         bound=bound,

@@ -20,11 +20,16 @@ from laconic._core import Propositions
 FloatArray = npt.NDArray[np.float64]
 
 
+# Rounding copies of a row instead of their sum costs a bit of precision for every factor of two in
+# the weights, which ten bits can afford.
+_MOST_COPIES = 1024
+
+
 class SearchStatus(StrEnum):
     """How a search ended."""
 
     OPTIMAL = "optimal"
-    """The query is proven to be the best one within the limits."""
+    """The query's objective is proven to be the largest within the limits."""
     APPROXIMATE = "approximate"
     """Proven to reach at least the requested approximation factor."""
     HEURISTIC = "heuristic"
@@ -38,10 +43,11 @@ class SearchStatus(StrEnum):
 def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Weight values and round them so that all partial sums are exact in double precision.
 
-    All become multiples of one power of two, 2**-51 of their total magnitude or less: what is
-    rounded away is of the size that adding them up would lose anyhow. In return a set of rows has
-    the same sum in whatever order it is added, so that values of queries can be compared for
-    equality and do not depend on traversal order or threads.
+    All become multiples of one power of two, 2**-51 of their total magnitude or less, which is what
+    adding all of them up would lose anyhow. In return a set of rows has the same sum in whatever
+    order it is added, so that values of queries can be compared for equality and do not depend on
+    traversal order or threads. The price: rows that matter less than 2**-51 of the total do not
+    count.
 
     Parameters
     ----------
@@ -51,8 +57,8 @@ def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
     Returns
     -------
     ndarray of shape (n_rows,)
-        The rounded products; positive ones stay positive if there is no negative one. A whole
-        weight gives exactly what that many rows of weight one would.
+        The rounded products; positive ones stay positive if there is no negative one. Small whole
+        weights give exactly what that many rows of weight one would.
 
     Examples
     --------
@@ -64,11 +70,13 @@ def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
     if total == 0.0:
         return np.zeros(len(values))
     exponent = int(np.frexp(total)[1]) - 52
-    # Each copy of a row is rounded, not their sum. A value that no weight lets into the total may
-    # overflow here; its product is 0.
-    with np.errstate(over="ignore", invalid="ignore"):
-        multiples = np.rint(np.rint(np.ldexp(values, -exponent)) * weights)
-    multiples[weights == 0.0] = 0.0
+    if (weights == np.rint(weights)).all() and weights.max() <= _MOST_COPIES:
+        # Each copy of a row is rounded, not their sum. A value without weight may overflow here.
+        with np.errstate(over="ignore", invalid="ignore"):
+            multiples = np.rint(np.ldexp(values, -exponent)) * weights
+        multiples[weights == 0.0] = 0.0
+    else:
+        multiples = np.rint(np.ldexp(values * weights, -exponent))
     if values.min() >= 0.0:
         is_lost = (values > 0.0) & (weights > 0.0) & (multiples == 0.0)
         multiples[is_lost] = 1.0
@@ -186,6 +194,14 @@ class SearchProblem:
         self.gradients = exactly_summable(gradients, weights)
         self.hessians = exactly_summable(hessians, weights)
         self.coverage = exactly_summable(np.ones(n_rows), weights)
+        smallest = self.l2_regularization + self.hessians[self.hessians > 0.0].min(initial=np.inf)
+        with np.errstate(over="ignore"):
+            is_too_steep = np.isinf(np.abs(self.gradients).sum() ** 2 / smallest)
+        if is_too_steep:
+            raise ValueError(
+                "The squared sum of gradients divided by the smallest hessian must be finite. Got "
+                "values that overflow; raise l2_regularization."
+            )
         is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
         if self.l2_regularization == 0.0 and is_flat.any():
             raise ValueError(
@@ -288,13 +304,13 @@ class SearchLimits:
     def __post_init__(self) -> None:
         requirements = [
             ("max_conditions", "a whole number in the range [0, inf) or None",
-             self.max_conditions is None or _is_whole(self.max_conditions, 0)),
+             self.max_conditions is None or is_whole(self.max_conditions, 0)),
             ("min_coverage", "a finite number in the range [0, inf)",
              np.isfinite(self.min_coverage) and self.min_coverage >= 0),
             ("approximation_factor", "a number in the range (0, 1]",
              0 < self.approximation_factor <= 1),
             ("node_limit", "a whole number in the range [1, inf) or None",
-             self.node_limit is None or _is_whole(self.node_limit, 1)),
+             self.node_limit is None or is_whole(self.node_limit, 1)),
             ("time_limit", "a number of seconds in the range (0, inf) or None",
              self.time_limit is None or self.time_limit > 0),
         ]  # fmt: skip
@@ -303,7 +319,8 @@ class SearchLimits:
                 raise ValueError(f"{name} must be {requirement}. Got {getattr(self, name)!r}.")
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def is_whole(value: Any, least: float = -np.inf) -> bool:
+    """Tell whether a value is a whole number, and not below another one."""
     return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 

@@ -187,7 +187,8 @@ class BranchAndBound:
         self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
 
         # Paper: g/h needs a rule where h is 0; its sign decides then.
-        ratios = problem.gradients / np.maximum(problem.hessians, np.finfo(float).tiny)
+        with np.errstate(over="ignore"):
+            ratios = problem.gradients / np.maximum(problem.hessians, np.finfo(float).tiny)
         order = np.argsort(-ratios, kind="stable")
         self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
         self.coverage = problem.coverage[order]
