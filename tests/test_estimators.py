@@ -1,4 +1,5 @@
 import _thread
+import inspect
 import pickle
 import re
 import signal
@@ -526,7 +527,10 @@ def test_parameters_reach_the_search():
     limits = SearchLimits(2, 3.0, 0.5, 7, 11.0)
     model = RuleBoostingRegressor(1, search=record, n_jobs=3, **asdict(limits))
     model.fit([[1], [2], [3]], [0.0, 1.0, 2.0])
-    assert seen == [(limits, 3)]
+    [(seen_limits, n_jobs)] = seen
+    # The search allows for rounding in min_coverage.
+    assert asdict(seen_limits) == pytest.approx(asdict(limits), rel=1e-11)
+    assert n_jobs == 3
 
 
 @pytest.mark.parametrize("search", ["optimal", "greedy", "beam", "reference"])
@@ -579,7 +583,7 @@ def test_node_limit_warns_with_a_true_ratio():
         r"Search for rule 1 stopped at node_limit=1 with objective ([\d.]+) and bound ([\d.]+) "
         r"\(ratio (0\.\d+)\): best found, not proven optimal\. Raise node_limit, or ease the "
         r"proof with max_conditions or more l2_regularization, or accept this with "
-        r"approximation_factor=(0\.\d+)\."
+        r"approximation_factor=(0\.\d+)\. search_results_ has the details\."
     )
     with pytest.warns(ConvergenceWarning, match=message) as caught:
         model.fit(X, y)
@@ -600,7 +604,7 @@ def test_advice_of_the_warning_is_good():
     model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, y)
-    factor = float(re.search(r"approximation_factor=([\d.]+)\.$", str(caught[0].message))[1])
+    factor = float(re.search(r"approximation_factor=(\d\.\d+)", str(caught[0].message))[1])
     model.set_params(approximation_factor=factor).fit(X, y)
     assert model.search_results_[0].approximation_ratio >= factor
 
@@ -614,6 +618,99 @@ def test_warning_does_not_advise_a_factor_of_zero():
     with pytest.warns(ConvergenceWarning, match=r"stopped at time_limit=0\.5 .*ratio 0\.0") as got:
         model.fit(X, y)
     assert "approximation_factor" not in str(got[0].message)
+
+
+def scripted_search(*endings):
+    """Search whose results end as told, one (status, approximation ratio) after the other."""
+    rest = iter(endings)
+
+    def search(problem, limits, **options):
+        status, ratio = next(rest)
+        return SearchResult((0,), ratio, 1.0, status)
+
+    return search
+
+
+OPTIMAL = (SearchStatus.OPTIMAL, 1.0)
+
+
+def fit_warnings(model, n_features=3):
+    X, y = numeric_problem("regressor", n_features=n_features)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert {warning.filename for warning in caught} == {__file__}
+    return [str(warning.message) for warning in caught]
+
+
+def test_one_warning_for_all_unproven_rules():
+    endings = [OPTIMAL] * 10
+    for number, ratio in ((4, 0.8), (5, 0.469), (9, 0.995)):
+        endings[number - 1] = (SearchStatus.NODE_LIMIT, ratio)
+    model = RuleBoostingRegressor(10, search=scripted_search(*endings), node_limit=20000)
+    assert fit_warnings(model) == [
+        "3 of 10 rules are not proven optimal: their searches stopped at node_limit=20000 (rules "
+        "4, 5 and 9; the least certain reaches at least 46 % of the best possible). Raise "
+        "node_limit, or ease the proof with max_conditions or more l2_regularization, or accept "
+        "this with approximation_factor=0.46. search_results_ has the details."
+    ]
+
+
+def test_warning_about_one_rule_names_its_objective():
+    endings = [OPTIMAL, OPTIMAL, (SearchStatus.TIME_LIMIT, 0.915), OPTIMAL]
+    model = RuleBoostingRegressor(4, search=scripted_search(*endings), time_limit=60)
+    assert fit_warnings(model) == [
+        "Search for rule 3 stopped at time_limit=60 with objective 0.915 and bound 1 (ratio 0.91): "
+        "best found, not proven optimal. Raise time_limit, or ease the proof with max_conditions "
+        "or more l2_regularization, or accept this with approximation_factor=0.91. "
+        "search_results_ has the details."
+    ]
+
+
+def test_warning_about_both_limits():
+    endings = [(SearchStatus.TIME_LIMIT, 0.5), (SearchStatus.NODE_LIMIT, 0.001)]
+    search = scripted_search(*endings)
+    model = RuleBoostingRegressor(2, search=search, node_limit=7, time_limit=0.5)
+    [message] = fit_warnings(model)
+    assert "stopped at node_limit=7 or time_limit=0.5 (rules 1 and 2; " in message
+    assert "at least 0 % of the best possible). Raise node_limit or time_limit, or" in message
+    assert "approximation_factor" not in message
+
+
+def test_warning_about_many_rules_stays_short():
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 30)
+    [message] = fit_warnings(RuleBoostingRegressor(30, search=search))
+    assert "(rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more; " in message
+
+
+def test_warm_start_warns_about_new_rules_only():
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 4, OPTIMAL, OPTIMAL)
+    model = RuleBoostingRegressor(2, search=search, warm_start=True)
+    assert fit_warnings(model)[0].startswith("2 of 2 rules are")
+    [message] = fit_warnings(model.set_params(n_rules=5))
+    assert message.startswith("2 of 3 new rules are")
+    assert "(rules 3 and 4; " in message
+    model.set_params(n_rules=6).fit(*numeric_problem("regressor"))
+
+
+def test_interrupted_fit_warns_about_unproven_rules_too():
+    def interrupt(progress):
+        if len(progress.rules) == 2:
+            raise KeyboardInterrupt
+
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 2)
+    model = RuleBoostingRegressor(5, search=search, callback=interrupt, on_interrupt="keep")
+    messages = fit_warnings(model)
+    assert [message[:19] for message in messages] == ["Interrupted: the mo", "2 of 2 rules are no"]
+
+
+def test_warnings_as_errors_leave_the_model():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(
+        2, search=scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.5))
+    )
+    with warnings.catch_warnings(action="error"), pytest.raises(ConvergenceWarning):
+        model.fit(X, y)
+    assert len(model.ensemble_) == len(model.search_results_) == 2
 
 
 @pytest.mark.parametrize("search", ["greedy", "beam"])
@@ -875,6 +972,16 @@ def test_fit_leaves_parameters_and_data_alone(task):
         assert_array_equal(array, copy)
 
 
+@both
+def test_help_is_aligned(task):
+    doc = inspect.getdoc(ESTIMATORS[task])
+    headings = ["Parameters", "Attributes", "See Also", "Examples"]
+    assert all(f"\n\n{heading}\n{'-' * len(heading)}\n" in doc for heading in headings)
+    names = [*inspect.signature(ESTIMATORS[task]).parameters, "ensemble_", "feature_names_in_"]
+    assert all(re.search(rf"\n{name} : .*\n    \S", doc) for name in names)
+    assert "{" not in doc.replace('{"', "")
+
+
 # Bad input
 
 
@@ -927,7 +1034,13 @@ def test_bad_tables_and_targets(task, X, y, error, match):
         (["a", "b", None], "Input y contains None at row 2, but every row needs a class"),
         ([None, "b", "a"], "Input y contains None at row 0"),
         (pl.Series(["a", None, "b"]), "Input y contains None at row 1"),
-        (pd.Series(["a", None, "b"]), "contains NaN"),
+        (pd.Series(["a", None, "b"]), "Input y contains NaN at row 1, but every row needs"),
+        (pd.Series(["a", None, "b"], dtype="category"), "Input y contains NaN at row 1"),
+        (pd.Series(["a", "b", None], dtype="string"), "Input y contains NaN at row 2"),
+        (np.array(["a", np.nan, "b"], dtype=object), "Input y contains NaN at row 1"),
+        (["a", "a", np.nan], "Input y contains NaN at row 2"),
+        (("a", np.nan, "a"), "Input y contains NaN at row 1"),
+        (pd.Series([1, None, 0], dtype="Int64"), "Input y contains NaN"),
     ],
 )
 def test_bad_classes(y, match):
@@ -935,9 +1048,22 @@ def test_bad_classes(y, match):
         RuleBoostingClassifier().fit([[1], [2], [3]], y)
 
 
-def test_text_target_of_a_regressor():
-    with pytest.raises(ValueError, match="could not convert string to float"):
-        RuleBoostingRegressor().fit([[1], [2]], ["low", "high"])
+@pytest.mark.parametrize(
+    "as_target",
+    [list, np.array, pd.Series, lambda y: pd.Series(y, dtype="category"), pl.Series, pa.array],
+)
+def test_text_target_of_a_regressor(as_target):
+    match = (
+        "The target y of RuleBoostingRegressor must hold numbers. Got text, such as 'sick'. "
+        "Use RuleBoostingClassifier for two classes"
+    )
+    with pytest.raises(ValueError, match=match):
+        RuleBoostingRegressor().fit([[1], [2]], as_target(["sick", "well"]))
+
+
+def test_target_of_a_regressor_in_digits():
+    model = RuleBoostingRegressor(1, l2_regularization=0).fit([[1], [2]], ["2.5", "2.5"])
+    assert_array_equal(model.predict([[1]]), [2.5])
 
 
 @both
@@ -1057,6 +1183,9 @@ def test_bad_tables_at_predict(task):
         model.predict(X[0])
     with pytest.raises(ValueError, match=r"0 sample\(s\)"):
         model.predict(X[:0])
+    with pytest.raises(TypeError, match=r"Got dict instead. Make a DataFrame of it") as caught:
+        model.predict({"x0": [1], "x1": [2], "x2": [3]})
+    assert "collect" not in str(caught.value)
     with pytest.raises(TypeError, match=r"needs a column of numbers. Column 'x0' holds strings"):
         model.predict([["a", "b", "c"]])
 

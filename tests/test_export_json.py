@@ -318,6 +318,37 @@ def test_broken_models_are_refused(change, message, schema_sees):
             jsonschema.validate(data, SCHEMA)
 
 
+@pytest.mark.parametrize(
+    ("intercept", "weights"), [(0.0, (1.5e308, -1.5e308)), (-1.5e308, (1.5e308, 0.0))]
+)
+def test_sum_of_weights_must_be_finite(intercept, weights):
+    data = small_model()
+    data["intercept"] = intercept
+    for rule, weight in zip(data["rules"], weights, strict=True):
+        rule["weight"] = weight
+    with pytest.raises(
+        ValueError, match=r"rules must be .* finite sum with the intercept\. Got inf"
+    ):
+        model_from_dict(data)
+    data["rules"][0]["weight"] = 1.0
+    assert model_from_dict(data).ensemble_.intercept == intercept
+
+
+def test_newer_version_asks_to_upgrade_and_nothing_else():
+    with pytest.raises(ValueError, match="must be 1") as caught:
+        model_from_dict(small_model() | {"version": 2})
+    assert str(caught.value) == (
+        "version must be 1, the newest that this laconic reads. Got 2: the model was saved by a "
+        "newer laconic. Upgrade with 'pip install --upgrade laconic'."
+    )
+
+
+def test_loaded_parameters_are_the_defaults():
+    model = fitted_regressor(l2_regularization=0.5, max_conditions=2)
+    loaded = model_from_dict(model_to_dict(model))
+    assert loaded.get_params() == RuleBoostingRegressor().get_params()
+
+
 def test_schema_is_valid_and_states_the_same_words():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     status = SCHEMA["$defs"]["certificate"]["properties"]["status"]

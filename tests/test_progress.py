@@ -1,10 +1,16 @@
 import io
+import math
 from dataclasses import FrozenInstanceError
 
 import pytest
 
 from laconic import FitProgress
-from laconic.progress import ProgressPrinter, describe_certificate, describe_search
+from laconic.progress import (
+    ProgressPrinter,
+    describe_certificate,
+    describe_search,
+    proven_percent,
+)
 from laconic.rules import Proposition, Query, Rule
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 
@@ -34,15 +40,29 @@ def written(progress, interval=1.0):
     [
         (SearchStatus.OPTIMAL, 1.0, "proven optimal"),
         (SearchStatus.HEURISTIC, 0.5, "heuristic, no proof"),
-        (SearchStatus.APPROXIMATE, 0.9, "within 10 % of the optimum"),
-        (SearchStatus.NODE_LIMIT, 0.9999, "within 0.01 % of the optimum"),
-        (SearchStatus.TIME_LIMIT, 0.25, "within 75 % of the optimum"),
-        (SearchStatus.NODE_LIMIT, 0.004, "within 99.6 % of the optimum"),
-        (SearchStatus.NODE_LIMIT, 0.0, "within 100 % of the optimum"),
+        (SearchStatus.APPROXIMATE, 0.905, "at least 90 % of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.9999, "at least 99 % of the best possible"),
+        (SearchStatus.TIME_LIMIT, 0.29, "at least 29 % of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.03, "at least 3 % of the best possible"),
+        (SearchStatus.NODE_LIMIT, 1e-9, "at least 0 % of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.0, "at least 0 % of the best possible"),
     ],
 )
 def test_certificate_in_words(status, ratio, words):
     assert describe_certificate(result(ratio, 1.0, status)) == words
+
+
+def test_certificate_without_any_bound():
+    words = describe_certificate(result(0.5, math.inf, SearchStatus.TIME_LIMIT))
+    assert words == "at least 0 % of the best possible"
+
+
+@pytest.mark.parametrize("percent", range(101))
+def test_percent_is_the_largest_that_is_reached(percent):
+    ratio = percent / 100
+    assert proven_percent(ratio) == percent
+    assert proven_percent(math.nextafter(ratio, 0.0)) == percent
+    assert proven_percent(max(ratio - 1e-6, 0.0)) == max(percent - 1, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError
+from xml.etree import ElementTree
 
 import narwhals as nw
 import numpy as np
@@ -99,13 +100,17 @@ class TestPropositionCovered:
         [
             (Proposition("mark", "<=", 1), "numbers"),
             (Proposition("mark", "==", 1), "numbers"),
-            (Proposition("mark", "!=", True), "numbers"),
+            (Proposition("mark", "!=", True), "booleans"),
             (Proposition("age", "==", "x"), "strings"),
             (Proposition("member", "!=", "True"), "strings"),
         ],
     )
     def test_other_kind_of_column(self, table, proposition, needed):
-        match = f"needs a column of {needed}. Column '{proposition.feature}' holds"
+        held = {"mark": "strings", "age": "numbers", "member": "booleans"}[proposition.feature]
+        match = (
+            f"needs a column of {needed}. Column '{proposition.feature}' holds {held}. "
+            f"Convert the column to {needed}."
+        )
         with pytest.raises(TypeError, match=match):
             proposition.covered(table)
 
@@ -227,8 +232,14 @@ class TestText:
             ("-inf", "'-inf'"),
             ("True", "'True'"),
             ("x & y", "'x & y'"),
-            ("é", "'é'"),
+            ("Köln", "Köln"),
+            ("Ko\u0308ln", "Ko\u0308ln"),
+            ("दिल्ली", "दिल्ली"),
+            ("東京-2", "東京-2"),
+            ("٣", "'٣'"),
+            ("São Paulo", "'São Paulo'"),
             ("x\n", "'x\\n'"),
+            ("a\u202eb", "'a\\u202eb'"),
             (True, "True"),
             (3, "3"),
             (2.5, "2.5"),
@@ -236,6 +247,39 @@ class TestText:
     )
     def test_value(self, value, text):
         assert str(Proposition("top-lft", "==", value)) == f"top-lft == {text}"
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("top-lft", "top-lft"),
+            ("size [cm] (log)", "size [cm] (log)"),
+            ("Größe", "Größe"),
+            ("高さ", "高さ"),
+            ("x#2/y:z?", "x#2/y:z?"),
+            ("", "''"),
+            ("30", "'30'"),
+            ("-1.5e3", "'-1.5e3'"),
+            ("nan", "'nan'"),
+            (" age", "' age'"),
+            ("age\u00a0", "'age\\xa0'"),
+            ("a & b", "'a & b'"),
+            ("a, b", "'a, b'"),
+            ("a<b", "'a<b'"),
+            ("a>b", "'a>b'"),
+            ("a=b", "'a=b'"),
+            ("a!", "'a!'"),
+            ("it's", '"it\'s"'),
+            ('5" disk', "'5\" disk'"),
+            ("a\tb", "'a\\tb'"),
+            ("a\x1b[31mb", "'a\\x1b[31mb'"),
+            ("a\u202eb", "'a\\u202eb'"),
+        ],
+    )
+    def test_name(self, name, text):
+        assert str(Proposition(name, "<=", 1)) == f"{text} <= 1"
+        assert str(Proposition(name, "is missing")) == f"{text} is missing"
+        bounds = (Proposition(name, ">", 1), Proposition(name, "<=", 2))
+        assert str(Query(bounds)) == f"1 < {text} <= 2"
 
     def test_missing(self):
         assert str(Proposition("age", "is missing")) == "age is missing"
@@ -277,9 +321,52 @@ class TestText:
         )
         assert str(RuleEnsemble()) == "+0.000 intercept"
 
-    def test_repr_is_short(self):
+    def test_repr_shows_what_str_does(self):
+        assert repr(X_IS) == "<Proposition: mark == x>"
+        assert repr(Query((X_IS, OLD))) == "<Query: mark == x & age > 28>"
+        assert repr(Query()) == "<Query: always>"
+        assert repr(rule(1.18742, X_IS)) == "<Rule: +1.187 if mark == x>"
         ensemble = RuleEnsemble((rule(1.0, X_IS, OLD), rule(2.0)), 0.5)
-        assert repr(ensemble) == "RuleEnsemble(n_rules=2, n_conditions=2, intercept=0.5)"
+        assert repr(ensemble) == f"<RuleEnsemble: 2 rules, 2 conditions>\n{ensemble}"
+        ensemble = RuleEnsemble((rule(1.0, X_IS),))
+        assert repr(ensemble) == "<RuleEnsemble: 1 rule, 1 condition>\n+1.000 if mark == x"
+        assert repr(RuleEnsemble()) == ("<RuleEnsemble: 0 rules, 0 conditions>\n+0.000 intercept")
+
+
+class TestHTML:
+    @staticmethod
+    def cells(ensemble):
+        table = ElementTree.fromstring(ensemble._repr_html_())
+        return [["".join(cell.itertext()) for cell in row] for row in table.iter("tr")]
+
+    def test_a_row_per_rule(self):
+        ensemble = RuleEnsemble((rule(1.0, X_IS, OLD), rule(-2.0)))
+        assert self.cells(ensemble) == [
+            ["weight", "query", "conditions"],
+            ["+1.000", "mark == x & age > 28", "2"],
+            ["-2.000", "always", "0"],
+        ]
+        assert "RuleEnsemble: 2 rules, 2 conditions" in ensemble._repr_html_()
+
+    def test_intercept_where_there_is_one_or_nothing_else(self):
+        assert self.cells(RuleEnsemble((rule(1.0),), 0.5))[1] == ["+0.5000", "intercept", ""]
+        assert self.cells(RuleEnsemble())[1:] == [["+0.000", "intercept", ""]]
+
+    @pytest.mark.parametrize(
+        "hostile",
+        [
+            "<script>alert(1)</script>",
+            "</td></table>",
+            "&lt;b&gt;",
+            "<img src=x onerror='f(\"\")'>",
+        ],
+    )
+    def test_hostile_names_and_values_are_text(self, hostile):
+        plain = RuleEnsemble((rule(1.0, Proposition("a", "==", "b")),))
+        ensemble = RuleEnsemble((rule(1.0, Proposition(hostile, "==", hostile)),))
+        assert self.cells(ensemble)[1] == ["+1.000", f"{hostile!r} == {hostile!r}", "1"]
+        assert hostile not in ensemble._repr_html_()
+        assert ensemble._repr_html_().count("<") == plain._repr_html_().count("<")
 
 
 class TestValues:

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -407,9 +408,18 @@ class TestRejected:
         with pytest.raises(ValueError, match="must have the same length"):
             as_table([[1, 2], [3]])
 
-    @pytest.mark.parametrize("X", [{"a": [1]}, None, pl.LazyFrame({"a": [1]}), "text"])
-    def test_not_a_table(self, X):
-        with pytest.raises(TypeError, match=rf"Got {type(X).__name__} instead.*'\.collect\(\)'"):
+    @pytest.mark.parametrize(
+        ("X", "advice"),
+        [
+            (None, "Convert it to one of these."),
+            ("text", "Convert it to one of these."),
+            (pl.LazyFrame({"a": [1]}), "Call '.collect()' on a lazy DataFrame."),
+            ({"a": [1]}, "Make a DataFrame of it: pandas.DataFrame(X) if it holds columns"),
+        ],
+    )
+    def test_not_a_table(self, X, advice):
+        message = f"Got {type(X).__name__} instead. {advice}"
+        with pytest.raises(TypeError, match=re.escape(message)):
             as_table(X)
 
     @pytest.mark.parametrize("matrix", [csr_array((2, 2)), csc_matrix((2, 2))])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
-from textwrap import indent
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from sklearn.utils.validation import (
 
 from laconic.boosting import boost
 from laconic.losses import Loss, get_loss, optimal_constant
-from laconic.progress import FitProgress, ProgressPrinter
+from laconic.progress import FitProgress, ProgressPrinter, describe_ratio, proven_percent
 from laconic.propositions import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
@@ -33,17 +33,20 @@ from laconic.propositions import (
 )
 from laconic.rules import RuleEnsemble
 from laconic.search import METHODS, SearchProgress, SearchResult, SearchStatus
-from laconic.tables import Table, as_table
+from laconic.tables import Table, as_table, is_present
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
 Floats = NDArray[np.float64]
 
-# Ten searches of this many nodes take about half a minute on tables of a few thousand rows and
-# twenty features. Nodes and not seconds, so that a model does not depend on the machine.
-DEFAULT_NODE_LIMIT = 50_000
+# Ten searches of this many nodes take about a minute on tables of a few thousand rows and twenty
+# features, far less on smaller ones. Nodes and not seconds, so that a model does not depend on the
+# machine.
+DEFAULT_NODE_LIMIT = 10_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
+# Enough to see which rules a warning is about, few enough to read.
+MAX_NUMBERS_SHOWN = 10
 
 _PARAMETERS = """\
 n_rules : int, default=10
@@ -61,9 +64,9 @@ min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
 approximation_factor : float in (0, 1], default=1.0
     Be content with a rule once it is proven to reach this share of the best possible objective.
-node_limit : int or None, default=50_000
-    Stop searching for a rule after that many nodes. A rule that is not proven by then gives a
-    ``ConvergenceWarning``.
+node_limit : int or None, default=10_000
+    Stop searching for a rule after that many nodes. A ``ConvergenceWarning`` at the end of the fit
+    names the rules that were not proven by then.
 time_limit : float or None, default=None
     Stop searching for a rule after that many seconds. The model then depends on the machine.
 max_thresholds : int or None, default=7
@@ -110,10 +113,10 @@ class _RuleBoosting(BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
-            parameters = indent(_PARAMETERS.format(loss=cls._default_loss), "    ").lstrip()
-            attributes = indent(_ATTRIBUTES, "    ").lstrip()
-            cls.__doc__ = cls.__doc__.replace("{parameters}", parameters)
-            cls.__doc__ = cls.__doc__.replace("{attributes}", attributes)
+            # Python 3.13 takes the indentation off docstrings, older versions leave it.
+            doc = inspect.cleandoc(cls.__doc__)
+            doc = doc.replace("{parameters}", _PARAMETERS.format(loss=cls._default_loss))
+            cls.__doc__ = doc.replace("{attributes}", _ATTRIBUTES)
 
     def __init__(
         self,
@@ -184,7 +187,7 @@ class _RuleBoosting(BaseEstimator):
             rows = np.empty((table.n_rows, 0))
             weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         counted = np.ones(table.n_rows, dtype=bool) if weights is None else weights > 0
-        target = self._encode_target(column_or_1d(y, warn=True), table.n_rows, counted)
+        target = self._encode_target(y, table.n_rows, counted)
         self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
         self._boost(table, target, weights, counted)
         return self
@@ -198,7 +201,7 @@ class _RuleBoosting(BaseEstimator):
         for name in ("ensemble_", "search_results_"):
             self.__dict__.pop(name, None)
 
-    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
         """Check the target and bring it to the form that the loss expects."""
         raise NotImplementedError
 
@@ -233,6 +236,7 @@ class _RuleBoosting(BaseEstimator):
             rules, results = [], []
             intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
             raw_predictions = np.full(len(y), intercept)
+        n_before, is_interrupted = len(rules), False
 
         def report(search: SearchProgress | None = None) -> bool:
             progress = FitProgress(tuple(rules), tuple(results), self.n_rules, search)
@@ -249,7 +253,7 @@ class _RuleBoosting(BaseEstimator):
             y,
             self.loss_,
             raw_predictions,
-            n_rules=self.n_rules - len(rules),
+            n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
             search_options=self._search_options() | {"callback": report if callbacks else None},
@@ -258,20 +262,22 @@ class _RuleBoosting(BaseEstimator):
             for rule, result in rounds:
                 rules.append(rule)
                 results.append(result)
-                self._warn_if_unproven(len(rules), result)
                 if report():
                     break
         except KeyboardInterrupt:
             if self.on_interrupt == "raise" or not rules:
                 raise
+            is_interrupted = True
+        self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
+        self.search_results_ = results
+        if is_interrupted:
             warnings.warn(
                 f"Interrupted: the model has {len(rules)} of {self.n_rules} rules. Fit again with "
                 "warm_start=True to find the others.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
-        self.search_results_ = results
+        self._warn_about_unproven_rules(n_before)
 
     def _search_options(self) -> dict[str, Any]:
         return {
@@ -284,20 +290,44 @@ class _RuleBoosting(BaseEstimator):
             "n_jobs": self.n_jobs,
         }
 
-    def _warn_if_unproven(self, number: int, result: SearchResult) -> None:
-        """Warn about a rule that a limit kept from being proven."""
-        if result.status not in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT):
+    def _warn_about_unproven_rules(self, n_before: int) -> None:
+        """Warn once about all rules after the first `n_before` that a limit kept from a proof."""
+        unproven = {
+            number: result
+            for number, result in enumerate(self.search_results_, start=1)
+            if number > n_before
+            and result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
+        }
+        if not unproven:
             return
-        limit = result.status.value
-        # Rounded down: the ratio is a promise, and as approximation_factor it is then reached.
-        ratio = math.floor(100 * result.approximation_ratio) / 100
-        advice = f"Raise {limit}, or ease the proof with max_conditions or more l2_regularization"
-        if ratio > 0:
-            advice += f", or accept this with approximation_factor={ratio}"
+        limits = sorted({result.status.value for result in unproven.values()})
+        stops = " or ".join(f"{limit}={getattr(self, limit)}" for limit in limits)
+        worst = min(result.approximation_ratio for result in unproven.values())
+        # Rounded down, so that as approximation_factor it is reached.
+        factor = proven_percent(worst) / 100
+        if len(unproven) == 1:
+            [(number, result)] = unproven.items()
+            finding = (
+                f"Search for rule {number} stopped at {stops} with objective "
+                f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {factor}): best "
+                "found, not proven optimal."
+            )
+        else:
+            n_new = len(self.search_results_) - n_before
+            rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
+            finding = (
+                f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at "
+                f"{stops} (rules {_listed(list(unproven))}; the least certain reaches "
+                f"{describe_ratio(worst)})."
+            )
+        advice = (
+            f"Raise {' or '.join(limits)}, or ease the proof with max_conditions or more "
+            "l2_regularization"
+        )
+        if factor > 0:
+            advice += f", or accept this with approximation_factor={factor}"
         warnings.warn(
-            f"Search for rule {number} stopped at {limit}={getattr(self, limit)} with objective "
-            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {ratio}): best "
-            f"found, not proven optimal. {advice}.",
+            f"{finding} {advice}. search_results_ has the details.",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -419,21 +449,18 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
 
     _default_loss = "logistic"
 
-    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
         """Check the target and turn its two classes into -1 and 1.
 
         Sets: classes_.
         """
-        assert_all_finite(y, input_name="y")
-        if y.dtype == object and None in y.tolist():
-            row = y.tolist().index(None)
-            raise ValueError(
-                f"Input y contains None at row {row}, but every row needs a class. Leave rows "
-                "without one out."
-            )
-        check_classification_targets(y)
-        check_consistent_length(y, np.empty(n_rows))
-        classes = np.unique(y[counted])
+        labels = column_or_1d(y, warn=True)
+        # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
+        _check_all_present(y if isinstance(y, list | tuple) else labels)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        check_consistent_length(labels, np.empty(n_rows))
+        classes = np.unique(labels[counted])
         if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass, "
@@ -451,7 +478,7 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
                 f"Got {classes.tolist()}. Set warm_start=False to start over."
             )
         self.classes_ = classes
-        return np.where(y == classes[1], 1.0, -1.0)
+        return np.where(labels == classes[1], 1.0, -1.0)
 
     def decision_function(self, X: Any) -> Floats:
         """Sum of the weights of the rules that cover a row: its log odds.
@@ -563,8 +590,18 @@ class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):
 
     _default_loss = "squared"
 
-    def _encode_target(self, y: NDArray[Any], n_rows: int, counted: NDArray[np.bool_]) -> Floats:
-        target = np.asarray(y, dtype=np.float64)
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+        cells = column_or_1d(y, warn=True)
+        try:
+            target = np.asarray(cells, dtype=np.float64)
+        except ValueError:
+            text = next((cell for cell in cells.tolist() if isinstance(cell, str | bytes)), None)
+            if text is None:
+                raise
+            raise ValueError(
+                f"The target y of {type(self).__name__} must hold numbers. Got text, such as "
+                f"{text!r}. Use RuleBoostingClassifier for two classes, or convert y to numbers."
+            ) from None
         assert_all_finite(target, input_name="y")
         check_consistent_length(target, np.empty(n_rows))
         return target
@@ -609,6 +646,27 @@ def _checked_table(X: Any) -> Table:
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return table
+
+
+def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
+    """Refuse missing classes where NumPy would not, among objects and in lists."""
+    if isinstance(labels, np.ndarray):
+        labels = labels.tolist() if labels.dtype == object else ()
+    for row, label in enumerate(labels):
+        if not is_present(label):
+            name = "None" if label is None else "NaN"
+            raise ValueError(
+                f"Input y contains {name} at row {row}, but every row needs a class. Leave rows "
+                "without one out."
+            )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Write numbers as 1, 2 and 3."""
+    shown = [str(number) for number in numbers[:MAX_NUMBERS_SHOWN]]
+    n_hidden = len(numbers) - len(shown)
+    last = f"{n_hidden} more" if n_hidden else shown.pop()
+    return f"{', '.join(shown)} and {last}"
 
 
 def _is_int(value: Any) -> bool:

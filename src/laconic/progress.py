@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from dataclasses import dataclass
@@ -10,7 +11,14 @@ from typing import TextIO
 from laconic.rules import Rule
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 
-__all__ = ["FitProgress", "ProgressPrinter", "describe_certificate", "describe_search"]
+__all__ = [
+    "FitProgress",
+    "ProgressPrinter",
+    "describe_certificate",
+    "describe_ratio",
+    "describe_search",
+    "proven_percent",
+]
 
 
 @dataclass(frozen=True)
@@ -35,13 +43,37 @@ def describe_certificate(result: SearchResult) -> str:
     >>> describe_certificate(SearchResult((0,), 0.5, 0.5, SearchStatus.OPTIMAL))
     'proven optimal'
     >>> describe_certificate(SearchResult((0,), 0.45, 0.5, SearchStatus.NODE_LIMIT))
-    'within 10 % of the optimum'
+    'at least 90 % of the best possible'
     """
     if result.is_optimal:
         return "proven optimal"
     if result.status is SearchStatus.HEURISTIC:
         return "heuristic, no proof"
-    return f"within {_format_gap(result.approximation_ratio)} of the optimum"
+    return describe_ratio(result.approximation_ratio)
+
+
+def describe_ratio(ratio: float) -> str:
+    """Say what share of the best possible objective is reached for certain.
+
+    Examples
+    --------
+    >>> describe_ratio(0.905)
+    'at least 90 % of the best possible'
+    """
+    return f"at least {proven_percent(ratio)} % of the best possible"
+
+
+def proven_percent(ratio: float) -> int:
+    """Round an approximation ratio down to whole per cent, so that it stays a promise.
+
+    Examples
+    --------
+    >>> proven_percent(0.29), proven_percent(0.2899)
+    (29, 28)
+    """
+    # Rounding errors are no lost per cent: 100 * 0.29 is a little less than 29, and a search for an
+    # approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
+    return math.floor(100 * ratio + 1e-9)
 
 
 def describe_search(search: SearchProgress) -> str:

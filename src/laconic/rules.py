@@ -9,9 +9,10 @@ evaluate themselves on any table and print as a person would write them.
 from __future__ import annotations
 
 import math
-import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, cast, get_args, overload
@@ -20,7 +21,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.tables import Category, Column, NumericColumn, as_table
+from laconic.tables import CategoricalColumn, Category, Column, NumericColumn, as_table
 
 __all__ = ["Proposition", "Query", "Rule", "RuleEnsemble", "format_number", "format_weight"]
 
@@ -32,7 +33,10 @@ RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + MISSING_RELATIONS
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
 
-PLAIN_TOKEN = re.compile(r"[A-Za-z0-9_.+-]+")
+# In a value without quotes, besides letters, their marks and digits of any script.
+PLAIN_PUNCTUATION = frozenset("_.+-")
+# Characters that keep a feature name from standing without quotes next to relations and "&".
+NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
 
 
 def format_number(number: float) -> str:
@@ -80,7 +84,7 @@ def format_weight(weight: float) -> str:
     return f"{weight:+#.4g}".removesuffix(".")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Proposition:
     """One condition on one feature.
 
@@ -110,8 +114,10 @@ class Proposition:
     >>> X = [[35], [None], [20], [28]]
     >>> Proposition("x0", "<=", 30).covered(X)
     array([False, False,  True,  True])
-    >>> print(Proposition("x0", "<=", 30))
-    x0 <= 30
+    >>> Proposition("x0", "<=", 30)
+    <Proposition: x0 <= 30>
+    >>> print(Proposition("x0", "!=", "São Paulo"))
+    x0 != 'São Paulo'
     """
 
     feature: str
@@ -162,7 +168,7 @@ class Proposition:
     def _covered_in_other_kind(self, column: Column) -> NDArray[np.bool_]:
         missing = column.missing
         if not missing.all():
-            needed, got = ("numbers", "strings") if column.is_text else ("strings", "numbers")
+            needed, got = _kind_of_value(self.value), _kind_of_column(column)
             raise TypeError(
                 f"The condition '{self}' needs a column of {needed}. Column {self.feature!r} "
                 f"holds {got}. Convert the column to {needed}."
@@ -170,12 +176,16 @@ class Proposition:
         return np.zeros(len(missing), dtype=bool)
 
     def __str__(self) -> str:
+        name = _format_name(self.feature)
         if self.value is None:
-            return f"{self.feature} {self.relation}"
-        return f"{self.feature} {self.relation} {_format_value(self.value)}"
+            return f"{name} {self.relation}"
+        return f"{name} {self.relation} {_format_value(self.value)}"
+
+    def __repr__(self) -> str:
+        return f"<Proposition: {self}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Query:
     """Conjunction of propositions; ``Query()`` is always true.
 
@@ -236,8 +246,11 @@ class Query:
                 texts.append(_format_interval(first, other))
         return " & ".join(texts) or "always"
 
+    def __repr__(self) -> str:
+        return f"<Query: {self}>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Rule:
     """Query with the weight that it adds to the raw predictions of its rows.
 
@@ -286,6 +299,9 @@ class Rule:
     def __str__(self) -> str:
         return f"{format_weight(self.weight)} {_format_condition(self.query)}"
 
+    def __repr__(self) -> str:
+        return f"<Rule: {self}>"
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RuleEnsemble(Sequence[Rule]):
@@ -313,7 +329,9 @@ class RuleEnsemble(Sequence[Rule]):
     >>> ensemble.raw_predictions([[35, "x"], [35, "o"], [20, "x"], [28, None]])
     array([1.5 , 0.25, 1.5 , 0.5 ])
     >>> ensemble[:1]
-    RuleEnsemble(n_rules=1, n_conditions=1, intercept=0.5)
+    <RuleEnsemble: 1 rule, 1 condition>
+    +0.5000 intercept
+     +1.000 if mid == x
     """
 
     rules: tuple[Rule, ...] = ()
@@ -461,7 +479,7 @@ class RuleEnsemble(Sequence[Rule]):
 
     def __str__(self) -> str:
         lines = [(rule.weight, _format_condition(rule.query)) for rule in self.rules]
-        if self.intercept != 0.0 or not self.rules:
+        if self._shows_intercept:
             lines.insert(0, (self.intercept, "intercept"))
         weights = [format_weight(weight) for weight, _ in lines]
         width = max(map(len, weights))
@@ -470,10 +488,32 @@ class RuleEnsemble(Sequence[Rule]):
         )
 
     def __repr__(self) -> str:
-        return (
-            f"RuleEnsemble(n_rules={self.n_rules}, n_conditions={self.n_conditions}, "
-            f"intercept={format_number(self.intercept)})"
+        return f"<RuleEnsemble: {self._size}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks."""
+        rows = [(rule.weight, str(rule.query), str(len(rule.query))) for rule in self.rules]
+        if self._shows_intercept:
+            rows.insert(0, (self.intercept, "intercept", ""))
+        body = "".join(
+            f"<tr><td>{format_weight(weight)}</td>"
+            f'<td style="text-align: left">{escape(text)}</td><td>{n_conditions}</td></tr>'
+            for weight, text, n_conditions in rows
         )
+        return (
+            f"<table><caption>RuleEnsemble: {self._size}</caption>"
+            "<thead><tr><th>weight</th>"
+            '<th style="text-align: left">query</th><th>conditions</th></tr></thead>'
+            f"<tbody>{body}</tbody></table>"
+        )
+
+    @property
+    def _shows_intercept(self) -> bool:
+        return self.intercept != 0.0 or not self.rules
+
+    @property
+    def _size(self) -> str:
+        return f"{_counted(self.n_rules, 'rule')}, {_counted(self.n_conditions, 'condition')}"
 
 
 def _checked_value(relation: str, value: Any) -> Category | None:
@@ -540,6 +580,18 @@ def _equal(column: Column, value: Any) -> NDArray[np.bool_]:
     return equal
 
 
+def _kind_of_value(value: Category | None) -> str:
+    if isinstance(value, str):
+        return "strings"
+    return "booleans" if isinstance(value, bool) else "numbers"
+
+
+def _kind_of_column(column: Column) -> str:
+    if isinstance(column, CategoricalColumn):
+        return _kind_of_value(next(iter(column.categories), None))
+    return "numbers"
+
+
 def _bound_one_interval(first: Proposition, second: Proposition) -> bool:
     return first.feature == second.feature and {first.relation, second.relation} == {"<=", ">"}
 
@@ -553,22 +605,43 @@ def _format_condition(query: Query) -> str:
     return f"if {query}" if query.propositions else str(query)
 
 
+def _format_name(name: str) -> str:
+    is_plain = (
+        name.strip() == name != ""
+        and name.isprintable()
+        and NOT_IN_PLAIN_NAMES.isdisjoint(name)
+        and not _reads_as_number(name)
+    )
+    return name if is_plain else repr(name)
+
+
 def _format_value(value: Category | None) -> str:
     if isinstance(value, str):
-        return value if _is_plain_token(value) else repr(value)
+        is_plain = (
+            value not in ("", "True", "False")
+            and all(map(_is_plain_character, value))
+            and not _reads_as_number(value)
+        )
+        return value if is_plain else repr(value)
     if isinstance(value, bool) or value is None:
         return str(value)
     return format_number(value)
 
 
-def _is_plain_token(text: str) -> bool:
-    if not PLAIN_TOKEN.fullmatch(text) or text in ("True", "False"):
-        return False
+def _is_plain_character(character: str) -> bool:
+    return character in PLAIN_PUNCTUATION or unicodedata.category(character)[0] in "LMN"
+
+
+def _reads_as_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return True
-    return False
+        return False
+    return True
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _frame_backend(backend: FrameBackend | None) -> FrameBackend:

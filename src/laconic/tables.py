@@ -9,7 +9,7 @@ one way whatever marked them before: None, NaN, null or NA.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -21,7 +21,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CategoricalColumn", "Category", "Column", "NumericColumn", "Table", "as_table"]
+__all__ = [
+    "CategoricalColumn",
+    "Category",
+    "Column",
+    "NumericColumn",
+    "Table",
+    "as_table",
+    "is_present",
+]
 
 Category: TypeAlias = str | bool | int | float
 Kind: TypeAlias = Literal["text", "boolean", "number"]
@@ -241,7 +249,7 @@ def _as_array(X: Any) -> NDArray[Any]:
     else:
         raise TypeError(
             "X must be a 2D array, a list of rows or an eager DataFrame. "
-            f"Got {type(X).__name__} instead. Call '.collect()' on a lazy DataFrame."
+            f"Got {type(X).__name__} instead. {_conversion_advice(X)}"
         )
     if np.iscomplexobj(array):
         raise ValueError(
@@ -251,6 +259,17 @@ def _as_array(X: Any) -> NDArray[Any]:
     if array.ndim != 2:
         raise ValueError(_dimension_message(array))
     return array
+
+
+def _conversion_advice(X: Any) -> str:
+    if isinstance(X, Mapping):
+        return (
+            "Make a DataFrame of it: pandas.DataFrame(X) if it holds columns, "
+            "pandas.DataFrame([X]) if it is one row."
+        )
+    if hasattr(X, "collect"):
+        return "Call '.collect()' on a lazy DataFrame."
+    return "Convert it to one of these."
 
 
 def _dimension_message(array: NDArray[Any]) -> str:
@@ -354,13 +373,13 @@ def _boolean_column(name: str, values: NDArray[Any]) -> CategoricalColumn:
 def _text_column(name: str, cells: list[Any]) -> Column:
     # Checked like objects: narwhals calls a pandas object column a string column
     # by looking at its first rows only.
-    if not any(map(_is_present, cells)):
+    if not any(map(is_present, cells)):
         return CategoricalColumn(name, np.full(len(cells), -1, dtype=np.int32), ())
     return _object_column(name, cells)
 
 
 def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False) -> Column:
-    present = np.fromiter(map(_is_present, cells), dtype=bool, count=len(cells))
+    present = np.fromiter(map(is_present, cells), dtype=bool, count=len(cells))
     known = list(compress(cells, present))
     kind = _common_kind(name, known)
     if kind == "text":
@@ -372,7 +391,8 @@ def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False)
     return _boolean_column(name, values) if kind == "boolean" else _numeric_column(name, values)
 
 
-def _is_present(cell: Any) -> bool:
+def is_present(cell: Any) -> bool:
+    """Tell whether a cell has a value: it is not None, NaN or NA."""
     if cell is None:
         return False
     if isinstance(cell, TYPES_WITH_NAN):

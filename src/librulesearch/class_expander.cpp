@@ -57,15 +57,15 @@ class SuffixRows {
         }
         merge_neighbours();
         forced = {};
-        if (child_.empty() || in_any == in_all) return std::nullopt;
+        if (child_.empty() || are_equal(in_any, in_all)) return std::nullopt;
         // Keys go down: the row in all candidates, if there is one, comes first, the row in none
         // last.
         std::span<const Row> free = child_;
-        if (free.front().key == in_any) {
+        if (are_equal(free.front().key, in_any)) {
             forced = {free.front().gradient, free.front().hessian};
             free = free.subspan(1);
         }
-        if (!free.empty() && free.back().key == in_all) free = free.first(free.size() - 1);
+        if (!free.empty() && are_equal(free.back().key, in_all)) free = free.first(free.size() - 1);
         return free;
     }
 
@@ -96,7 +96,7 @@ class SuffixRows {
     void merge_neighbours() {
         std::size_t n_kept = 0;
         for (const Row& row : rows_) {
-            if (n_kept > 0 && rows_[n_kept - 1].key == row.key) {
+            if (n_kept > 0 && are_equal(rows_[n_kept - 1].key, row.key)) {
                 rows_[n_kept - 1].gradient += row.gradient;
                 rows_[n_kept - 1].hessian += row.hessian;
             } else {
@@ -104,7 +104,7 @@ class SuffixRows {
             }
         }
         rows_.resize(n_kept);
-        if (!rows_.empty() && rows_.back().key == Key<K>{}) rows_.pop_back();
+        if (!rows_.empty() && are_equal(rows_.back().key, Key<K>{})) rows_.pop_back();
     }
 
     std::vector<std::size_t> rank_;

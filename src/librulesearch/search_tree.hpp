@@ -66,8 +66,10 @@ class Pruning {
     /// nothing.
     Pruning(double incumbent_value, double approximation_factor,
             std::optional<std::size_t> incumbent_size)
-        : threshold_(approximation_factor < 1.0 ? incumbent_value / approximation_factor
-                                                : incumbent_value * (1.0 - rounding_slack)),
+        // A little less than the quotient, so that the ratio reached is not a rounding below.
+        : threshold_(approximation_factor < 1.0
+                         ? incumbent_value / approximation_factor * (1.0 - 1e-15)
+                         : incumbent_value * (1.0 - rounding_slack)),
           incumbent_value_(incumbent_value),
           incumbent_size_(incumbent_size.value_or(std::numeric_limits<std::size_t>::max())),
           is_relaxed_(approximation_factor < 1.0) {}

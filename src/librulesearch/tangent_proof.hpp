@@ -15,6 +15,22 @@ template <std::size_t n_key_words>
 using Key = std::array<Word, n_key_words>;
 
 template <std::size_t n_key_words>
+bool are_equal(const Key<n_key_words>& a, const Key<n_key_words>& b) {
+    for (std::size_t w = 0; w < n_key_words; ++w) {
+        if (a[w] != b[w]) return false;
+    }
+    return true;
+}
+
+template <std::size_t n_key_words>
+bool are_disjoint(const Key<n_key_words>& a, const Key<n_key_words>& b) {
+    for (std::size_t w = 0; w < n_key_words; ++w) {
+        if ((a[w] & b[w]) != 0) return false;
+    }
+    return true;
+}
+
+template <std::size_t n_key_words>
 bool is_subset(const Key<n_key_words>& a, const Key<n_key_words>& b) {
     for (std::size_t w = 0; w < n_key_words; ++w) {
         if ((a[w] & ~b[w]) != 0) return false;
@@ -49,6 +65,10 @@ struct ForcedRows {
 ///
 /// Closure. If T covers row p and key(p) is inside key(n), then T covers n as well. So a positive
 /// price of p may be set off against a negative one of n; psi falls by what is set off.
+///
+/// Intersection. If T covers p and q, it is inside key(p) & key(q), and if that is inside key(n), T
+/// covers n: as 0/1 indicators, n >= p + q - 1. So an equal share of two positive prices may be set
+/// off against a negative one; psi falls by that share.
 template <std::size_t n_key_words>
 class TangentProof {
   public:
@@ -62,18 +82,29 @@ class TangentProof {
     static constexpr std::size_t n_slopes = 8;
     using Lanes = std::array<double, n_slopes>;
 
+    /// What is left of a row's prices, positive or negative, at each slope.
+    struct Priced {
+        Lanes left;
+        Key<n_key_words> key;
+    };
+
     bool holds_for_sign(std::span<const Row> rows, double sign, const ForcedRows& forced,
                         double l2_regularization, double value);
     void lay_grid(double low, double high);
     void add_prices(std::span<const Row> rows, double sign);
     bool is_below(const Lanes& psi, double value, std::size_t* first = nullptr,
                   std::size_t* last = nullptr) const;
-    bool holds_by_closure(std::span<const Row> rows, double sign, double value);
+    void collect_prices(std::span<const Row> rows, double sign);
+    bool holds_by_closure(double value);
+    bool holds_by_intersection(double value);
+    bool is_hopeless(double share, double value) const;
+    void set_off_pairs(Priced& holder);
 
     Lanes slopes_;
     Lanes psi_;
-    std::vector<Lanes> takers_, holders_;
-    std::vector<const Row*> taker_rows_, holder_rows_;
+    std::vector<Priced> takers_, holders_;
+    std::vector<Key<n_key_words>> missing_;  // by taker: its columns that a holder is not in,
+    std::vector<int> distance_;              // and how many they are
 };
 
 extern template class TangentProof<1>;

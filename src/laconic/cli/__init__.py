@@ -10,20 +10,21 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import laconic
-from laconic.cli import files
+from laconic.cli import columns, files
+from laconic.cli import target as targets
 from laconic.datasets import tic_tac_toe
 
 try:
     import cyclopts
 
-    from laconic.cli import screen
+    from laconic.cli import options, screen
 
     # Too slow to import before a command needs it.
     if find_spec("polars") is None:
@@ -35,6 +36,8 @@ except ModuleNotFoundError:
     ) from None
 
 if TYPE_CHECKING:
+    import polars as pl
+
     Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
 
 __all__ = ["main"]
@@ -136,22 +139,22 @@ def fit(
     target: str,
     task: Literal["auto", "classification", "regression"] = "auto",
     model: Path | None = None,
-    n_rules: int = 10,
-    l2_regularization: float = 1.0,
+    n_rules: options.Count = 10,
+    l2_regularization: options.Amount = 1.0,
     search: Literal["optimal", "greedy", "beam", "reference", "brute_force"] = "optimal",
-    max_conditions: int | None = 5,
-    min_coverage: float = 0,
-    approximation_factor: float = 1.0,
-    node_limit: int | None = 50_000,
-    time_limit: float | None = None,
-    max_thresholds: int | Literal["all"] = 7,
-    fit_intercept: Annotated[bool, cyclopts.Parameter(negative="")] = False,
-    n_jobs: int | None = None,
+    max_conditions: options.CountOrNone = 5,
+    min_coverage: options.Amount = 0,
+    approximation_factor: options.Share = 1.0,
+    node_limit: options.CountOrNone = 10_000,
+    time_limit: options.Seconds = None,
+    max_thresholds: options.CountOrAll = 7,
+    negated_categories: bool = True,
+    fit_intercept: options.Flag = False,
+    n_jobs: options.Jobs = None,
     weight: str | None = None,
-    drop: Annotated[
-        list[str] | None, cyclopts.Parameter(negative="", consume_multiple=True)
-    ] = None,
-    quiet: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+    drop: options.Names = (),
+    missing: options.Texts = columns.DEFAULT_MISSING,
+    quiet: options.Flag = False,
 ) -> int:
     """Learn rules from a table.
 
@@ -160,8 +163,9 @@ def fit(
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file (.csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq). Empty cells are
-        missing values.
+        CSV, TSV or Parquet file (.csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq). CSV and TSV files
+        are text in UTF-8; their empty cells are missing values, and columns with numbers such as
+        01234 are text.
     target : str
         Column to predict.
     task : str
@@ -186,26 +190,31 @@ def fit(
     time_limit : float
         Stop searching for a rule after that many seconds.
     max_thresholds : int
-        Largest number of thresholds per numeric column, at quantiles; "all" for all values.
+        Largest number of thresholds per numeric column, at quantiles; "all" or "none" for all
+        values.
+    negated_categories : bool
+        Whether text columns give conditions with != besides those with ==. Without them, rules
+        tell what a row is and not what it is not.
     fit_intercept : bool
         Start from the best constant instead of 0.
     n_jobs : int
         Threads of the optimal search; -1 for all processors.
     weight : str
         Column with the weights of the rows.
-    drop : list of str
+    drop : tuple of str
         Columns to leave out.
+    missing : tuple of str
+        Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     quiet : bool
         Show nothing but warnings and errors.
     """
     if model is not None:
-        files.check_destination(model)
-    frame = files.read_table(table)
+        files.check_model_destination(model, table)
+    X, goal, weights = _read_training_table(table, target, weight, drop, missing)
     if task == "auto":
-        task = files.detect_task(files.column(frame, target))
-    y = files.read_target(files.column(frame, target), task)
-    sample_weight = None if weight is None else files.read_weights(files.column(frame, weight))
-    X = files.drop_columns(frame, [target, *([weight] if weight else []), *(drop or [])])
+        task = targets.detect_task(goal)
+    y = targets.read_target(goal, task)
+    sample_weight = None if weights is None else targets.read_weights(weights)
     console = screen.make_console(quiet=quiet)
     progress = screen.FitScreen(console)
     make: type[Estimator] = (
@@ -223,6 +232,7 @@ def fit(
         node_limit=node_limit,
         time_limit=time_limit,
         max_thresholds=None if max_thresholds == "all" else max_thresholds,
+        negated_categories=negated_categories,
         fit_intercept=fit_intercept,
         n_jobs=n_jobs,
         on_interrupt="keep",
@@ -241,7 +251,8 @@ def fit(
         laconic.save_model(estimator, model)
     screen.print_text(console, f"\n{screen.describe_model(estimator)}")
     screen.print_text(console, f"Learned from {len(X)} rows to predict {screen.visible(target)}.\n")
-    console.print(screen.rules_table(estimator), "", sep="\n")
+    n_covered = estimator.ensemble_.covered(X).sum(axis=0).tolist()
+    console.print(screen.rules_table(estimator, n_covered=n_covered), "", sep="\n")
     for line in screen.closing_lines(
         estimator, screen.training_scores(estimator, X, y, sample_weight)
     ):
@@ -249,6 +260,28 @@ def fit(
     if model is not None:
         screen.print_text(console, f"Saved to {screen.visible(str(model))}")
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
+
+
+def _read_training_table(
+    table: Path, target: str, weight: str | None, drop: Sequence[str], missing: Sequence[str]
+) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
+    """Read features, target and weights, and warn about columns that may not be as intended."""
+    cells = files.read_table(table)
+    is_text = files.is_text_table(table)
+    frame = columns.interpret(cells, missing) if is_text else cells
+    goal = columns.column(frame, target)
+    weights = None if weight is None else columns.column(frame, weight)
+    if target in drop:
+        raise files.CommandError(
+            f"--drop must not name the target. Got {target!r} for both. Choose another --target, "
+            "or drop other columns."
+        )
+    X = columns.drop_columns(frame, [target, *([weight] if weight else []), *drop])
+    in_use = [goal, *([] if weights is None else [weights]), *X]
+    misread = columns.misread_warnings(in_use, cells, missing) if is_text else {}
+    _warn(misread.values())
+    _warn(columns.identifier_warnings(X.drop(misread, strict=False)))
+    return X, goal, weights
 
 
 def show(model: Path, /) -> None:
@@ -259,13 +292,11 @@ def show(model: Path, /) -> None:
     model : Path
         File that 'laconic fit --model' or laconic.save_model wrote.
     """
-    estimator = laconic.load_model(model)
+    estimator = files.load_model(model)
     console = screen.make_console()
     screen.print_text(console, f"{screen.describe_model(estimator)}\n")
     console.print(screen.rules_table(estimator), "", sep="\n")
-    ensemble = estimator.ensemble_
-    used = {proposition.feature for rule in ensemble for proposition in rule.query}
-    names = [name for name in ensemble.feature_names or () if name in used]
+    names = columns.used_features(estimator)
     listed = ", ".join(map(screen.visible, names)) or "none"
     screen.print_text(
         console, f"Features in use ({len(names)} of {estimator.n_features_in_}): {listed}"
@@ -278,8 +309,9 @@ def predict(
     /,
     *,
     output: Path | None = None,
-    probabilities: Annotated[bool, cyclopts.Parameter(negative="")] = False,
-    keep_columns: Annotated[bool, cyclopts.Parameter(negative="")] = False,
+    probabilities: options.Flag = False,
+    keep_columns: options.Flag = False,
+    missing: options.Texts = columns.DEFAULT_MISSING,
 ) -> None:
     """Predict the target for the rows of a table.
 
@@ -288,31 +320,49 @@ def predict(
     model : Path
         File that 'laconic fit --model' or laconic.save_model wrote.
     table : Path
-        CSV, TSV or Parquet file with the columns that the model was trained on, in any order.
+        CSV, TSV or Parquet file with the columns that the rules use, in any order.
     output : Path
         File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
     probabilities : bool
         Add a column with the probability of each class.
     keep_columns : bool
-        Put the predictions next to the columns of the table.
+        Put the predictions next to the columns of the table. The cells of a CSV or TSV file stay
+        exactly as they are.
+    missing : tuple of str
+        Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
-    estimator = laconic.load_model(model)
+    files.check_model_comes_first(model, table)
+    estimator = files.load_model(model)
     if output is not None:
-        files.check_destination(output)
-        files.check_suffix(output, (*files.SEPARATORS, *files.PARQUET_SUFFIXES))
+        files.check_destination(output, [model, table])
+        files.check_suffix(output, files.OUTPUT_SUFFIXES)
     if probabilities and not isinstance(estimator, laconic.RuleBoostingClassifier):
         raise files.CommandError(
             "--probabilities needs a model with classes. Got a regression model. Leave it out."
         )
-    frame = files.read_table(table, text_columns=files.text_features(estimator))
-    X = files.select_features(frame, estimator)
+    cells = files.read_table(table)
+    used = columns.select_used(cells, estimator)
+    if files.is_text_table(table):
+        text = columns.text_features(estimator)
+        used = columns.interpret(used, missing, text_columns=text, keep_codes=False)
+        _warn(columns.misread_warnings(used.drop(text, strict=False), cells, missing).values())
+    X = columns.fill_unused(used, cells.height, estimator)
     # The columns are taken by name, also for a model that was trained on nameless ones.
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        columns = {"prediction": estimator.predict(X)}
+        predictions = {"prediction": estimator.predict(X)}
         if isinstance(estimator, laconic.RuleBoostingClassifier) and probabilities:
             names = [f"probability_{name}" for name in estimator.classes_.tolist()]
-            columns |= dict(zip(names, estimator.predict_proba(X).T, strict=True))
-    files.write_table(files.with_columns(frame, columns, keep_columns), output)
+            predictions |= dict(zip(names, estimator.predict_proba(X).T, strict=True))
+    result = columns.with_columns(cells, predictions, keep_columns)
+    if output is None:
+        screen.write_csv(result.write_csv())
+    else:
+        files.write_table(result, output)
+
+
+def _warn(messages: Iterable[str]) -> None:
+    for message in messages:
+        screen.complain(f"warning: {message}")
 
 
 @contextmanager
@@ -323,6 +373,8 @@ def _short_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for warning in caught:
-        if not issubclass(warning.category, ConvergenceWarning):
-            screen.complain(f"warning: {warning.message}")
+    _warn(
+        str(warning.message)
+        for warning in caught
+        if not issubclass(warning.category, ConvergenceWarning)
+    )

@@ -5,21 +5,23 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from numpy.typing import NDArray
 from rich import box
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 import laconic
 from laconic.progress import FitProgress, describe_certificate, describe_search
-from laconic.rules import format_weight
+from laconic.rules import Query, format_weight
 from laconic.search import SearchResult
 
 if TYPE_CHECKING:
@@ -66,12 +68,14 @@ class FitScreen:
 
     def __call__(self, progress: FitProgress) -> bool:
         """Show a rule that was found, or how the search for the next one gets on."""
+        self._has_rule = bool(progress.rules)
         number = f"rule {len(progress.rules) + (progress.search is not None)}/{progress.n_rules}"
-        if progress.search is None:
-            self._has_rule = True
+        if self._status is not None:
+            # The table that follows has the rules, so a terminal only hears of the search.
+            words = "found" if progress.search is None else describe_search(progress.search)
+            self._status.update(Text(f"{number}: {words}"))
+        elif progress.search is None:
             self._print_rule(number, progress)
-        elif self._status is not None:
-            self._status.update(Text(f"{number}: {describe_search(progress.search)}"))
         elif time.monotonic() - self._last_time >= _PIPED_INTERVAL:
             self._print_line(Text(f"{number}: {describe_search(progress.search)}"))
         return self.is_interrupted
@@ -137,12 +141,31 @@ def rules_title(search: str, estimator: Estimator) -> str:
     return f"{search.capitalize()} search: {' or '.join(certificates)}"
 
 
-def rules_table(estimator: Estimator, title: str | None = None) -> Table:
-    """Make a table of the rules; a title stands in for their certificates."""
+def rules_table(
+    estimator: Estimator, title: str | None = None, n_covered: Sequence[int] | None = None
+) -> Table:
+    """Make a table of the rules.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted or loaded.
+    title : str, default=None
+        Stands in for the certificates.
+    n_covered : sequence of int, default=None
+        Number of training rows that each rule covers, if these are known.
+
+    Returns
+    -------
+    table : Table
+        One row per rule.
+    """
     table = Table(title=title, title_justify="left", title_style="bold", **_TABLE_STYLE)
     table.add_column("", justify="right", style="dim")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
+    if n_covered is not None:
+        table.add_column("rows", justify="right", no_wrap=True)
     table.add_column("objective", justify="right", no_wrap=True)
     if title is None:
         table.add_column("certificate", overflow="fold")
@@ -152,16 +175,46 @@ def rules_table(estimator: Estimator, title: str | None = None) -> Table:
     for number, (rule, result) in enumerate(
         zip(ensemble, estimator.search_results_, strict=True), start=1
     ):
-        cells = [
+        cells: list[RenderableType] = [
             Text(str(number)),
             Text(format_weight(rule.weight)),
-            Text(visible(str(rule.query))),
-            Text(f"{result.objective_value:#.4g}"),
+            QueryCell(rule.query),
         ]
+        if n_covered is not None:
+            cells.append(Text(str(n_covered[number - 1])))
+        cells.append(Text(f"{result.objective_value:#.4g}"))
         if title is None:
             cells.append(Text(describe_certificate(result)))
         table.add_row(*cells)
     return table
+
+
+class QueryCell:
+    """Cell with a query, in which lines break between conditions where this is possible.
+
+    Parameters
+    ----------
+    query : Query
+        What to show.
+    """
+
+    def __init__(self, query: Query) -> None:
+        first, *others = visible(str(query)).split(" & ")
+        self.parts = [first, *(f"& {condition}" for condition in others)]
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        widest = max(map(cell_len, self.parts))
+        return Measurement(widest, cell_len(" ".join(self.parts))).with_maximum(options.max_width)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = self.parts[:1]
+        for part in self.parts[1:]:
+            longer = f"{lines[-1]} {part}"
+            if cell_len(longer) <= options.max_width:
+                lines[-1] = longer
+            else:
+                lines.append(part)
+        yield Text("\n".join(lines), overflow="fold")
 
 
 def comparison_table(models: dict[str, laconic.RuleBoostingClassifier], X: Any, y: Any) -> Table:
@@ -254,6 +307,14 @@ def visible(text: str) -> str:
     size\x1b[31m
     """
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def write_csv(text: str) -> None:
+    """Write a table to the standard output: as it is to a program, and safely to a terminal."""
+    sys.stdout.flush()
+    if sys.stdout.isatty():
+        text = "\n".join(map(visible, text.split("\n")))
+    sys.stdout.buffer.write(text.encode())
 
 
 def complain(message: str) -> None:

@@ -90,6 +90,10 @@ def save_model(estimator: Estimator, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> Estimator:
     """Read a fitted model from a JSON file.
 
+    Only the fitted model is restored. Parameters such as `n_rules` and `l2_regularization`, which
+    matter for fitting only, are not in the file and have their defaults; set them before fitting
+    again.
+
     Parameters
     ----------
     path : path-like
@@ -98,7 +102,8 @@ def load_model(path: str | os.PathLike[str]) -> Estimator:
     Returns
     -------
     estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Predicts what the saved one predicts, to the last bit.
+        Predicts what the saved one predicts, to the last bit. Its parameters are the defaults,
+        except for a loss that is not the default.
 
     Raises
     ------
@@ -197,9 +202,15 @@ def model_from_dict(data: Mapping[str, Any]) -> Estimator:
     array([4., 0.])
     """
     try:
-        return _read_model(data)
+        version = _read_version(data)
+        if version == VERSION:
+            return _read_model(data)
     except ValueError as error:
         raise ValueError(f"{error} Correct this entry, or save the model again.") from None
+    raise ValueError(
+        f"version must be {VERSION}, the newest that this laconic reads. Got {version}: the model "
+        "was saved by a newer laconic. Upgrade with 'pip install --upgrade laconic'."
+    )
 
 
 def _loss_name(loss: Loss) -> str:
@@ -312,8 +323,17 @@ def _object_without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return entries
 
 
+def _read_version(data: Any) -> int:
+    """Read what must be the same in all versions, before anything that may differ."""
+    _require(isinstance(data, dict), "The model", "a JSON object", data)
+    _check_has(data, "", ("format", "version"))
+    _read_choice(data["format"], "format", (FORMAT,))
+    version = _read_whole(data["version"], "version")
+    _require(version >= VERSION, "version", str(VERSION), version)
+    return version
+
+
 def _read_model(data: Any) -> Estimator:
-    _check_version(data)
     _check_has(data, "", ("task",))
     task = _read_choice(data["task"], "task", _ESTIMATORS)
     _check_keys(data, "", _KEYS if task == "regression" else (*_KEYS, "classes"))
@@ -323,15 +343,13 @@ def _read_model(data: Any) -> Estimator:
         _read_rule(rule, f"rules[{position}]", feature_names)
         for position, rule in enumerate(_read_list(data["rules"], "rules"))
     ]
+    intercept = _read_number(data["intercept"], "intercept")
+    _check_sum_of_weights(intercept, [rule for rule, _ in rules])
     estimator = _ESTIMATORS[task]()
     estimator.loss_ = get_loss(loss)
     if loss != _DEFAULT_LOSSES[task]:
         estimator.set_params(loss=estimator.loss_)
-    estimator.ensemble_ = RuleEnsemble(
-        tuple(rule for rule, _ in rules),
-        _read_number(data["intercept"], "intercept"),
-        feature_names,
-    )
+    estimator.ensemble_ = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
     estimator.search_results_ = [result for _, result in rules]
     estimator.n_features_in_ = len(feature_names)
     if _read_bool(data["has_feature_names"], "has_feature_names"):
@@ -341,18 +359,11 @@ def _read_model(data: Any) -> Estimator:
     return estimator
 
 
-def _check_version(data: Any) -> None:
-    """Check what must be the same in all versions, before anything that may differ."""
-    _require(isinstance(data, dict), "The model", "a JSON object", data)
-    _check_has(data, "", ("format", "version"))
-    _read_choice(data["format"], "format", (FORMAT,))
-    version = _read_whole(data["version"], "version")
-    if version > VERSION:
-        raise ValueError(
-            f"version must be {VERSION}, the newest that this laconic reads. Got {version}: the "
-            "model was saved by a newer laconic. Upgrade with 'pip install --upgrade laconic'."
-        )
-    _require(version == VERSION, "version", str(VERSION), version)
+def _check_sum_of_weights(intercept: float, rules: Collection[Rule]) -> None:
+    """Check that no row can get an infinite prediction, or NaN from two infinities."""
+    total = abs(intercept) + sum(abs(rule.weight) for rule in rules)
+    required = "an array whose absolute weights have a finite sum with the intercept"
+    _require(math.isfinite(total), "rules", required, total)
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:

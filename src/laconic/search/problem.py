@@ -71,16 +71,15 @@ def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
         return np.zeros(len(values))
     exponent = int(np.frexp(total)[1]) - 52
     if (weights == np.rint(weights)).all() and weights.max() <= _MOST_COPIES:
-        # Each copy of a row is rounded, not their sum. A value without weight may overflow here.
-        with np.errstate(over="ignore", invalid="ignore"):
-            multiples = np.rint(np.ldexp(values, -exponent)) * weights
-        multiples[weights == 0.0] = 0.0
+        # Each copy of a row is rounded, not their sum.
+        n_copies = weights
+        values, weights = np.where(weights > 0.0, values, 0.0), np.ones(len(values))
     else:
-        multiples = np.rint(np.ldexp(values * weights, -exponent))
+        n_copies = np.ones(len(values))
+    multiples = np.rint(np.ldexp(values * weights, -exponent))
     if values.min() >= 0.0:
-        is_lost = (values > 0.0) & (weights > 0.0) & (multiples == 0.0)
-        multiples[is_lost] = 1.0
-    return np.ldexp(multiples, exponent)
+        multiples[(values * weights > 0.0) & (multiples == 0.0)] = 1.0
+    return np.ldexp(multiples * n_copies, exponent)
 
 
 def _statistic(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:

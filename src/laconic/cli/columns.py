@@ -1,0 +1,256 @@
+"""Columns of a table: their types, their part in a model, and what is wrong with them."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from numpy.typing import NDArray
+
+from laconic.cli.files import CommandError
+
+# Imported when a command needs it: it takes long.
+if TYPE_CHECKING:
+    import polars as pl
+
+    from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+
+    Estimator: TypeAlias = RuleBoostingClassifier | RuleBoostingRegressor
+
+DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+
+# Zip codes and the like: as numbers they would lose their zeros.
+_CODE = r"^[+-]?0\d"
+
+# Enough names to recognise a table by, few enough to read at a glance.
+_MAX_NAMES_SHOWN = 10
+_MAX_TEXTS_SHOWN = 5
+
+# Fewer values than that can be categories, even if every row has another one.
+_MAX_CATEGORIES = 50
+
+
+def interpret(
+    cells: pl.DataFrame,
+    missing: Collection[str],
+    *,
+    text_columns: Collection[str] = (),
+    keep_codes: bool = True,
+) -> pl.DataFrame:
+    """Give types to the columns of a text file.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        All of them text.
+    missing : collection of str
+        What stands for a missing cell, besides nothing.
+    text_columns : collection of str, default=()
+        Columns that stay text whatever they hold.
+    keep_codes : bool, default=True
+        Whether columns with numbers that start with needless zeros stay text.
+
+    Returns
+    -------
+    frame : DataFrame
+        Of numbers, booleans and text.
+    """
+    import polars as pl
+
+    texts = ["", *(text.strip() for text in missing)]
+    is_missing = pl.all().str.strip_chars().is_in(texts)
+    known = cells.select(pl.when(~is_missing).then(pl.all()))
+    return pl.DataFrame(
+        [values if values.name in text_columns else _typed(values, keep_codes) for values in known]
+    )
+
+
+def _typed(values: pl.Series, keep_codes: bool) -> pl.Series:
+    import polars as pl
+
+    trimmed = values.str.strip_chars()
+    if values.null_count() == len(values) or (keep_codes and _has_codes(trimmed)):
+        return values
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = trimmed.cast(dtype, strict=False)
+        if numbers.null_count() == values.null_count():
+            return numbers
+    truths = trimmed.str.to_lowercase()
+    if truths.drop_nulls().is_in(["true", "false"]).all():
+        return truths == "true"
+    return values
+
+
+def _has_codes(values: pl.Series) -> bool:
+    return bool(values.str.contains(_CODE).any())
+
+
+def misread_warnings(
+    in_use: Iterable[pl.Series], cells: pl.DataFrame, missing: Collection[str]
+) -> dict[str, str]:
+    """Find columns that would be numbers if it were not for a few cells.
+
+    Parameters
+    ----------
+    in_use : iterable of Series
+        The columns that matter, with their types.
+    cells : DataFrame
+        The table as it was read.
+    missing : collection of str
+        What stands for a missing cell so far.
+
+    Returns
+    -------
+    warnings : dict of str to str
+        A warning for each of these columns.
+    """
+    import polars as pl
+
+    found = {}
+    for values in in_use:
+        culprits = Counter(_cells_that_are_no_numbers(values) if values.dtype == pl.String else [])
+        if not culprits:
+            continue
+        texts = [text for text, _ in culprits.most_common()]
+        # The option takes the place of its default, so it has to name what is in use.
+        option = _missing_option([*texts[:_MAX_TEXTS_SHOWN], *_occurring(cells, missing)])
+        found[values.name] = (
+            f"column {values.name!r} is read as text because of "
+            f"{listed(texts, _MAX_TEXTS_SHOWN)} "
+            f"({culprits.total()} of {len(values)} cells). If these cells are missing values, add "
+            f"{option}."
+        )
+    return found
+
+
+def _cells_that_are_no_numbers(values: pl.Series) -> list[str]:
+    """Find them in a column of text of which at least half of the values are numbers."""
+    import polars as pl
+
+    distinct = values.drop_nulls().unique()
+    trimmed = distinct.str.strip_chars()
+    is_number = trimmed.cast(pl.Float64, strict=False).is_not_null()
+    if _has_codes(trimmed) or 2 * is_number.sum() < len(distinct):
+        return []
+    return values.filter(values.is_in(distinct.filter(~is_number).to_list())).to_list()
+
+
+def _occurring(cells: pl.DataFrame, texts: Collection[str]) -> list[str]:
+    import polars as pl
+
+    stripped = cells.select(pl.all().str.strip_chars())
+    return [text for text in texts if any((values == text).any() for values in stripped)]
+
+
+def _missing_option(texts: Sequence[str]) -> str:
+    # A text that starts with a hyphen would be taken for an option of its own.
+    plain = [shlex.quote(text) for text in texts if not text.startswith("-")]
+    hyphened = [f"--missing={shlex.quote(text)}" for text in texts if text.startswith("-")]
+    return " ".join([*(["--missing", *plain] if plain else []), *hyphened])
+
+
+def identifier_warnings(X: pl.DataFrame) -> Iterator[str]:
+    """Find columns of text that tell single rows apart instead of grouping them."""
+    import polars as pl
+
+    for values in X.select(pl.col(pl.String, pl.Categorical, pl.Enum)):
+        n_values = values.drop_nulls().n_unique()
+        if n_values > _MAX_CATEGORIES and 2 * n_values > len(values):
+            yield (
+                f"column {values.name!r} has {n_values} different values in {len(values)} rows; "
+                "rules about single values will not carry over. Leave it out with --drop "
+                f"{shlex.quote(values.name)}."
+            )
+
+
+def column(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column that must exist."""
+    _check_columns(frame, [name])
+    return frame[name]
+
+
+def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Leave out columns that must exist, but not all there are."""
+    _check_columns(frame, names)
+    X = frame.drop(names)
+    if X.width == 0:
+        raise CommandError(
+            f"Rules need at least one column besides {listed(names)}. Got none. Drop fewer columns."
+        )
+    return X
+
+
+def used_features(estimator: Estimator) -> list[str]:
+    """Find the features that rules use, in the order of the training table."""
+    ensemble = estimator.ensemble_
+    used = {proposition.feature for rule in ensemble for proposition in rule.query}
+    return [name for name in ensemble.feature_names or () if name in used]
+
+
+def text_features(estimator: Estimator) -> set[str]:
+    """Find features that are compared with text, even if a table has only numbers there."""
+    propositions = [proposition for rule in estimator.ensemble_ for proposition in rule.query]
+    return {
+        proposition.feature for proposition in propositions if isinstance(proposition.value, str)
+    }
+
+
+def select_used(frame: pl.DataFrame, estimator: Estimator) -> pl.DataFrame:
+    """Pick the columns that rules use."""
+    names = used_features(estimator)
+    _check_columns(frame, names)
+    return frame.select(names)
+
+
+def fill_unused(used: pl.DataFrame, n_rows: int, estimator: Estimator) -> pl.DataFrame:
+    """Put the columns that no rule uses next to those that some do, without any value."""
+    import polars as pl
+
+    names = estimator.ensemble_.feature_names or ()
+    nothing = pl.Series([None] * n_rows, dtype=pl.String)
+    return pl.DataFrame({name: used[name] if name in used.columns else nothing for name in names})
+
+
+def _check_columns(frame: pl.DataFrame, names: list[str]) -> None:
+    absent = [name for name in names if name not in frame.columns]
+    if not absent:
+        return
+    close = get_close_matches(absent[0], frame.columns, n=1)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    raise CommandError(
+        f"The table must have the column{'s' if len(absent) > 1 else ''} {listed(absent)}. {hint}"
+        f"It has {listed(frame.columns)}. Check the spelling, or add what is missing."
+    )
+
+
+def listed(names: Sequence[str], limit: int = _MAX_NAMES_SHOWN) -> str:
+    """List names, but not more than can be read.
+
+    Examples
+    --------
+    >>> listed(["age", "plan", "income"], limit=2)
+    "'age', 'plan' and 1 more"
+    """
+    shown = ", ".join(map(repr, names[:limit]))
+    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
+
+
+def with_columns(
+    frame: pl.DataFrame, columns: dict[str, NDArray[Any]], keep_columns: bool
+) -> pl.DataFrame:
+    """Make a table of new columns, next to the old ones if these are to be kept."""
+    import polars as pl
+
+    predictions = pl.DataFrame({name: values.tolist() for name, values in columns.items()})
+    if not keep_columns:
+        return predictions
+    taken = [name for name in predictions.columns if name in frame.columns]
+    if taken:
+        raise CommandError(
+            f"With --keep-columns the table must not have a column {taken[0]!r} already. "
+            "Rename it, or leave out --keep-columns."
+        )
+    return frame.hstack(predictions)

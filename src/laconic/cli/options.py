@@ -1,0 +1,47 @@
+"""Kinds of options that commands share, and what their values must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias
+
+import cyclopts
+
+
+def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parameter:
+    """Refuse numbers as a wrong call; the words that stand for no limit pass."""
+
+    def check(kind: Any, value: Any) -> None:
+        if isinstance(value, int | float) and not is_met(value):
+            raise ValueError(f"It must be {requirement}.")
+
+    return cyclopts.Parameter(validator=check)
+
+
+_IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
+
+Count: TypeAlias = Annotated[int, _IS_COUNT]
+CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
+CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]
+Amount: TypeAlias = Annotated[
+    float, _must_be("a finite number of at least 0", lambda number: 0 <= number < math.inf)
+]
+Share: TypeAlias = Annotated[
+    float, _must_be("a number above 0 and up to 1", lambda number: 0 < number <= 1)
+]
+Seconds: TypeAlias = Annotated[
+    float | None, _must_be("a finite number above 0", lambda number: 0 < number < math.inf)
+]
+Jobs: TypeAlias = Annotated[
+    int | None, _must_be("a whole number other than 0", lambda number: number != 0)
+]
+Flag: TypeAlias = Annotated[bool, cyclopts.Parameter(negative="")]
+Names: TypeAlias = Annotated[
+    tuple[str, ...],
+    cyclopts.Parameter(negative="", consume_multiple=True, show_default=False),
+]
+Texts: TypeAlias = Annotated[
+    tuple[str, ...],
+    cyclopts.Parameter(negative="", consume_multiple=True, show_default=" ".join),
+]

@@ -1,0 +1,85 @@
+"""The target and the weights of the rows: checked, and turned into arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.cli.files import CommandError
+
+# Imported when a command needs it: it takes long.
+if TYPE_CHECKING:
+    import polars as pl
+
+Task: TypeAlias = Literal["classification", "regression"]
+
+
+def detect_task(target: pl.Series) -> Task:
+    """Tell from the values of the target what kind of model is wanted."""
+    values = target.drop_nulls()
+    if not target.dtype.is_numeric():
+        return "classification"
+    is_whole = not target.dtype.is_float() or bool((values == values.round()).all())
+    return "classification" if is_whole and values.n_unique() == 2 else "regression"
+
+
+def read_target(target: pl.Series, task: Task) -> NDArray[Any]:
+    """Check the target and turn it into an array."""
+    import polars as pl
+
+    _check_target(target)
+    is_text = not (target.dtype.is_numeric() or target.dtype == pl.Boolean)
+    if task == "classification":
+        _check_classes(target)
+        return np.array(target.cast(pl.String).to_list()) if is_text else target.to_numpy()
+    if is_text:
+        raise CommandError(
+            f"Regression needs a target of numbers. Column {target.name!r} holds text. Use "
+            "--task classification, or choose another column with --target."
+        )
+    return target.cast(pl.Float64).to_numpy()
+
+
+def _check_target(target: pl.Series) -> None:
+    import polars as pl
+
+    dtype = target.dtype
+    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.String, pl.Categorical, pl.Enum)):
+        raise CommandError(
+            f"The target must hold text, booleans or numbers. Column {target.name!r} has the type "
+            f"{dtype}. Convert it, or choose another column with --target."
+        )
+    n_missing = target.null_count() + (int(target.is_nan().sum()) if dtype.is_float() else 0)
+    if n_missing > 0:
+        raise CommandError(
+            f"The target must be known in every row. Column {target.name!r} is missing in "
+            f"{n_missing} of {len(target)} rows. Fill these cells, remove these rows from the "
+            "table, or say with --missing which texts stand for missing cells."
+        )
+
+
+def _check_classes(target: pl.Series) -> None:
+    n_classes = target.n_unique()
+    if n_classes > 2:
+        hint = ", or use --task regression" if target.dtype.is_numeric() else ""
+        raise CommandError(
+            "Only two classes are supported for now. "
+            f"Column {target.name!r} has {n_classes} different values. Replace all classes but "
+            f"one by a common value{hint}."
+        )
+
+
+def read_weights(weights: pl.Series) -> NDArray[np.float64]:
+    """Check the weights and turn them into an array."""
+    import polars as pl
+
+    if not weights.dtype.is_numeric() or weights.null_count() > 0:
+        raise CommandError(
+            f"Weights must be numbers, and known in every row. Column {weights.name!r} has the "
+            f"type {weights.dtype} and {weights.null_count()} missing values. Fill these cells, "
+            "or choose another column with --weight."
+        )
+    numbers: NDArray[np.float64] = weights.cast(pl.Float64).to_numpy()
+    return numbers
