@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -13,18 +11,6 @@ import pytest
 from laconic.datasets import Dataset, noisy_parity, tic_tac_toe
 
 BACKENDS = ["pandas", "polars", "pyarrow"]
-
-
-@pytest.fixture
-def datasets_folder():
-    """Folder of benchmark problems: the one named by LACONIC_DATASETS, or a neighbour."""
-    named = os.environ.get("LACONIC_DATASETS")
-    if named:
-        return Path(named)
-    neighbour = Path(__file__).parents[2] / "shared" / "datasets"
-    if not neighbour.is_dir():
-        pytest.skip("needs the folder of benchmark problems: set LACONIC_DATASETS to it")
-    return neighbour
 
 
 def stones(data, player):

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "librulesearch/clones.hpp"
-
 namespace rulesearch {
 
 template <std::size_t K>
@@ -73,7 +71,7 @@ void TangentProof<K>::lay_grid(double low, double high) {
 }
 
 template <std::size_t K>
-RULESEARCH_CLONES void TangentProof<K>::add_prices(std::span<const Row> rows, double sign) {
+void TangentProof<K>::add_prices(std::span<const Row> rows, double sign) {
     for (const Row& row : rows) {
         const double gain = 2.0 * sign * row.gradient;
         for (std::size_t j = 0; j < n_slopes; ++j) {
@@ -152,7 +150,7 @@ bool TangentProof<K>::is_hopeless(double share, double value) const {
 }
 
 template <std::size_t K>
-RULESEARCH_CLONES bool TangentProof<K>::holds_by_closure(double value) {
+bool TangentProof<K>::holds_by_closure(double value) {
     if (is_hopeless(1.0, value)) return false;
     constexpr std::size_t patience = 16;  // takers between two tests
     for (std::size_t p = 0; p < takers_.size(); ++p) {
@@ -197,7 +195,7 @@ bool TangentProof<K>::holds_by_intersection(double value) {
 /// Sets off pairs of takers against one holder, beginning with the taker that is closest to being
 /// inside the holder: it has most partners.
 template <std::size_t K>
-RULESEARCH_CLONES void TangentProof<K>::set_off_pairs(Priced& holder) {
+void TangentProof<K>::set_off_pairs(Priced& holder) {
     constexpr int no_more = std::numeric_limits<int>::max();
     missing_.resize(takers_.size());
     distance_.resize(takers_.size());
