@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from laconic import FitProgress, Proposition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.datasets import noisy_parity, tic_tac_toe
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
-from laconic.search import SearchLimits, SearchResult, SearchStatus
+from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
 from problems import random_table
 
 ESTIMATORS = {"classifier": RuleBoostingClassifier, "regressor": RuleBoostingRegressor}
@@ -575,6 +575,21 @@ def test_approximation_factor_is_a_promise(factor):
     assert nodes[0] <= nodes[1]
 
 
+def test_automatic_node_limit_depends_on_the_size_alone():
+    seen = []
+
+    def spy(problem, limits, **options):
+        seen.append(limits.node_limit)
+        return METHODS["greedy"](problem, limits, **options)
+
+    rng = np.random.default_rng(0)
+    for n_rows in (20, 20_000):
+        X = rng.normal(size=(n_rows, 2))
+        RuleBoostingRegressor(1, search=spy).fit(X, X[:, 0])
+    # 2 columns with 7 thresholds of 2 conditions each.
+    assert seen == [20_000, 2_000_000_000 // (20_000 * 28)]
+
+
 def test_node_limit_warns_with_a_true_ratio():
     X, y = numeric_problem("classifier", n_rows=200, n_features=6)
     proven = RuleBoostingClassifier(1, l2_regularization=0.1).fit(X, y).search_results_[0]
@@ -1107,7 +1122,7 @@ def test_weights_that_leave_one_class():
         ("approximation_factor", 0, "a float in the range (0, 1]"),
         ("approximation_factor", 2, "a float in the range (0, 1]"),
         ("approximation_factor", float("nan"), "a float in the range (0, 1]"),
-        ("node_limit", 0, "an int in the range [1, inf) or None"),
+        ("node_limit", 0, "an int in the range [1, inf), None or 'auto'"),
         ("time_limit", 0, "a float in the range (0, inf) or None"),
         ("max_thresholds", 0, "an int in the range [1, inf) or None"),
         ("max_thresholds", 2.5, "an int in the range [1, inf) or None"),

@@ -39,10 +39,10 @@ __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
 Floats = NDArray[np.float64]
 
-# Ten searches of this many nodes take about a minute on tables of a few thousand rows and twenty
-# features, far less on smaller ones. Nodes and not seconds, so that a model does not depend on the
-# machine.
-DEFAULT_NODE_LIMIT = 10_000
+# A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
+# nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
+# so that a model does not depend on the machine.
+AFFORDABLE_WORK = 2_000_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
@@ -64,9 +64,10 @@ min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
 approximation_factor : float in (0, 1], default=1.0
     Be content with a rule once it is proven to reach this share of the best possible objective.
-node_limit : int or None, default=10_000
-    Stop searching for a rule after that many nodes. A ``ConvergenceWarning`` at the end of the fit
-    names the rules that were not proven by then.
+node_limit : int, None or "auto", default="auto"
+    Stop searching for a rule after that many nodes. "auto" allows for a few seconds per rule:
+    between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
+    ``ConvergenceWarning`` at the end of the fit names the rules that were not proven by then.
 time_limit : float or None, default=None
     Stop searching for a rule after that many seconds. The model then depends on the machine.
 max_thresholds : int or None, default=7
@@ -128,7 +129,7 @@ class _RuleBoosting(BaseEstimator):
         max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
         min_coverage: float = 0,
         approximation_factor: float = 1.0,
-        node_limit: int | None = DEFAULT_NODE_LIMIT,
+        node_limit: int | str | None = "auto",
         time_limit: float | None = None,
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
         negated_categories: bool = True,
@@ -248,6 +249,7 @@ class _RuleBoosting(BaseEstimator):
             callbacks.append(ProgressPrinter())
         if self.callback is not None:
             callbacks.append(self.callback)
+        options = self._search_options(candidates)
         rounds = boost(
             candidates,
             y,
@@ -256,7 +258,7 @@ class _RuleBoosting(BaseEstimator):
             n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
-            search_options=self._search_options() | {"callback": report if callbacks else None},
+            search_options=options | {"callback": report if callbacks else None},
         )
         try:
             for rule, result in rounds:
@@ -277,20 +279,24 @@ class _RuleBoosting(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._warn_about_unproven_rules(n_before)
+        self._warn_about_unproven_rules(n_before, options)
 
-    def _search_options(self) -> dict[str, Any]:
+    def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
+        node_limit = self.node_limit
+        if node_limit == "auto":
+            size = max(1, candidates.extents.size)
+            node_limit = min(max(AFFORDABLE_WORK // size, 20), 20_000)
         return {
             "method": self.search,
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
-            "node_limit": self.node_limit,
+            "node_limit": node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }
 
-    def _warn_about_unproven_rules(self, n_before: int) -> None:
+    def _warn_about_unproven_rules(self, n_before: int, options: dict[str, Any]) -> None:
         """Warn once about all rules after the first `n_before` that a limit kept from a proof."""
         unproven = {
             number: result
@@ -301,7 +307,7 @@ class _RuleBoosting(BaseEstimator):
         if not unproven:
             return
         limits = sorted({result.status.value for result in unproven.values()})
-        stops = " or ".join(f"{limit}={getattr(self, limit)}" for limit in limits)
+        stops = " or ".join(f"{limit}={options[limit]}" for limit in limits)
         worst = min(result.approximation_ratio for result in unproven.values())
         # Rounded down, so that as approximation_factor it is reached.
         factor = proven_percent(worst) / 100
@@ -356,7 +362,10 @@ class _RuleBoosting(BaseEstimator):
                 "a float in the range (0, 1]",
                 lambda value: _is_real(value) and 0 < value <= 1,
             ),
-            "node_limit": (f"{counts} or None", is_none_or(_is_count)),
+            "node_limit": (
+                f"{counts}, None or 'auto'",
+                is_none_or(lambda value: value == "auto" or _is_count(value)),
+            ),
             "time_limit": (
                 "a float in the range (0, inf) or None",
                 is_none_or(lambda value: _is_real(value) and value > 0),

@@ -131,12 +131,13 @@ class ClassExpander final : public Expander {
 
     bool is_redundant(const Node&, const Augmentation&) const override { return false; }
 
-    void branch(const Node& node, const Pruning& can_prune, Expansion& out) override {
+    bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
+                Expansion& out) override {
         auto siblings = std::make_shared<Siblings>();
         AugmentationList& augmentations = siblings->augmentations;
         augmentations = survivors(node, can_prune, out);
         out.counters.equivalence_immediate += drop_twins(augmentations);
-        if (augmentations.size() < 2) return;
+        if (augmentations.size() < 2) return true;
         std::stable_sort(
             augmentations.begin(), augmentations.end(),
             [](const Augmentation& a, const Augmentation& b) { return a.bound < b.bound; });
@@ -146,21 +147,23 @@ class ClassExpander final : public Expander {
         }
         // More candidates than the widest key has bits: the first children stay unexamined.
         const std::size_t n_columns = augmentations.size();
-        if (n_columns <= 64) return add_children<1>(node, siblings, can_prune, out);
-        if (n_columns <= 128) return add_children<2>(node, siblings, can_prune, out);
-        if (n_columns <= 256) return add_children<4>(node, siblings, can_prune, out);
-        if (n_columns <= 512) return add_children<8>(node, siblings, can_prune, out);
+        if (n_columns <= 64) return add_children<1>(node, siblings, can_prune, interrupt, out);
+        if (n_columns <= 128) return add_children<2>(node, siblings, can_prune, interrupt, out);
+        if (n_columns <= 256) return add_children<4>(node, siblings, can_prune, interrupt, out);
+        if (n_columns <= 512) return add_children<8>(node, siblings, can_prune, interrupt, out);
         for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, siblings, t, out);
+        return true;
     }
 
     template <std::size_t K>
-    void add_children(const Node& node, const std::shared_ptr<Siblings>& siblings,
-                      const Pruning& can_prune, Expansion& out) {
+    bool add_children(const Node& node, const std::shared_ptr<Siblings>& siblings,
+                      const Pruning& can_prune, const Interrupt& interrupt, Expansion& out) {
         const double threshold = can_prune.threshold();
         SuffixRows<K> suffix_rows;
         TangentProof<K> proof;
         suffix_rows.assign(classes_, siblings->augmentations, problem_.propositions.n_columns());
         for (std::size_t t = 0; t + 1 < siblings->augmentations.size(); ++t) {
+            if (interrupt.is_requested()) return false;
             ForcedRows forced;
             const auto rows = suffix_rows.next_child(t, forced);
             if (!rows) continue;
@@ -171,6 +174,7 @@ class ClassExpander final : public Expander {
                 add_child(node, siblings, t, out);
             }
         }
+        return true;
     }
 
     static void add_child(const Node& node, const std::shared_ptr<Siblings>& siblings,

@@ -38,8 +38,8 @@ Expansion Expander::expand(const Node& node, const Pruning& can_prune, const Int
         return out;
     out.counters.n_evaluations += candidates.size();
     make_offers(node, candidates, can_prune, out);
-    if (n_conditions(node) < limits_.max_conditions) branch(node, can_prune, out);
-    out.is_complete = true;
+    out.is_complete =
+        n_conditions(node) >= limits_.max_conditions || branch(node, can_prune, interrupt, out);
     return out;
 }
 

@@ -31,8 +31,9 @@ class Expander {
     virtual bool is_redundant(const Node& node) const = 0;
     /// Whether an augmentation is known to lead only to such queries.
     virtual bool is_redundant(const Node& node, const Augmentation& augmentation) const = 0;
-    /// Appends the children.
-    virtual void branch(const Node& node, const Pruning& can_prune, Expansion& out) = 0;
+    /// Appends the children. Returns false if it was interrupted.
+    virtual bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
+                        Expansion& out) = 0;
 
     /// Number of conditions of the node's augmentations.
     static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }

@@ -18,7 +18,8 @@ class PaperExpander final : public Expander {
                augmentation.critical_index < node.query.back();
     }
 
-    void branch(const Node& node, const Pruning& can_prune, Expansion& out) override {
+    bool branch(const Node& node, const Pruning& can_prune, const Interrupt&,
+                Expansion& out) override {
         auto siblings = std::make_shared<Siblings>();
         siblings->augmentations = survivors(node, can_prune, out);
         AugmentationList& augmentations = siblings->augmentations;
@@ -38,6 +39,7 @@ class PaperExpander final : public Expander {
                 out.children.back().query.push_back(augmentations[i].index);
             }
         }
+        return true;
     }
 
     std::uint32_t critical_index(const Augmentation& augmentation) const {

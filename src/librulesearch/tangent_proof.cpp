@@ -5,6 +5,12 @@
 #include <limits>
 
 namespace rulesearch {
+namespace {
+
+// Beyond this many pairs of rows, a few milliseconds, a proof costs more than the node it saves.
+constexpr std::size_t most_pairs = 2'000'000;
+
+}  // namespace
 
 template <std::size_t K>
 bool TangentProof<K>::holds(std::span<const Row> rows, const ForcedRows& forced,
@@ -151,7 +157,7 @@ bool TangentProof<K>::is_hopeless(double share, double value) const {
 
 template <std::size_t K>
 bool TangentProof<K>::holds_by_closure(double value) {
-    if (is_hopeless(1.0, value)) return false;
+    if (takers_.size() * holders_.size() > most_pairs || is_hopeless(1.0, value)) return false;
     constexpr std::size_t patience = 16;  // takers between two tests
     for (std::size_t p = 0; p < takers_.size(); ++p) {
         Priced& taker = takers_[p];
@@ -181,7 +187,8 @@ bool TangentProof<K>::holds_by_intersection(double value) {
         return a.left.back() > b.left.back();
     });
     constexpr std::size_t patience = 4;  // holders between two tests
-    for (std::size_t n = 0; n < holders_.size(); ++n) {
+    const std::size_t n_tried = std::min(holders_.size(), most_pairs / (takers_.size() + 1));
+    for (std::size_t n = 0; n < n_tried; ++n) {
         set_off_pairs(holders_[n]);
         if (n % patience == patience - 1) {
             if (is_below(psi_, value)) return true;

@@ -145,7 +145,7 @@ def fit(
     max_conditions: options.CountOrNone = 5,
     min_coverage: options.Amount = 0,
     approximation_factor: options.Share = 1.0,
-    node_limit: options.CountOrNone = 10_000,
+    node_limit: options.CountOrAuto = "auto",
     time_limit: options.Seconds = None,
     max_thresholds: options.CountOrAll = 7,
     negated_categories: bool = True,
@@ -186,7 +186,8 @@ def fit(
     approximation_factor : float
         Be content with a rule proven to reach this share of the best possible objective.
     node_limit : int
-        Stop searching for a rule after that many nodes; "none" for no limit.
+        Stop searching for a rule after that many nodes; "auto" allows for a few seconds, "none" for
+        no limit.
     time_limit : float
         Stop searching for a rule after that many seconds.
     max_thresholds : int

@@ -23,6 +23,7 @@ _IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
 
 Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
+CountOrAuto: TypeAlias = Annotated[int | Literal["auto"] | None, _IS_COUNT]
 CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]
 Amount: TypeAlias = Annotated[
     float, _must_be("a finite number of at least 0", lambda number: 0 <= number < math.inf)
