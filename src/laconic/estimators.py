@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 # A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
 # nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
 # so that a model does not depend on the machine.
-AFFORDABLE_WORK = 2_000_000_000
+AFFORDABLE_WORK = 600_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
