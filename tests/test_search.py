@@ -158,14 +158,14 @@ def test_callback_sees_the_gap_shrink_and_can_stop(method, hard_problem):
 
     def callback(progress):
         seen.append(progress)
-        return len(seen) == 5
+        return len(seen) >= 5 and progress.n_nodes > seen[0].n_nodes
 
     result = search(hard_problem, method, callback=callback)
     assert result.status is SearchStatus.INTERRUPTED
-    assert len(seen) == 5
+    assert len(seen) >= 5
     ratios = [progress.approximation_ratio for progress in seen]
     assert ratios == sorted(ratios)
-    assert seen[0].n_nodes < seen[-1].n_nodes
+    assert seen[0].n_nodes < seen[-1].n_nodes <= result.counters["nodes"]
     assert all(progress.n_open > 0 for progress in seen)
 
 
