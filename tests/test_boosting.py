@@ -7,24 +7,7 @@ from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.propositions import candidate_propositions
 from laconic.rules import RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
-from problems import random_table
-
-
-class PoissonLoss:
-    """Counts; the raw prediction is the logarithm of their mean."""
-
-    def value(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y * raw_predictions
-
-    def gradients(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y
-
-    def hessians(self, y, raw_predictions):
-        return np.exp(raw_predictions)
-
-    def inverse_link(self, raw_predictions):
-        return np.exp(raw_predictions)
-
+from problems import PoissonLoss, random_table
 
 LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss()}
 

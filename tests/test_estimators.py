@@ -31,7 +31,7 @@ from laconic import FitProgress, Proposition, RuleBoostingClassifier, RuleBoosti
 from laconic.datasets import noisy_parity, tic_tac_toe
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
-from problems import random_table
+from problems import PoissonLoss, random_table
 
 ESTIMATORS = {"classifier": RuleBoostingClassifier, "regressor": RuleBoostingRegressor}
 
@@ -343,19 +343,6 @@ def test_rare_class():
 
 
 def test_custom_loss_predicts_on_the_scale_of_the_target():
-    class PoissonLoss:
-        def value(self, y, raw_predictions):
-            return np.exp(raw_predictions) - y * raw_predictions
-
-        def gradients(self, y, raw_predictions):
-            return np.exp(raw_predictions) - y
-
-        def hessians(self, y, raw_predictions):
-            return np.exp(raw_predictions)
-
-        def inverse_link(self, raw_predictions):
-            return np.exp(raw_predictions)
-
     x, y = np.repeat([[0.0], [1.0]], 50, axis=0), np.repeat([1.0, 8.0], 50)
     model = RuleBoostingRegressor(30, loss=PoissonLoss(), l2_regularization=0).fit(x, y)
     assert_allclose(model.predict(x), y, rtol=1e-6)

@@ -10,27 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic.losses import LogisticLoss, Loss, SquaredLoss, get_loss, optimal_constant
+from problems import PoissonLoss
 
 LOSSES = [LogisticLoss(), SquaredLoss()]
 
 reals = st.floats(-20, 20)
 signs = st.sampled_from([-1, 1])
-
-
-class PoissonLoss:
-    """exp(f) - y f: one whose full Newton step from 0 overflows for large targets."""
-
-    def value(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y * raw_predictions
-
-    def gradients(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y
-
-    def hessians(self, y, raw_predictions):
-        return np.exp(raw_predictions)
-
-    def inverse_link(self, raw_predictions):
-        return np.exp(raw_predictions)
 
 
 class LogCoshLoss(PoissonLoss):

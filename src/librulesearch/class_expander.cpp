@@ -145,7 +145,7 @@ class ClassExpander final : public Expander {
         for (std::size_t i = 0; i + 1 < node.next_sibling; ++i) {
             siblings->excluded.insert(node.siblings->augmentations[i].index);
         }
-        // More candidates than the widest key has bits: the first children stay unexamined.
+        // With more candidates than the widest key has bits, children are made unexamined.
         const std::size_t n_columns = augmentations.size();
         if (n_columns <= 64) return add_children<1>(node, siblings, can_prune, interrupt, out);
         if (n_columns <= 128) return add_children<2>(node, siblings, can_prune, interrupt, out);

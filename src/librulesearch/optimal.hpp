@@ -1,4 +1,4 @@
-// Exact search: best-bound-first branch-and-bound over core queries.
+// Exact search: best-bound-first branch-and-bound.
 #pragma once
 
 #include <cstddef>
