@@ -124,3 +124,19 @@ def test_larger_problems_agree_with_the_reference(seed):
             result = search(problem, "optimal", max_conditions=limit, min_coverage=7, **options)
             assert len(result.query) <= limit
             assert result.objective_value == pytest.approx(expected.objective_value, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_thresholds", [10, 20, 40, 80])
+def test_many_columns_agree_with_the_papers_bound(n_thresholds):
+    """Keys of two, four and eight words, and more candidates than any key has bits."""
+    rng = np.random.default_rng(n_thresholds)
+    x = rng.normal(size=(5, 1, 400))
+    below = (x <= np.linspace(-2, 2, n_thresholds)[:, np.newaxis]).reshape(-1, 400)
+    gradients = rng.normal(size=400) + 2.0 * ((x[0, 0] > 0.3) & (x[1, 0] <= 0.5))
+    problem = SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(400), 5.0)
+    assert problem.propositions.n_columns > 8 * n_thresholds
+    for limits in ({"max_conditions": 2}, {"max_conditions": 3}):
+        expected = search(problem, "optimal", bound="paper", **limits)
+        result = search(problem, "optimal", beam_width=0, **limits)
+        assert (result.query, result.bound) == (expected.query, expected.bound)
+        assert result.is_optimal
