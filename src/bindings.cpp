@@ -128,9 +128,27 @@ const char* status_name(Status status) {
     return "unknown";
 }
 
+Ingredients ingredients_without(const std::vector<std::string>& names) {
+    Ingredients all;
+    const std::vector<std::pair<std::string, bool*>> switches{
+        {"tangents", &all.tangents},         {"closure", &all.closure},
+        {"intersection", &all.intersection}, {"leaves", &all.leaves},
+        {"canonicity", &all.canonicity},     {"reordering", &all.reordering},
+        {"row_classes", &all.row_classes}};
+    for (const std::string& name : names) {
+        const auto is_named = [&](const auto& entry) { return entry.first == name; };
+        const auto entry = std::find_if(switches.begin(), switches.end(), is_named);
+        if (entry == switches.end())
+            throw nb::value_error(("unknown ingredient '" + name + "'.").c_str());
+        *entry->second = false;
+    }
+    return all;
+}
+
 nb::dict counters_dict(const Counters& counters) {
     nb::dict names;
     names["nodes"] = counters.n_nodes;
+    names["leaves"] = counters.n_leaves;
     names["evaluations"] = counters.n_evaluations;
     names["bound_immediate"] = counters.bound_immediate;
     names["bound_propagated"] = counters.bound_propagated;
@@ -144,6 +162,8 @@ nb::dict counters_dict(const Counters& counters) {
 NB_MODULE(_core, m) {
     m.doc() = "Compiled rule search. Arguments are validated by laconic.search.";
     m.attr("version") = LACONIC_VERSION;
+    m.def("instruction_sets", &instruction_sets,
+          "Instruction sets that this processor has, the best one last.");
 
     nb::class_<Propositions>(m, "Propositions",
                              "Extents of propositions over the distinct rows of a table.")
@@ -189,19 +209,22 @@ NB_MODULE(_core, m) {
            std::optional<std::size_t> max_conditions, double min_coverage,
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           const std::string& bound, std::size_t beam_width, std::size_t n_workers) {
+           const std::string& bound, std::size_t beam_width, std::size_t n_workers,
+           const std::string& instruction_set, const std::vector<std::string>& without) {
             const Problem problem =
                 make_problem(propositions, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
-            const OptimalOptions options{bound_from_name(bound), beam_width, n_workers};
+            const OptimalOptions options{bound_from_name(bound), beam_width, n_workers,
+                                         instruction_set, ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
         "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
         "min_coverage"_a, "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "bound"_a, "beam_width"_a, "n_workers"_a,
+        "instruction_set"_a, "without"_a,
         "Best query of all within the limits, with a certificate.");
 
     m.def(

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "librulesearch/row_classes.hpp"
+#include "librulesearch/sorted_rows.hpp"
 
 namespace rulesearch {
 namespace {

@@ -1,195 +1,604 @@
 #include <algorithm>
-#include <optional>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
 
 #include "librulesearch/expander.hpp"
-#include "librulesearch/tangent_proof.hpp"
+#include "librulesearch/leaves.hpp"
+#include "librulesearch/suffix_rows.hpp"
 
 namespace rulesearch {
 namespace {
 
-/// The rows of a node as its children see them, one child after the other.
-///
-/// Columns are numbered by their place in the node's order, and a row's key has the bit of each
-/// column that contains it. Child t may use columns behind t only. The rows are kept in descending
-/// order of their keys, read as numbers, so that clearing the lowest bit used leaves them in order,
-/// and rows that have become equal are neighbours.
-template <std::size_t K>
-class SuffixRows {
-  public:
-    using Row = KeyedRow<K>;
-
-    void assign(const RowClasses& classes, const AugmentationList& columns, std::size_t n_columns) {
-        rank_.assign(n_columns, no_rank);
-        for (std::size_t t = 0; t < columns.size(); ++t) rank_[columns[t].index] = t;
-        rows_.clear();
-        for (const auto* part : {&classes.positive(), &classes.negative(), &classes.neutral()}) {
-            for (const RowClass& row_class : *part) {
-                rows_.push_back({row_class.sums.gradient, row_class.sums.hessian,
-                                 key(classes.signature(row_class), n_columns)});
-            }
-        }
-        if (classes.has_base()) {
-            Key<K> all{};
-            for (std::size_t t = 0; t < columns.size(); ++t) set_bit(all, t);
-            rows_.push_back({classes.base().gradient, classes.base().hessian, all});
-        }
-        std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-            return std::lexicographical_compare(b.key.rbegin(), b.key.rend(), a.key.rbegin(),
-                                                a.key.rend());
-        });
-        merge_neighbours();
-    }
-
-    /// The rows of child t without those in none or in all of its candidates; to be called for
-    /// t = 0, 1, ... in turn. Sets: `forced`. Nothing if the child has no proper refinement.
-    std::optional<std::span<const Row>> next_child(std::size_t t, ForcedRows& forced) {
-        child_.clear();
-        Key<K> in_any{}, in_all;
-        in_all.fill(~Word{0});
-        for (Row& row : rows_) {
-            const bool is_covered = clear_bit(row.key, t);
-            if (!is_covered) continue;
-            child_.push_back(row);
-            for (std::size_t w = 0; w < K; ++w) {
-                in_any[w] |= row.key[w];
-                in_all[w] &= row.key[w];
-            }
-        }
-        merge_neighbours();
-        forced = {};
-        if (child_.empty() || are_equal(in_any, in_all)) return std::nullopt;
-        // Keys go down: the row in all candidates, if there is one, comes first, the row in none
-        // last.
-        std::span<const Row> free = child_;
-        if (are_equal(free.front().key, in_any)) {
-            forced = {free.front().gradient, free.front().hessian};
-            free = free.subspan(1);
-        }
-        if (!free.empty() && are_equal(free.back().key, in_all)) free = free.first(free.size() - 1);
-        return free;
-    }
-
-  private:
-    static constexpr std::size_t no_rank = static_cast<std::size_t>(-1);
-
-    static void set_bit(Key<K>& key, std::size_t t) {
-        key[t / word_bits] |= Word{1} << (t % word_bits);
-    }
-    static bool clear_bit(Key<K>& key, std::size_t t) {
-        Word& word = key[t / word_bits];
-        const Word bit = Word{1} << (t % word_bits);
-        const bool was_set = (word & bit) != 0;
-        word &= ~bit;
-        return was_set;
-    }
-
-    Key<K> key(const Word* signature, std::size_t n_columns) const {
-        Key<K> key{};
-        for (std::size_t w = 0; w < n_words(n_columns); ++w) {
-            for_each_bit(signature[w], w * word_bits, [&](std::size_t column) {
-                if (rank_[column] != no_rank) set_bit(key, rank_[column]);
-            });
-        }
-        return key;
-    }
-
-    void merge_neighbours() {
-        std::size_t n_kept = 0;
-        for (const Row& row : rows_) {
-            if (n_kept > 0 && are_equal(rows_[n_kept - 1].key, row.key)) {
-                rows_[n_kept - 1].gradient += row.gradient;
-                rows_[n_kept - 1].hessian += row.hessian;
-            } else {
-                rows_[n_kept++] = row;
-            }
-        }
-        rows_.resize(n_kept);
-        if (!rows_.empty() && are_equal(rows_.back().key, Key<K>{})) rows_.pop_back();
-    }
-
-    std::vector<std::size_t> rank_;
-    std::vector<Row> rows_, child_;
-};
+// Nodes with more rows times columns leave it to each child to be proven in vain, so that several
+// threads can share the work.
+constexpr std::size_t most_examined_at_once = 4'000'000;
+// Children with so few columns are solved without a look for a proof.
+constexpr std::size_t few_columns = 7;
 
 class ClassExpander final : public Expander {
   public:
-    ClassExpander(const Problem& problem, const Limits& limits)
-        : Expander(problem, limits, Bound::row_classes) {}
+    ClassExpander(const Problem& problem, const Limits& limits, const Kernels& kernels,
+                  const Ingredients& ingredients)
+        : problem_(problem),
+          limits_(limits),
+          kernels_(kernels),
+          ingredients_(ingredients),
+          has_core_queries_(has_core_queries(limits, problem.propositions.n_columns())),
+          needs_coverage_(limits.min_coverage > 0.0),
+          most_leaf_columns_(ingredients.leaves ? Leaves::most_columns : 0),
+          leaves_(problem, limits, kernels) {}
+
+    Expansion expand(const Node& node, const Pruning& can_prune,
+                     const Interrupt& interrupt) override;
 
   private:
-    /// All rows lie in a column that was excluded on the way here: adding it changes nothing, and
-    /// what contains it is looked at, or given up, in its own branch.
-    bool is_redundant(const Node& node) const override {
-        if (!has_core_queries_) return false;
-        const AugmentationList& augmentations = node.siblings->augmentations;
-        if (implied_.intersects(node.siblings->excluded)) return true;
-        for (std::size_t i = 0; i + 1 < node.next_sibling; ++i) {
-            if (implied_.contains(augmentations[i].index)) return true;
-        }
-        return false;
-    }
-
-    bool is_redundant(const Node&, const Augmentation&) const override { return false; }
-
+    bool is_redundant(const Node& node) const;
+    void take_rows(const Node& node);
+    void take_rows_of_table(const Node& node);
+    bool select_candidates(const Node& node, const Pruning& can_prune, Expansion& out);
+    bool is_proven(const Node& node, const Pruning& can_prune);
+    void sort_rows();
+    void bound_candidates(const Pruning& can_prune);
+    double make_offers(const Node& node, const Pruning& can_prune, Expansion& out) const;
+    void select_survivors(const Node& node, const Pruning& can_prune, Expansion& out);
+    void transpose_keys();
+    std::size_t drop_twins();
+    void order_rows();
     bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
-                Expansion& out) override {
-        auto siblings = std::make_shared<Siblings>();
-        AugmentationList& augmentations = siblings->augmentations;
-        augmentations = survivors(node, can_prune, out);
-        out.counters.equivalence_immediate += drop_twins(augmentations);
-        if (augmentations.size() < 2) return true;
-        std::stable_sort(
-            augmentations.begin(), augmentations.end(),
-            [](const Augmentation& a, const Augmentation& b) { return a.bound < b.bound; });
-        siblings->excluded = node.siblings->excluded;
-        for (std::size_t i = 0; i + 1 < node.next_sibling; ++i) {
-            siblings->excluded.insert(node.siblings->augmentations[i].index);
-        }
-        // With more candidates than the widest key has bits, children are made unexamined.
-        const std::size_t n_columns = augmentations.size();
-        if (n_columns <= 64) return add_children<1>(node, siblings, can_prune, interrupt, out);
-        if (n_columns <= 128) return add_children<2>(node, siblings, can_prune, interrupt, out);
-        if (n_columns <= 256) return add_children<4>(node, siblings, can_prune, interrupt, out);
-        if (n_columns <= 512) return add_children<8>(node, siblings, can_prune, interrupt, out);
-        for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, siblings, t, out);
-        return true;
+                Expansion& out);
+    void solve_rest(const Node& node, std::size_t t, const KeyedRows& rows,
+                    const AugmentationList& augmentations, const Pruning& can_prune,
+                    Expansion& out);
+    void solve_child(const Node& node, std::size_t t, const AugmentationList& augmentations,
+                     const Pruning& can_prune, Expansion& out);
+    ProofBuffers proof_buffers(const RowsView& rows);
+
+    static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }
+    std::uint32_t column_at(std::size_t position) const { return columns_[position]; }
+    Statistics sums(std::size_t position) const {
+        return {column_gradients_[position], column_hessians_[position],
+                column_coverages_[position]};
     }
 
-    template <std::size_t K>
-    bool add_children(const Node& node, const std::shared_ptr<Siblings>& siblings,
-                      const Pruning& can_prune, const Interrupt& interrupt, Expansion& out) {
-        const double threshold = can_prune.threshold();
-        SuffixRows<K> suffix_rows;
-        TangentProof<K> proof;
-        suffix_rows.assign(classes_, siblings->augmentations, problem_.propositions.n_columns());
-        for (std::size_t t = 0; t + 1 < siblings->augmentations.size(); ++t) {
-            if (interrupt.is_requested()) return false;
-            ForcedRows forced;
-            const auto rows = suffix_rows.next_child(t, forced);
-            if (!rows) continue;
-            if (proof.holds(*rows, forced, problem_.l2_regularization, threshold)) {
-                ++out.counters.bound_immediate;
-                out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(threshold));
+    const Problem& problem_;
+    const Limits& limits_;
+    const Kernels& kernels_;
+    const Ingredients ingredients_;
+    const bool has_core_queries_;
+    const bool needs_coverage_;
+    const std::size_t most_leaf_columns_;
+    Leaves leaves_;
+
+    // The node in hand. A *position* is a bit of its rows' keys.
+    KeyedRows rows_;                      // neither forced nor in no candidate
+    Statistics forced_;                   // rows in all candidates
+    bool has_forced_ = false;
+    std::vector<std::uint32_t> columns_;  // by position
+    std::vector<double> known_bounds_;    // by position, from the parent
+    std::vector<Word> candidates_;        // positions
+    std::size_t n_candidates_ = 0;
+
+    struct Ranked {
+        double ratio;
+        std::uint32_t row;
+    };
+    std::vector<Ranked> positive_, negative_;
+    std::vector<std::uint32_t> neutral_;
+    KeyedRows sorted_;  // by sign and ratio
+    std::vector<double> column_gradients_, column_hessians_, column_coverages_, column_bounds_;
+
+    struct Survivor {
+        std::uint32_t position;
+        double bound;
+    };
+    std::vector<Survivor> survivors_;
+    std::vector<Word> columns_of_rows_;  // by position: bits over rows
+    KeyedRows keyed_, ordered_;          // keys in the order of the survivors
+    std::vector<std::uint32_t> permutation_;
+    SuffixRows suffix_;
+    std::vector<std::uint32_t> leaf_columns_, leaf_keys_;
+
+    std::vector<double> takers_, holders_;
+    std::vector<Word> row_columns_, taker_set_, holder_set_, near_takers_, used_columns_;
+};
+
+Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
+                                const Interrupt& interrupt) {
+    Expansion out;
+    out.is_complete = true;
+    if (is_redundant(node)) {
+        ++out.counters.equivalence_immediate;
+        return out;
+    }
+    take_rows(node);
+    if (!select_candidates(node, can_prune, out)) return out;
+    if (!node.siblings->is_examined && is_proven(node, can_prune)) {
+        ++out.counters.bound_immediate;
+        out.relaxed_bound =
+            std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
+        return out;
+    }
+    if (interrupt.is_requested()) {
+        out.is_complete = false;
+        return out;
+    }
+    sort_rows();
+    bound_candidates(can_prune);
+    out.counters.n_evaluations += n_candidates_;
+    const double best = make_offers(node, can_prune, out);
+    if (n_conditions(node) >= limits_.max_conditions) return out;
+    const Pruning raised = can_prune.raised(best, has_core_queries_ ? std::nullopt : std::optional(n_conditions(node)));
+    select_survivors(node, raised, out);
+    out.is_complete = branch(node, raised, interrupt, out);
+    return out;
+}
+
+/// All rows lie in a column that was excluded on the way here: adding it changes nothing, and what
+/// contains it is looked at, or given up, in its own branch.
+bool ClassExpander::is_redundant(const Node& node) const {
+    if (!has_core_queries_ || !ingredients_.canonicity || node.query.empty()) return false;
+    const Propositions& propositions = problem_.propositions;
+    BitSet extent = propositions.extent(node.query.front());
+    for (std::size_t k = 1; k < node.query.size(); ++k)
+        extent &= propositions.extent(node.query[k]);
+    bool is_implied = false;
+    node.siblings->excluded.for_each([&](std::size_t column) {
+        is_implied = is_implied || extent.is_subset_of(propositions.extent(column));
+    });
+    for (std::size_t i = 0; i + 1 < node.next_sibling && !is_implied; ++i) {
+        is_implied = extent.is_subset_of(
+            propositions.extent(node.siblings->augmentations[i].index));
+    }
+    return is_implied;
+}
+
+/// Sets: rows_, columns_ and known_bounds_.
+void ClassExpander::take_rows(const Node& node) {
+    columns_.clear();
+    known_bounds_.clear();
+    const KeyedRows& from = node.siblings->rows;
+    if (from.size() == 0) {
+        take_rows_of_table(node);
+        return;
+    }
+    const std::size_t t = node.next_sibling - 1, first = t / word_bits;
+    const AugmentationList& augmentations = node.siblings->augmentations;
+    for (std::size_t i = first * word_bits; i < augmentations.size(); ++i) {
+        columns_.push_back(augmentations[i].index);
+        known_bounds_.push_back(augmentations[i].bound);
+    }
+    permutation_.resize(from.size());
+    std::size_t n = 0;
+    const Word* plane = from.plane(first);
+    for (std::uint32_t i = 0; i < from.size(); ++i) {
+        permutation_[n] = i;
+        n += (plane[i] >> (t % word_bits)) & 1;
+    }
+    rows_.gather(from, permutation_.data(), n, first);
+    Word* keys = rows_.plane(0);
+    for (std::size_t i = 0; i < n; ++i) keys[i] &= bits_above(t);
+    if (ingredients_.row_classes) rows_.merge_neighbours();
+}
+
+/// The same without the help of the parent's rows; a position is a column.
+void ClassExpander::take_rows_of_table(const Node& node) {
+    const Propositions& propositions = problem_.propositions;
+    BitSet extent(propositions.n_distinct_rows(), true);
+    for (const std::uint32_t column : node.query) extent &= propositions.extent(column);
+    std::vector<Word> mask(propositions.stride(), 0);
+    columns_.resize(propositions.n_columns());
+    known_bounds_.assign(propositions.n_columns(), 0.0);
+    const AugmentationList& augmentations = node.siblings->augmentations;
+    for (std::size_t column = 0; column < columns_.size(); ++column)
+        columns_[column] = static_cast<std::uint32_t>(column);
+    for (std::size_t i = node.next_sibling; i < augmentations.size(); ++i) {
+        const std::uint32_t column = augmentations[i].index;
+        mask[column / word_bits] |= Word{1} << (column % word_bits);
+        known_bounds_[column] = augmentations[i].bound;
+    }
+    const auto take = [&](KeyedRows& rows, std::size_t row) {
+        const std::size_t i = rows.size();
+        rows.push(problem_.rows[row]);
+        for (std::size_t p = 0; p < rows.n_planes(); ++p)
+            rows.plane(p)[i] = propositions.signature(row)[p] & mask[p];
+    };
+    if (node.query.empty() && augmentations.size() == propositions.n_columns()) {
+        rows_.reset(propositions.n_distinct_rows(), propositions.stride(), needs_coverage_);
+        for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row) take(rows_, row);
+        return;
+    }
+    keyed_.reset(extent.size(), propositions.stride(), needs_coverage_);
+    extent.for_each([&](std::size_t row) { take(keyed_, row); });
+    order_rows();
+    rows_ = ordered_;
+}
+
+/// Sets: candidates_, and moves rows in all or none of them out of rows_. Returns false if there is
+/// no candidate.
+bool ClassExpander::select_candidates(const Node& node, const Pruning& can_prune, Expansion& out) {
+    const std::size_t n_planes = rows_.n_planes();
+    candidates_.assign(n_planes, 0);
+    n_candidates_ = 0;
+    const std::size_t first =
+        node.siblings->rows.size() == 0
+            ? 0
+            : node.next_sibling - (node.next_sibling - 1) / word_bits * word_bits;
+    for (std::size_t p = 0; p < n_planes; ++p) {
+        Word in_any = 0, in_all = ~Word{0};
+        const Word* plane = rows_.plane(p);
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            in_any |= plane[i];
+            in_all &= plane[i];
+        }
+        for_each_bit(in_any, p * word_bits, [&](std::size_t position) {
+            if (position < first) return;
+            const Word bit = Word{1} << (position % word_bits);
+            if ((in_all & bit) != 0) {
+                ++out.counters.equivalence_immediate;
+            } else if (can_prune(known_bounds_[position], n_conditions(node))) {
+                ++out.counters.bound_propagated;
+                out.relaxed_bound =
+                    std::max(out.relaxed_bound, can_prune.relaxation(known_bounds_[position]));
             } else {
-                add_child(node, siblings, t, out);
+                candidates_[p] |= bit;
+                ++n_candidates_;
+            }
+        });
+    }
+    forced_ = {};
+    has_forced_ = false;
+    std::size_t n_kept = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        Word any = 0, lacking = 0;
+        for (std::size_t p = 0; p < n_planes; ++p) {
+            const Word key = rows_.plane(p)[i] & candidates_[p];
+            rows_.plane(p)[n_kept] = key;
+            any |= key;
+            lacking |= candidates_[p] & ~key;
+        }
+        if (lacking == 0) {
+            forced_ += rows_.sums(i);
+            has_forced_ = true;
+        } else if (any != 0) {
+            rows_.set(n_kept++, rows_.sums(i));
+        }
+    }
+    rows_.resize(n_kept);
+    return n_candidates_ > 0;
+}
+
+/// What a parent with too many rows left undone.
+bool ClassExpander::is_proven(const Node&, const Pruning& can_prune) {
+    if (!ingredients_.tangents) return false;
+    // Keys are in descending order, unless candidates have gone; proofs do not depend on it.
+    const RowsView rows = rows_.view();
+    return kernels_.proves(rows, {forced_.gradient, forced_.hessian}, problem_.l2_regularization,
+                           can_prune.threshold(), {}, proof_buffers(rows));
+}
+
+/// Sets: sorted_.
+void ClassExpander::sort_rows() {
+    positive_.clear();
+    negative_.clear();
+    neutral_.clear();
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+        const double gradient = rows_.gradient(i), hessian = rows_.hessian(i);
+        if (gradient == 0.0) {
+            neutral_.push_back(i);
+            continue;
+        }
+        const double ratio =
+            hessian > 0.0 ? std::abs(gradient) / hessian : std::numeric_limits<double>::infinity();
+        (gradient > 0.0 ? positive_ : negative_).push_back({ratio, i});
+    }
+    const auto descending = [](const Ranked& a, const Ranked& b) { return a.ratio > b.ratio; };
+    std::sort(positive_.begin(), positive_.end(), descending);
+    std::sort(negative_.begin(), negative_.end(), descending);
+    permutation_.clear();
+    for (const Ranked& ranked : positive_) permutation_.push_back(ranked.row);
+    for (const Ranked& ranked : negative_) permutation_.push_back(ranked.row);
+    permutation_.insert(permutation_.end(), neutral_.begin(), neutral_.end());
+    sorted_.gather(rows_, permutation_.data(), permutation_.size());
+}
+
+/// Sets: sums and bounds of the candidates.
+void ClassExpander::bound_candidates(const Pruning& can_prune) {
+    const std::size_t n_positions = rows_.n_planes() * word_bits;
+    for (auto* values :
+         {&column_gradients_, &column_hessians_, &column_coverages_, &column_bounds_}) {
+        if (values->size() < n_positions) values->resize(n_positions);
+    }
+    kernels_.bound_columns(
+        sorted_.view(), positive_.size(), negative_.size(), {forced_.gradient, forced_.hessian},
+        problem_.l2_regularization, can_prune.floor(), candidates_.data(),
+        {column_gradients_.data(), column_hessians_.data(), column_bounds_.data()});
+    if (limits_.min_coverage == 0.0) return;
+    std::fill_n(column_coverages_.begin(), n_positions, forced_.coverage);
+    for (std::size_t p = 0; p < rows_.n_planes(); ++p) {
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            for_each_bit(rows_.plane(p)[i], p * word_bits, [&](std::size_t position) {
+                column_coverages_[position] += rows_.coverage(i);
+            });
+        }
+    }
+}
+
+/// Offers the best augmentations if they are as good as the incumbent; returns the best value, 0 if
+/// there is none.
+double ClassExpander::make_offers(const Node& node, const Pruning& can_prune,
+                                  Expansion& out) const {
+    const auto value = [&](std::size_t position) {
+        const Statistics sums = this->sums(position);
+        const bool covers_enough =
+            limits_.min_coverage == 0.0 || sums.coverage >= limits_.min_coverage;
+        return covers_enough ? problem_.value(sums) : 0.0;
+    };
+    double best = 0.0;
+    const auto for_each_candidate = [&](auto&& visit) {
+        for (std::size_t p = 0; p < candidates_.size(); ++p)
+            for_each_bit(candidates_[p], p * word_bits, visit);
+    };
+    for_each_candidate([&](std::size_t position) { best = std::max(best, value(position)); });
+    if (best == 0.0 || !can_prune.is_competitive(best)) return 0.0;
+    for_each_candidate([&](std::size_t position) {
+        if (value(position) < best) return;
+        out.offers.push_back({best, node.query});
+        out.offers.back().query.push_back(column_at(position));
+    });
+    return best;
+}
+
+/// Sets: survivors_, the candidates whose bounds leave hope.
+void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune, Expansion& out) {
+    survivors_.clear();
+    for (std::size_t p = 0; p < candidates_.size(); ++p) {
+        for_each_bit(candidates_[p], p * word_bits, [&](std::size_t position) {
+            const double bound = std::min(column_bounds_[position], known_bounds_[position]);
+            if (can_prune(bound, n_conditions(node) + 1)) {
+                ++out.counters.bound_immediate;
+                out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(bound));
+            } else if (limits_.min_coverage == 0.0 ||
+                       column_coverages_[position] >= limits_.min_coverage) {
+                survivors_.push_back({static_cast<std::uint32_t>(position), bound});
+            }
+        });
+    }
+}
+
+/// Sets: columns_of_rows_.
+void ClassExpander::transpose_keys() {
+    const std::size_t n_blocks = n_words(rows_.size());
+    columns_of_rows_.resize(rows_.n_planes() * word_bits * n_blocks);
+    for (std::size_t p = 0; p < rows_.n_planes(); ++p) {
+        const Word* plane = rows_.plane(p);
+        for (std::size_t b = 0; b < n_blocks; ++b) {
+            Word block[word_bits] = {};
+            const std::size_t n = std::min(word_bits, rows_.size() - b * word_bits);
+            std::copy_n(plane + b * word_bits, n, block);
+            kernels_.transpose(block);
+            for (std::size_t j = 0; j < word_bits; ++j)
+                columns_of_rows_[(p * word_bits + j) * n_blocks + b] = block[j];
+        }
+    }
+}
+
+/// Keeps the first of the survivors that cover the same rows; returns how many went.
+///
+/// Exchanging a column for another one with the same rows under this query changes neither the
+/// extent nor the length of a refinement.
+std::size_t ClassExpander::drop_twins() {
+    const std::size_t n_blocks = n_words(rows_.size());
+    const auto key = [&](std::uint32_t position) {
+        return std::make_tuple(column_gradients_[position], column_hessians_[position], position);
+    };
+    permutation_.clear();
+    for (const Survivor& survivor : survivors_) permutation_.push_back(survivor.position);
+    std::sort(permutation_.begin(), permutation_.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    const auto have_equal_sums = [&](std::uint32_t a, std::uint32_t b) {
+        return column_gradients_[a] == column_gradients_[b] &&
+               column_hessians_[a] == column_hessians_[b];
+    };
+    const auto are_twins = [&](std::uint32_t a, std::uint32_t b) {
+        const auto begin = columns_of_rows_.begin() + static_cast<std::ptrdiff_t>(a * n_blocks);
+        return std::equal(begin, begin + static_cast<std::ptrdiff_t>(n_blocks),
+                          columns_of_rows_.begin() + static_cast<std::ptrdiff_t>(b * n_blocks));
+    };
+    std::vector<std::uint32_t> twins;
+    for (std::size_t first = 0, i = 1; i < permutation_.size(); ++i) {
+        if (!have_equal_sums(permutation_[first], permutation_[i])) first = i;
+        for (std::size_t k = first; k < i; ++k) {
+            if (are_twins(permutation_[k], permutation_[i])) {
+                twins.push_back(permutation_[i]);
+                break;
             }
         }
+    }
+    if (twins.empty()) return 0;
+    std::sort(twins.begin(), twins.end());
+    return std::erase_if(survivors_, [&](const Survivor& survivor) {
+        return std::binary_search(twins.begin(), twins.end(), survivor.position);
+    });
+}
+
+/// Sets: ordered_, the rows of keyed_ in descending order of their keys, equal ones merged.
+void ClassExpander::order_rows() {
+    const std::size_t n_planes = keyed_.n_planes(), last = n_planes - 1;
+    permutation_.resize(keyed_.size());
+    for (std::uint32_t i = 0; i < keyed_.size(); ++i) permutation_[i] = i;
+    const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
+        for (std::size_t p = last; p > 0; --p) {
+            if (keyed_.plane(p)[a] != keyed_.plane(p)[b])
+                return keyed_.plane(p)[a] > keyed_.plane(p)[b];
+        }
+        return keyed_.plane(0)[a] > keyed_.plane(0)[b];
+    };
+    std::sort(permutation_.begin(), permutation_.end(), is_before);
+    ordered_.gather(keyed_, permutation_.data(), permutation_.size());
+    if (ingredients_.row_classes) ordered_.merge_neighbours();
+}
+
+bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
+                           Expansion& out) {
+    if (survivors_.size() < 2) return true;
+    transpose_keys();
+    out.counters.equivalence_immediate += drop_twins();
+    if (survivors_.size() < 2) return true;
+    if (ingredients_.reordering) {
+        std::stable_sort(survivors_.begin(), survivors_.end(),
+                         [](const Survivor& a, const Survivor& b) { return a.bound < b.bound; });
+    }
+    const std::size_t n_columns = survivors_.size(), n_planes = n_words(n_columns);
+    const std::size_t n_blocks = n_words(rows_.size());
+    // Keys in the new order, and a row for the forced ones.
+    keyed_.reset(rows_.size() + 1, n_planes, needs_coverage_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) keyed_.push(rows_.sums(i));
+    for (std::size_t p = 0; p < n_planes; ++p) {
+        const std::size_t n = std::min(word_bits, n_columns - p * word_bits);
+        for (std::size_t b = 0; b < n_blocks; ++b) {
+            Word block[word_bits] = {};
+            for (std::size_t j = 0; j < n; ++j) {
+                const std::size_t position = survivors_[p * word_bits + j].position;
+                block[j] = columns_of_rows_[position * n_blocks + b];
+            }
+            kernels_.transpose(block);
+            const std::size_t n_rows = std::min(word_bits, rows_.size() - b * word_bits);
+            std::copy_n(block, n_rows, keyed_.plane(p) + b * word_bits);
+        }
+    }
+    if (has_forced_) {
+        const std::size_t i = keyed_.size();
+        keyed_.push(forced_);
+        for (std::size_t p = 0; p < n_planes; ++p) {
+            const std::size_t n = std::min(word_bits, n_columns - p * word_bits);
+            keyed_.plane(p)[i] = n == word_bits ? ~Word{0} : (Word{1} << n) - 1;
+        }
+    }
+    AugmentationList augmentations;
+    for (const Survivor& survivor : survivors_)
+        augmentations.push_back({column_at(survivor.position), 0, survivor.bound});
+    if (n_columns <= most_leaf_columns_) {
+        solve_rest(node, 0, keyed_, augmentations, can_prune, out);
         return true;
     }
+    order_rows();
 
-    static void add_child(const Node& node, const std::shared_ptr<Siblings>& siblings,
-                          std::size_t t, Expansion& out) {
-        const Augmentation& augmentation = siblings->augmentations[t];
+    auto siblings = std::make_shared<Siblings>();
+    siblings->augmentations = augmentations;
+    const auto add_child = [&](std::size_t t) {
         out.children.push_back(
-            {std::min(augmentation.bound, node.bound), node.query, siblings, t + 1});
-        out.children.back().query.push_back(augmentation.index);
+            {std::min(augmentations[t].bound, node.bound), node.query, siblings, t + 1});
+        out.children.back().query.push_back(augmentations[t].index);
+    };
+    siblings->is_examined =
+        !ingredients_.tangents || ordered_.size() * n_columns <= most_examined_at_once;
+    if (!siblings->is_examined || !ingredients_.tangents) {
+        for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(t);
+    } else {
+        suffix_.assign(ordered_);
+        for (std::size_t t = 0; t + 1 < n_columns; ++t) {
+            if (interrupt.is_requested()) return false;
+            if (n_columns - t <= most_leaf_columns_) {
+                solve_rest(node, t, suffix_.rows(), augmentations, can_prune, out);
+                break;
+            }
+            if (!suffix_.next_child(t)) continue;
+            std::size_t n_left = 0;
+            for (const Word word : suffix_.candidates())
+                n_left += static_cast<std::size_t>(std::popcount(word));
+            if (n_left <= std::min(few_columns, most_leaf_columns_)) {
+                solve_child(node, t, augmentations, can_prune, out);
+                continue;
+            }
+            const bool is_leaf = n_left <= most_leaf_columns_;
+            const ProofEffort effort{ingredients_.closure && !is_leaf,
+                                     ingredients_.intersection};
+            const RowsView rows = suffix_.free_rows();
+            if (kernels_.proves(rows, suffix_.forced(), problem_.l2_regularization,
+                                can_prune.threshold(), effort, proof_buffers(rows))) {
+                ++out.counters.bound_immediate;
+                out.relaxed_bound =
+                    std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
+            } else if (is_leaf) {
+                solve_child(node, t, augmentations, can_prune, out);
+            } else {
+                add_child(t);
+            }
+        }
     }
-};
+    if (out.children.empty()) return true;
+    siblings->excluded = node.siblings->excluded;
+    for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
+        siblings->excluded.insert(node.siblings->augmentations[i].index);
+    siblings->rows = ordered_.compact();
+    return true;
+}
+
+/// All refinements by columns from t on.
+void ClassExpander::solve_rest(const Node& node, std::size_t t, const KeyedRows& rows,
+                               const AugmentationList& augmentations, const Pruning& can_prune,
+                               Expansion& out) {
+    const std::size_t first = t / word_bits, shift = t % word_bits;
+    leaf_columns_.clear();
+    for (std::size_t j = t; j < augmentations.size(); ++j)
+        leaf_columns_.push_back(augmentations[j].index);
+    leaf_keys_.resize(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        Word key = rows.plane(first)[i] >> shift;
+        if (shift > 0 && first + 1 < rows.n_planes())
+            key |= rows.plane(first + 1)[i] << (word_bits - shift);
+        leaf_keys_[i] = static_cast<std::uint32_t>(key);
+    }
+    ++out.counters.n_leaves;
+    leaves_.solve(node.query, leaf_columns_, rows, leaf_keys_, can_prune, out.offers);
+}
+
+/// All refinements of child t, which has few candidates.
+void ClassExpander::solve_child(const Node& node, std::size_t t,
+                                const AugmentationList& augmentations, const Pruning& can_prune,
+                                Expansion& out) {
+    leaf_columns_.clear();
+    const KeyedRows& rows = suffix_.child();
+    leaf_keys_.assign(rows.size(), 0);
+    const std::size_t first = t / word_bits;
+    for (std::size_t p = 0; p < suffix_.candidates().size(); ++p) {
+        for_each_bit(suffix_.candidates()[p], 0, [&](std::size_t bit) {
+            const Word* plane = rows.plane(p);
+            const std::size_t j = leaf_columns_.size();
+            for (std::size_t i = 0; i < rows.size(); ++i)
+                leaf_keys_[i] |= static_cast<std::uint32_t>((plane[i] >> bit) & 1) << j;
+            leaf_columns_.push_back(augmentations[(first + p) * word_bits + bit].index);
+        });
+    }
+    std::vector<std::uint32_t> query = node.query;
+    query.push_back(augmentations[t].index);
+    ++out.counters.n_leaves;
+    leaves_.solve(query, leaf_columns_, rows, leaf_keys_, can_prune, out.offers);
+}
+
+ProofBuffers ClassExpander::proof_buffers(const RowsView& rows) {
+    const auto grow = [](auto& values, std::size_t n) {
+        if (values.size() < n) values.resize(n);
+    };
+    const std::size_t set_size = n_words(rows.size) + chunk_words;
+    for (auto* numbers : {&takers_, &holders_}) grow(*numbers, rows.size * n_slopes);
+    grow(row_columns_, set_size * rows.n_planes * word_bits);
+    for (auto* set : {&taker_set_, &holder_set_}) grow(*set, set_size);
+    grow(near_takers_, n_distances * set_size);
+    grow(used_columns_, rows.n_planes);
+    return {takers_.data(),     holders_.data(),     row_columns_.data(), taker_set_.data(),
+            holder_set_.data(), near_takers_.data(), used_columns_.data()};
+}
 
 }  // namespace
 
-std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limits& limits) {
-    return std::make_unique<ClassExpander>(problem, limits);
+std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limits& limits,
+                                              const Kernels& kernels,
+                                              const Ingredients& ingredients) {
+    return std::make_unique<ClassExpander>(problem, limits, kernels, ingredients);
 }
 
 }  // namespace rulesearch

@@ -11,6 +11,7 @@
 #include "librulesearch/expander.hpp"
 #include "librulesearch/incumbent.hpp"
 #include "librulesearch/search_tree.hpp"
+#include "librulesearch/sorted_rows.hpp"
 #include "librulesearch/workers.hpp"
 
 namespace rulesearch {
@@ -31,10 +32,12 @@ class BranchAndBound {
         incumbent_.offer(problem_.value(problem_.total()), {});
         start();
         std::vector<std::unique_ptr<Expander>> expanders;
-        const auto make =
-            options_.bound == Bound::paper ? make_paper_expander : make_class_expander;
         for (std::size_t worker = 0; worker < options_.n_workers; ++worker) {
-            expanders.push_back(make(problem_, limits_));
+            expanders.push_back(options_.bound == Bound::paper
+                                    ? make_paper_expander(problem_, limits_)
+                                    : make_class_expander(problem_, limits_,
+                                                          kernels(options_.instruction_set),
+                                                          options_.ingredients));
         }
         while (!boundary_.empty() && !control_.is_stopped()) {
             if (can_prune(boundary_.top())) {

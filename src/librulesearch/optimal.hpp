@@ -2,17 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
+#include "librulesearch/expander.hpp"
 #include "librulesearch/problem.hpp"
-#include "librulesearch/row_classes.hpp"
 
 namespace rulesearch {
+
+/// Which row subsets a bound admits.
+enum class Bound {
+    paper,       // any subset of the covered rows
+    row_classes  // only subsets that the candidates can express
+};
 
 struct OptimalOptions {
     Bound bound = Bound::row_classes;
     /// Of the search for a first incumbent; 0 starts from the true query.
     std::size_t beam_width = 4;
     std::size_t n_workers = 1;
+    std::string instruction_set = instruction_sets().back();
+    Ingredients ingredients = {};
 };
 
 /// Best query of all within the limits, with a certificate.

@@ -71,6 +71,7 @@ enum class Status { optimal, approximate, heuristic, node_limit, time_limit, int
 /// looked at elsewhere, found out at the spot (immediate) or known from an ancestor (propagated).
 struct Counters {
     std::uint64_t n_nodes = 0;        // expanded
+    std::uint64_t n_leaves = 0;       // solved by superset sums, without a node
     std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
     std::uint64_t bound_immediate = 0;
     std::uint64_t bound_propagated = 0;
@@ -79,6 +80,7 @@ struct Counters {
 
     Counters& operator+=(const Counters& other) {
         n_nodes += other.n_nodes;
+        n_leaves += other.n_leaves;
         n_evaluations += other.n_evaluations;
         bound_immediate += other.bound_immediate;
         bound_propagated += other.bound_propagated;

@@ -10,6 +10,7 @@
 
 #include "librulesearch/bits.hpp"
 #include "librulesearch/control.hpp"
+#include "librulesearch/keyed_rows.hpp"
 #include "librulesearch/problem.hpp"
 
 namespace rulesearch {
@@ -30,6 +31,8 @@ using AugmentationList = std::vector<Augmentation>;
 struct Siblings {
     AugmentationList augmentations;  // each child may use those behind its own
     BitSet excluded;                 // columns that no query below may contain
+    KeyedRows rows;                  // of the parent, bit i for augmentation i; or none
+    bool is_examined = true;         // whether children were tried to be proven in vain
 };
 
 /// A query still to be augmented.
@@ -67,7 +70,8 @@ class Pruning {
     Pruning(double incumbent_value, double approximation_factor,
             std::optional<std::size_t> incumbent_size)
         // A little less than the quotient, so that the ratio reached is not a rounding below.
-        : threshold_(approximation_factor < 1.0
+        : approximation_factor_(approximation_factor),
+          threshold_(approximation_factor < 1.0
                          ? incumbent_value / approximation_factor * (1.0 - 1e-15)
                          : incumbent_value * (1.0 - rounding_slack)),
           incumbent_value_(incumbent_value),
@@ -81,6 +85,12 @@ class Pruning {
         return bound <= incumbent_value_ && n_conditions > incumbent_size_;
     }
 
+    /// The same for a better incumbent, if it is one.
+    Pruning raised(double value, std::optional<std::size_t> size) const {
+        if (value <= incumbent_value_) return *this;
+        return {value, approximation_factor_, size};
+    }
+
     /// A query of this value is at least as good as the incumbent.
     bool is_competitive(double value) const { return value >= incumbent_value_; }
 
@@ -90,7 +100,11 @@ class Pruning {
     /// Whatever is proven to be below this can be pruned.
     double threshold() const { return threshold_; }
 
+    /// Bounds below this need not be told apart.
+    double floor() const { return incumbent_value_ * (1.0 - 2.0 * rounding_slack); }
+
   private:
+    double approximation_factor_;
     double threshold_;
     double incumbent_value_;
     std::size_t incumbent_size_;

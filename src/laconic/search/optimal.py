@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from laconic import _core
 from laconic.search.core import capped, n_workers, should_stop, to_result
 from laconic.search.problem import (
@@ -23,6 +25,8 @@ def search_optimal(
     callback: Callback | None = None,
     bound: str = "row_classes",
     beam_width: int = 4,
+    without: Collection[str] = (),
+    instruction_set: str | None = None,
 ) -> SearchResult:
     """Find the best query of all within the limits, by best-bound-first branch-and-bound.
 
@@ -65,5 +69,7 @@ def search_optimal(
         bound=bound,
         beam_width=beam_width,
         n_workers=n_workers(n_jobs),
+        instruction_set=instruction_set or _core.instruction_sets()[-1],
+        without=list(without),
     )
     return to_result(problem, result)
