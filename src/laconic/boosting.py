@@ -73,6 +73,7 @@ def boost(
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
+    raw_predictions = raw_predictions.copy()
     # What it takes to get from 0 to the start, whose rounding errors the first round sees already.
     hessians = loss.hessians(y, raw_predictions)
     pull_of_start = hessians * np.abs(raw_predictions)
@@ -94,5 +95,5 @@ def boost(
             Query(tuple(candidates.propositions[p] for p in result.query)),
             problem.weight(result.query),
         )
-        raw_predictions = raw_predictions + problem.covered(result.query) * rule.weight
+        raw_predictions += problem.covered(result.query) * rule.weight
         yield rule, result

@@ -275,6 +275,7 @@ class _RuleBoosting(BaseEstimator):
             sample_weight=weights,
             search_options=options | {"callback": report if callbacks else None},
         )
+        del raw_predictions  # the rounds work on a copy, and there may be many rows
         try:
             for rule, result in rounds:
                 rules.append(rule)
