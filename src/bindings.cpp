@@ -3,18 +3,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/beam.hpp"
 #include "librulesearch/optimal.hpp"
+#include "librulesearch/summable.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -23,14 +25,41 @@ using namespace rulesearch;
 namespace {
 
 using BoolMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using BoolVector = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoubleVector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void require_length(const DoubleVector& values, const char* name, std::size_t n_rows) {
+template <typename Vector>
+void require_length(const Vector& values, const char* name, std::size_t n_rows) {
     if (values.shape(0) == n_rows) return;
     const std::string message = std::string(name) + " must have one entry per row (" +
                                 std::to_string(n_rows) + "). Got " +
                                 std::to_string(values.shape(0)) + " entries.";
     throw nb::value_error(message.c_str());
+}
+
+/// A new NumPy array, filled by `fill(data)` without the GIL.
+template <typename Value, typename Fill>
+nb::ndarray<nb::numpy, Value, nb::ndim<1>> make_array(std::size_t size, Fill&& fill) {
+    auto data = std::make_unique_for_overwrite<Value[]>(size);
+    {
+        const nb::gil_scoped_release no_gil;
+        fill(data.get());
+    }
+    const nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<Value*>(p); });
+    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(data.release(), {size}, owner);
+}
+
+/// A NumPy boolean is a byte that need not be 0 or 1, unlike a bool.
+const std::uint8_t* truth_bytes(const bool* truths) {
+    return reinterpret_cast<const std::uint8_t*>(truths);
+}
+
+Propositions make_propositions(const BoolMatrix& extents) {
+    PropositionsBuilder builder(extents.shape(1));
+    for (std::size_t p = 0; p < extents.shape(0); ++p) {
+        builder.add(truth_bytes(extents.data()) + p * extents.shape(1));
+    }
+    return builder.build();
 }
 
 /// Sums the rows' statistics over distinct rows.
@@ -171,9 +200,7 @@ NB_MODULE(_core, m) {
             "__init__",
             [](Propositions* self, const BoolMatrix& extents) {
                 const nb::gil_scoped_release no_gil;
-                // A NumPy boolean is a byte that need not be 0 or 1, unlike a bool.
-                const auto* bytes = reinterpret_cast<const std::uint8_t*>(extents.data());
-                new (self) Propositions(bytes, extents.shape(0), extents.shape(1));
+                new (self) Propositions(make_propositions(extents));
             },
             "extents"_a.noconvert())
         .def_prop_ro("n_propositions", &Propositions::n_propositions)
@@ -182,17 +209,41 @@ NB_MODULE(_core, m) {
         .def(
             "covered",
             [](const Propositions& self, const std::vector<std::size_t>& query) {
-                const std::vector<bool> covered = self.covered(query);
-                auto data = std::make_unique<bool[]>(covered.size());
-                std::copy(covered.begin(), covered.end(), data.get());
-                const nb::capsule owner(data.get(),
-                                        [](void* p) noexcept { delete[] static_cast<bool*>(p); });
-                return nb::ndarray<nb::numpy, bool, nb::ndim<1>>(data.release(), {covered.size()},
-                                                                 owner);
+                return make_array<bool>(self.n_rows(),
+                                        [&](bool* rows) { self.covered(query, rows); });
             },
             "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Propositions::n_columns,
                      "Propositions that are neither constant nor equal to an earlier one.");
+
+    nb::class_<PropositionsBuilder>(m, "PropositionsBuilder",
+                                    "Takes extents one by one and keeps a bit per row.")
+        .def(nb::init<std::size_t>(), "n_rows"_a)
+        .def(
+            "add",
+            [](PropositionsBuilder& self, const BoolVector& covered) {
+                require_length(covered, "covered", self.n_rows());
+                const nb::gil_scoped_release no_gil;
+                self.add(truth_bytes(covered.data()));
+            },
+            "covered"_a.noconvert(), "Add the next proposition, given the rows it covers.")
+        .def("build", &PropositionsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
+             "Hand over what was added; the builder is empty afterwards.");
+
+    m.def(
+        "exactly_summable",
+        [](const DoubleVector& values, const std::optional<DoubleVector>& weights) {
+            if (weights) require_length(*weights, "weights", values.shape(0));
+            double total = 0.0;
+            auto rounded = make_array<double>(values.shape(0), [&](double* data) {
+                total = exactly_summable(values.data(), weights ? weights->data() : nullptr,
+                                         values.shape(0), data);
+            });
+            return std::pair(std::move(rounded), total);
+        },
+        "values"_a.noconvert(), "weights"_a.noconvert().none(),
+        "Products of values and weights, rounded so that every partial sum is exact, and their "
+        "total magnitude before that. If the total is not finite, the products are undefined.");
 
     nb::class_<Result>(m, "Result", "Outcome of a search; values lack the factor 1/(2n).")
         .def_ro("query", &Result::query)

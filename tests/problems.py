@@ -66,8 +66,7 @@ def random_extents(rng: np.random.Generator, n_rows: int) -> np.ndarray:
     """Extents of a table's propositions, or of arbitrary ones with repetitions and constants."""
     if rng.random() < 0.6:
         table = random_table(rng, n_rows)
-        extents = candidate_propositions(table, max_thresholds=2).extents
-        return np.ascontiguousarray(extents[:12])
+        return candidate_propositions(table, max_thresholds=2).covered()[:12]
     density = rng.choice([0.2, 0.5, 0.8])
     return rng.random((rng.integers(0, 9), n_rows)) < density
 

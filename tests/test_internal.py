@@ -87,3 +87,44 @@ def test_should_stop_is_asked_and_obeyed():
     assert value <= bound
     assert n_nodes >= 0
     assert n_open > 0
+
+
+@pytest.mark.parametrize("n_rows", [1, 7, 64, 130, 1000])
+@pytest.mark.parametrize("n_propositions", [0, 1, 63, 65, 200])
+def test_builder_finds_distinct_rows_and_columns(n_rows, n_propositions):
+    rng = np.random.default_rng(n_rows + n_propositions)
+    # Repeated rows and propositions, and constant ones.
+    rows = rng.integers(0, max(1, n_rows // 3), n_rows)
+    extents = rng.random((n_propositions, n_rows)) < rng.random((n_propositions, 1))
+    extents = np.ascontiguousarray(extents[:, rows])
+    extents[1::5] = extents[::5][: len(extents[1::5])]
+    extents[2::7] = rng.random((len(extents[2::7]), 1)) < 0.5
+    builder = _core.PropositionsBuilder(n_rows)
+    for extent in extents:
+        builder.add(extent)
+    propositions = builder.build()
+    varying = extents[extents.any(axis=1) & ~extents.all(axis=1)]
+    assert propositions.n_propositions == n_propositions
+    assert propositions.n_rows == n_rows
+    assert propositions.n_columns == len({extent.tobytes() for extent in varying})
+    assert propositions.n_distinct_rows == len({row.tobytes() for row in extents.T})
+    for p, extent in enumerate(extents):
+        np.testing.assert_array_equal(propositions.covered([p]), extent)
+
+
+def test_builder_is_empty_after_building():
+    builder = _core.PropositionsBuilder(4)
+    builder.add(EXTENTS[0])
+    builder.build()
+    assert builder.build().n_propositions == 0
+
+
+def test_builder_refuses_other_lengths():
+    with pytest.raises(ValueError, match=r"covered must have one entry per row \(4\). Got 3"):
+        _core.PropositionsBuilder(4).add(np.ones(3, dtype=bool))
+
+
+def test_summable_total_tells_what_is_not_finite():
+    for values in ([1.0, np.nan], [np.inf, 1.0], [1e308, 1e308]):
+        _, total = _core.exactly_summable(np.array(values), None)
+        assert not np.isfinite(total)

@@ -15,8 +15,10 @@ from laconic.propositions import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
     candidate_propositions,
+    given_propositions,
     shortest_separator,
 )
+from laconic.rules import Proposition
 
 COLUMNS = {
     "age": [35.0, None, 20.0, 28.0, 20.0],
@@ -169,7 +171,7 @@ class TestNumeric:
     def test_constant_gives_nothing(self, cells):
         candidates = candidate_propositions(np.array(cells, dtype=float).reshape(-1, 1))
         assert candidates.propositions == ()
-        assert candidates.extents.shape == (0, len(cells))
+        assert candidates.covered().shape == (0, len(cells))
 
     def test_constant_with_missing(self):
         assert texts(column(3, None)) == ["x0 is missing", "x0 is present"]
@@ -178,7 +180,7 @@ class TestNumeric:
     def test_every_gap_is_separated(self, values):
         extents = candidate_propositions(
             np.array(values)[:, np.newaxis], max_thresholds=None
-        ).extents
+        ).covered()
         assert sorted(extents[::2].sum(axis=1)) == list(range(1, len(values)))
         assert_array_equal(extents[::2], ~extents[1::2])
 
@@ -224,16 +226,15 @@ class TestEveryTable:
         expected = candidate_propositions(TABLES["polars"])
         candidates = candidate_propositions(X)
         assert candidates.propositions == expected.propositions
-        assert_array_equal(candidates.extents, expected.extents)
+        assert_array_equal(candidates.covered(), expected.covered())
 
     def test_extents_are_the_coverage_at_prediction(self, name):
         candidates = candidate_propositions(TABLES[name])
         assert len(candidates) == len(candidates.propositions) == 16
-        assert candidates.extents.dtype == bool
-        assert candidates.extents.shape == (16, 5)
-        assert candidates.extents.flags.c_contiguous
-        for proposition, extent in zip(candidates.propositions, candidates.extents, strict=True):
-            assert_array_equal(proposition.covered(TABLES[name]), extent)
+        assert candidates.covered().dtype == bool
+        assert candidates.covered().shape == (16, 5)
+        for proposition, covered in zip(candidates.propositions, candidates.covered(), strict=True):
+            assert_array_equal(proposition.covered(TABLES[name]), covered)
 
 
 cells = st.none() | st.sampled_from([-2.5, 0.0, 1.0, 1.5, 7.0, 100.0])
@@ -257,7 +258,8 @@ class TestWeights:
         expected = candidate_propositions(repeated, max_thresholds=max_thresholds)
         weighted = candidate_propositions(X, max_thresholds=max_thresholds, sample_weight=weights)
         assert weighted.propositions == expected.propositions
-        assert_array_equal(np.repeat(weighted.extents, weights, axis=1), expected.extents)
+        repeats = weights[weights > 0]
+        assert_array_equal(np.repeat(weighted.covered(), repeats, axis=1), expected.covered())
 
     @given(weighted_rows, limits)
     def test_zero_weights_are_dropped_rows(self, rows, max_thresholds):
@@ -268,9 +270,9 @@ class TestWeights:
         )
         weighted = candidate_propositions(X, max_thresholds=max_thresholds, sample_weight=weights)
         assert weighted.propositions == expected.propositions
-        assert_array_equal(weighted.extents[:, weights > 0], expected.extents)
-        for proposition, extent in zip(weighted.propositions, weighted.extents, strict=True):
-            assert_array_equal(proposition.covered(X), extent)
+        assert_array_equal(weighted.covered(), expected.covered())
+        for proposition, covered in zip(weighted.propositions, weighted.covered(), strict=True):
+            assert_array_equal(proposition.covered(X)[weights > 0], covered)
 
     @given(weighted_rows, limits, st.booleans())
     def test_no_condition_is_constant_on_counted_rows(self, rows, max_thresholds, negated):
@@ -280,7 +282,7 @@ class TestWeights:
             max_thresholds=max_thresholds,
             negated_categories=negated,
             sample_weight=weights,
-        ).extents[:, weights > 0]
+        ).covered()
         assert extents.any(axis=1).all()
         assert not extents.all(axis=1).any()
 
@@ -317,3 +319,48 @@ def test_features_in_column_order():
     assert isinstance(candidates, CandidatePropositions)
     features = [key for key, _ in itertools.groupby(p.feature for p in candidates.propositions)]
     assert features == ["b", "a"]
+
+
+class TestGiven:
+    @pytest.mark.parametrize("name", [name for name in TABLES if name != "numpy"])
+    def test_order_and_coverage(self, name):
+        propositions = [
+            Proposition("mark", "!=", "x"),
+            Proposition("age", ">", 25),
+            Proposition("age", "is missing"),
+            Proposition("mark", "==", "never seen"),
+            Proposition("member", "==", True),
+        ]
+        candidates = given_propositions(TABLES[name], propositions)
+        assert candidates.propositions == tuple(propositions)
+        for proposition, covered in zip(propositions, candidates.covered(), strict=True):
+            assert_array_equal(proposition.covered(TABLES[name]), covered)
+
+    @given(weighted_rows, limits)
+    def test_same_as_candidates_made_from_the_table(self, rows, max_thresholds):
+        X, weights = table_and_weights(rows)
+        expected = candidate_propositions(X, max_thresholds=max_thresholds, sample_weight=weights)
+        if len(expected) > 0:
+            candidates = given_propositions(X, expected.propositions, sample_weight=weights)
+            assert_array_equal(candidates.covered(), expected.covered())
+
+    def test_unknown_feature(self):
+        with pytest.raises(ValueError, match=r"no column 'agee'. Did you mean 'age'"):
+            given_propositions(TABLES["pandas"], [Proposition("agee", ">", 65)])
+
+    def test_column_of_another_kind(self):
+        with pytest.raises(TypeError, match="'mark > 65' needs a column of numbers"):
+            given_propositions(TABLES["pandas"], [Proposition("mark", ">", 65)])
+
+    @pytest.mark.parametrize(
+        ("propositions", "error", "got"),
+        [
+            ([], ValueError, "Got none at all. Pass None"),
+            (["age > 65"], TypeError, "Got 'age > 65' among them. Write a condition as"),
+            ("age > 65", TypeError, "Got 'age > 65' instead"),
+            (None, TypeError, "Got None instead"),
+        ],
+    )
+    def test_checks(self, propositions, error, got):
+        with pytest.raises(error, match=f"must be a list or tuple of Proposition objects. {got}"):
+            given_propositions(TABLES["pandas"], propositions)

@@ -551,6 +551,68 @@ class TestRuleEnsemble:
             RuleEnsemble((rule(1.0, X_IS),), feature_names=("age",))
 
 
+def random_rules(rng, columns):
+    """Rules about a table with numbers, texts and missing values, with repeated conditions."""
+    propositions = [Proposition(name, "is missing") for name in columns]
+    propositions += [Proposition("number", relation, 0.25) for relation in ("<=", ">")]
+    propositions += [Proposition("count", ">", threshold) for threshold in (1, 3)]
+    propositions += [Proposition("mark", relation, "b") for relation in ("==", "!=")]
+    propositions += [Proposition("flag", "==", True)]
+    return tuple(
+        rule(rng.normal(), *rng.choice(np.array(propositions, dtype=object), rng.integers(0, 4)))
+        for _ in range(12)
+    )
+
+
+@pytest.mark.parametrize("n_rows", [1, 9, 10, 47])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_raw_predictions_do_not_depend_on_blocks(make, n_rows, monkeypatch):
+    rng = np.random.default_rng(n_rows)
+    number = rng.normal(size=n_rows)
+    number[rng.random(n_rows) < 0.3] = np.nan
+    X = make(
+        {
+            "number": number,
+            "count": rng.integers(0, 5, n_rows),
+            # All values of the first block are missing.
+            "mark": [None if i < 10 else "abc"[i % 3] for i in range(n_rows)],
+            "flag": rng.random(n_rows) < 0.5,
+        }
+    )
+    ensemble = RuleEnsemble(random_rules(rng, ["number", "count", "mark", "flag"]), 0.1)
+    expected = np.full(n_rows, 0.1)
+    for each in ensemble:
+        expected = expected + each.raw_predictions(X)
+    monkeypatch.setattr(rules_module, "BLOCK_SIZE", 10)
+    assert_array_equal(ensemble.raw_predictions(X), expected)
+    *_, last = ensemble.staged_raw_predictions(X)
+    assert_array_equal(last, expected)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_unknown_column(n_rows):
+    with pytest.raises(ValueError, match="no column 'b'"):
+        RuleEnsemble((rule(1.0, Proposition("b", ">", 0)),)).raw_predictions(
+            pd.DataFrame({"a": np.zeros(n_rows)})
+        )
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, bool])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_raw_predictions_for_arrays_do_not_depend_on_blocks(dtype, order, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.array(rng.integers(0, 2, (47, 3)), dtype=dtype, order=order)
+    names = ("a", "b", "c")
+    ensemble = RuleEnsemble(
+        tuple(rule(rng.normal(), Proposition(rng.choice(names), ">", 0.5)) for _ in range(5)),
+        feature_names=names,
+    )
+    expected = ensemble.raw_predictions(X)
+    monkeypatch.setattr(rules_module, "BLOCK_SIZE", 10)
+    assert_array_equal(ensemble.raw_predictions(X), expected)
+    assert_array_equal(ensemble.raw_predictions(X.astype(object)), expected)
+
+
 class TestToFrame:
     ENSEMBLE = RuleEnsemble((rule(1.5, X_IS, OLD), rule(-2.0)))
 

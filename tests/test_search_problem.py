@@ -42,6 +42,26 @@ def test_summable_values_keep_small_hessians_positive():
     assert values[2] == 0
 
 
+def test_values_of_rows_without_weight_do_not_matter():
+    values = exactly_summable(np.array([1.0, -1e300, 1e-30]), np.array([1.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(values, [1.0, 0.0, 2**-50])
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1.0, 0.3, 2.0])])
+def test_other_statistics_on_the_same_rows(weights):
+    first = SearchProblem(EXTENTS, np.ones(3), np.ones(3), 0.5, weights)
+    problem = first.with_statistics([1.0, 2.0, -4.0], [1.0, 1.0, 2.0])
+    expected = SearchProblem(EXTENTS, [1.0, 2.0, -4.0], [1.0, 1.0, 2.0], 0.5, weights)
+    np.testing.assert_array_equal(problem.gradients, expected.gradients)
+    np.testing.assert_array_equal(problem.hessians, expected.hessians)
+    assert problem.objective((0,)) == expected.objective((0,))
+    assert first.objective(()) == SearchProblem(
+        EXTENTS, np.ones(3), np.ones(3), 0.5, weights
+    ).objective(())
+    with pytest.raises(ValueError, match="gradients must be finite"):
+        first.with_statistics([1.0, np.nan, 1.0], np.ones(3))
+
+
 def test_extreme_but_legal_values():
     problem = SearchProblem(EXTENTS, [1e-200, 2e-200, 1e-200], [1e-200] * 3, 0.0)
     assert problem.weight(()) == pytest.approx(-4 / 3)
@@ -69,6 +89,13 @@ def test_extreme_but_legal_values():
         ({"sample_weight": [0.0, 0.0, 0.0]}, ValueError, "positive for at least one row"),
         ({"hessians": [1.0, 0.0, 1.0]}, ValueError, "l2_regularization must be positive.*row 1"),
         ({"gradients": [1e200, 1.0, 1.0]}, ValueError, "overflow; scale the target"),
+        ({"sample_weight": [1e200, 1.0, 1.0]}, ValueError, "overflow; scale the target"),
+        ({"sample_weight": [1.0, np.inf, 1.0]}, ValueError, "sample_weight must be finite"),
+        (
+            {"gradients": [1e150] * 3, "hessians": [1e-20] * 3},
+            ValueError,
+            "overflow; raise l2_regularization",
+        ),
     ],
 )
 def test_bad_input(arguments, error, message):

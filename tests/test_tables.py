@@ -294,6 +294,34 @@ def test_zero_rows(X):
     assert [table.column(name).missing.shape for name in table.feature_names] == [(0,)] * 4
 
 
+@pytest.mark.parametrize("index_type", [pa.int8(), pa.uint8(), pa.int32(), pa.uint32()])
+def test_arrow_dictionaries_differ_between_chunks(index_type):
+    dictionary = pa.dictionary(index_type, pa.string())
+    values = [f"v{i:03}" for i in range(127)]
+    chunks = [pa.array(values, dictionary), pa.array(["v001", None, "a"], dictionary)]
+    column = as_table(pa.table({"a": pa.chunked_array(chunks)})).column("a")
+    assert column.categories == ("a", *values)
+    assert column.codes.tolist() == [*range(1, 128), 2, -1, 0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.Series(pd.Categorical(["c", None, "a"], categories=list("dcba"))),
+        pd.Series(["c", None, "a"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+        pl.Series("a", ["c", None, "a"], dtype=pl.Enum(list("dcba"))),
+        pl.Series("a", ["b", "c", None, "a"], dtype=pl.Categorical)[1:],
+        pa.chunked_array([pa.array(["b", "c", None, "a"]).dictionary_encode().slice(1)]),
+        pa.chunked_array([pa.DictionaryArray.from_arrays([0, 1, 2], ["c", None, "a"])]),
+    ],
+    ids=["pandas", "pandas arrow", "polars enum", "polars", "pyarrow", "null in dictionary"],
+)
+def test_only_categories_that_occur(values):
+    column = single(values)
+    assert column.categories == ("a", "c")
+    assert column.codes.tolist() == [1, -1, 0]
+
+
 class TestNames:
     def test_arrays_are_numbered(self):
         table = as_table(np.zeros((2, 3)))
@@ -387,6 +415,23 @@ class TestTable:
             as_table(X).column("x0").values[0] = 7.0
         X[0, 0] = 7.0
         assert X[0, 0] == 7.0
+
+
+def test_blocks_are_parts_of_columns(construct):
+    X = construct({"a": [1.0, None, 3.0], "b": ["x", None, "y"]})
+    table = as_table(X, ["a", "b"])
+    assert_array_equal(table.block("a", slice(1, 5)).values, [np.nan, 3.0])
+    assert table.block("b", slice(0, 2)).codes.tolist() == [0, -1]
+    assert table.block("b", slice(0, 2)).categories == ("x", "y")
+    with pytest.raises(ValueError, match="no column 'c'"):
+        table.block("c", slice(1))
+
+
+def test_popped_column_is_not_kept():
+    table = as_table(np.eye(3), list("abc"))
+    column = table.pop_column("a")
+    assert table.column("a") is not column
+    assert_array_equal(table.column("a").values, column.values)
 
 
 class TestRejected:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from laconic.losses import Loss
 from laconic.propositions import CandidatePropositions
 from laconic.rules import Query, Rule
-from laconic.search import Propositions, SearchProblem, SearchResult, SearchStatus, search
+from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
 __all__ = ["boost"]
 
@@ -73,17 +73,19 @@ def boost(
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
-    propositions = Propositions(candidates.extents)
-
-    def problem_at(gradients: NDArray[np.float64]) -> SearchProblem:
-        hessians = loss.hessians(y, raw_predictions)
-        return SearchProblem(propositions, gradients, hessians, l2_regularization, sample_weight)
-
+    raw_predictions = raw_predictions.copy()
     # What it takes to get from 0 to the start, whose rounding errors the first round sees already.
-    pull_of_start = loss.hessians(y, raw_predictions) * np.abs(raw_predictions)
-    largest_gain = problem_at(pull_of_start).objective(())
+    hessians = loss.hessians(y, raw_predictions)
+    pull_of_start = hessians * np.abs(raw_predictions)
+    problem = SearchProblem(
+        candidates.extents, pull_of_start, hessians, l2_regularization, sample_weight
+    )
+    largest_gain = problem.objective(())
+    del hessians, pull_of_start  # a table with many rows leaves no room for them
     for _ in range(n_rules):
-        problem = problem_at(loss.gradients(y, raw_predictions))
+        problem = problem.with_statistics(
+            loss.gradients(y, raw_predictions), loss.hessians(y, raw_predictions)
+        )
         result = search(problem, **(search_options or {}))
         largest_gain = max(largest_gain, result.objective_value)
         has_gain = result.objective_value > _NEGLIGIBLE_GAIN * largest_gain
@@ -93,5 +95,5 @@ def boost(
             Query(tuple(candidates.propositions[p] for p in result.query)),
             problem.weight(result.query),
         )
-        raw_predictions = raw_predictions + np.where(problem.covered(result.query), rule.weight, 0)
+        raw_predictions += problem.covered(result.query) * rule.weight
         yield rule, result

@@ -30,10 +30,11 @@ from laconic.propositions import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
     candidate_propositions,
+    given_propositions,
 )
-from laconic.rules import RuleEnsemble
+from laconic.rules import Proposition, RuleEnsemble
 from laconic.search import METHODS, SearchProgress, SearchResult, SearchStatus
-from laconic.tables import Table, as_table, is_present
+from laconic.tables import Rows, Table, as_table, is_present
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
@@ -74,6 +75,10 @@ max_thresholds : int or None, default=7
     Largest number of thresholds per numeric feature, at quantiles. None: between all values.
 negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
+propositions : list or tuple of Proposition, callable or None, default=None
+    The conditions that rules may be made of, where you know them: cut-offs of your field, for
+    example. A callable is given the training table, as it was passed to `fit`, and returns them.
+    `max_thresholds` and `negated_categories` then have no effect. None: from the table.
 fit_intercept : bool, default=False
     Start from the best constant instead of 0.
 warm_start : bool, default=False
@@ -133,6 +138,7 @@ class _RuleBoosting(BaseEstimator):
         time_limit: float | None = None,
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
         negated_categories: bool = True,
+        propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None = None,
         fit_intercept: bool = False,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -151,6 +157,7 @@ class _RuleBoosting(BaseEstimator):
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
         self.negated_categories = negated_categories
+        self.propositions = propositions
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -187,10 +194,11 @@ class _RuleBoosting(BaseEstimator):
         if sample_weight is not None:
             rows = np.empty((table.n_rows, 0))
             weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        counted = np.ones(table.n_rows, dtype=bool) if weights is None else weights > 0
+        # Rows without weight are not there: they neither fit nor tell queries apart.
+        counted = slice(None) if weights is None else weights > 0
         target = self._encode_target(y, table.n_rows, counted)
         self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
-        self._boost(table, target, weights, counted)
+        self._boost(table, self._candidates(X, table, weights), target, weights, counted)
         return self
 
     @property
@@ -202,27 +210,34 @@ class _RuleBoosting(BaseEstimator):
         for name in ("ensemble_", "search_results_"):
             self.__dict__.pop(name, None)
 
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
         """Check the target and bring it to the form that the loss expects."""
         raise NotImplementedError
 
+    def _candidates(self, X: Any, table: Table, weights: Floats | None) -> CandidatePropositions:
+        """Find the conditions that rules may be made of."""
+        if self.propositions is None:
+            return candidate_propositions(
+                table,
+                max_thresholds=self.max_thresholds,
+                negated_categories=self.negated_categories,
+                sample_weight=weights,
+            )
+        given = self.propositions(X) if callable(self.propositions) else self.propositions
+        return given_propositions(table, given, sample_weight=weights)
+
     def _boost(
-        self, table: Table, y: Floats, weights: Floats | None, counted: NDArray[np.bool_]
+        self,
+        table: Table,
+        candidates: CandidatePropositions,
+        y: Floats,
+        weights: Floats | None,
+        counted: Rows,
     ) -> None:
         """Add rules to the given start.
 
         Sets: ensemble_, search_results_.
         """
-        candidates = candidate_propositions(
-            table,
-            max_thresholds=self.max_thresholds,
-            negated_categories=self.negated_categories,
-            sample_weight=weights,
-        )
-        # Rows without weight are not there: they neither fit nor tell queries apart.
-        candidates = CandidatePropositions(
-            candidates.propositions, np.ascontiguousarray(candidates.extents[:, counted])
-        )
         y, weights = y[counted], None if weights is None else weights[counted]
         if self._has_model:
             rules, results = list(self.ensemble_), list(self.search_results_)
@@ -260,11 +275,12 @@ class _RuleBoosting(BaseEstimator):
             sample_weight=weights,
             search_options=options | {"callback": report if callbacks else None},
         )
+        del raw_predictions  # the rounds work on a copy, and there may be many rows
         try:
             for rule, result in rounds:
                 rules.append(rule)
                 results.append(result)
-                if report():
+                if callbacks and report():
                     break
         except KeyboardInterrupt:
             if self.on_interrupt == "raise" or not rules:
@@ -284,7 +300,7 @@ class _RuleBoosting(BaseEstimator):
     def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
         node_limit = self.node_limit
         if node_limit == "auto":
-            size = max(1, candidates.extents.size)
+            size = max(1, len(candidates) * candidates.extents.n_rows)
             node_limit = min(max(AFFORDABLE_WORK // size, 20), 20_000)
         return {
             "method": self.search,
@@ -372,6 +388,10 @@ class _RuleBoosting(BaseEstimator):
             ),
             "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
             "negated_categories": ("a bool", _is_bool),
+            "propositions": (
+                "a list or tuple of Proposition, a callable or None",
+                is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
+            ),
             "fit_intercept": ("a bool", _is_bool),
             "warm_start": ("a bool", _is_bool),
             "on_interrupt": (
@@ -458,16 +478,18 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
 
     _default_loss = "logistic"
 
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
         """Check the target and turn its two classes into -1 and 1.
 
         Sets: classes_.
         """
-        labels = column_or_1d(y, warn=True)
+        labels = _as_1d(y)
         # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
         _check_all_present(y if isinstance(y, list | tuple) else labels)
-        assert_all_finite(labels, input_name="y")
-        check_classification_targets(labels)
+        # Integers, booleans and texts are finite, and classes in any case.
+        if labels.dtype.kind not in "iubU":
+            assert_all_finite(labels, input_name="y")
+            check_classification_targets(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
         if len(classes) > 2:
@@ -599,8 +621,8 @@ class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):
 
     _default_loss = "squared"
 
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: NDArray[np.bool_]) -> Floats:
-        cells = column_or_1d(y, warn=True)
+    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
+        cells = _as_1d(y)
         try:
             target = np.asarray(cells, dtype=np.float64)
         except ValueError:
@@ -655,6 +677,15 @@ def _checked_table(X: Any) -> Table:
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return table
+
+
+def _as_1d(y: ArrayLike) -> NDArray[Any]:
+    """Convert a target to an array of one dimension."""
+    # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    return labels
 
 
 def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:

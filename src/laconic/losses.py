@@ -139,13 +139,20 @@ class LogisticLoss:
 
     def gradients(self, y: Floats, raw_predictions: Floats) -> Floats:
         """First derivative of each row's loss: ``-y sigma(-y f)``."""
-        return -y * _sigmoid(-y * raw_predictions)
+        gradients = _sigmoid(-(y * raw_predictions))
+        gradients *= y
+        return -gradients
 
     def hessians(self, y: Floats, raw_predictions: Floats) -> Floats:
         """Second derivative of each row's loss: ``sigma(f) sigma(-f)``."""
-        # The second factor is not 1 - sigma(f): that is 0 from f = 37 on, when the true value
-        # is still 1e-16 and, with no regularization, decides the weight of a rule.
-        return _sigmoid(raw_predictions) * _sigmoid(-raw_predictions)
+        # Not sigma(f) (1 - sigma(f)): that is 0 from f = 37 on, when the true value is still 1e-16
+        # and, with no regularization, decides the weight of a rule. It is even in f, and as
+        # e / (1 + e)^2 with e = exp(-|f|) a single exponential serves both factors.
+        hessians = np.exp(-np.abs(raw_predictions))
+        divisors = 1.0 + hessians
+        divisors *= divisors
+        hessians /= divisors
+        return hessians
 
     def inverse_link(self, raw_predictions: Floats) -> Floats:
         """Probability of the class 1: ``sigma(f)``."""

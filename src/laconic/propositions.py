@@ -2,6 +2,7 @@
 
 `candidate_propositions` lists the conditions a rule may be made of: thresholds
 of numeric features, values of categorical ones, and whether a value is missing.
+`given_propositions` takes the conditions from the caller.
 `shortest_separator` chooses the threshold that a person reads most easily among
 all those that separate the same rows.
 """
@@ -12,12 +13,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from itertools import compress, groupby
 from numbers import Integral
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laconic._core import Propositions, PropositionsBuilder
 from laconic.rules import Proposition
 from laconic.tables import Category, Column, NumericColumn, as_table
 
@@ -25,6 +29,7 @@ __all__ = [
     "DEFAULT_MAX_THRESHOLDS",
     "CandidatePropositions",
     "candidate_propositions",
+    "given_propositions",
     "shortest_separator",
 ]
 
@@ -35,6 +40,10 @@ DEFAULT_MAX_THRESHOLDS = 7
 # sum of two of them, as printed, has fewer than 700 digits.
 EXACT = Context(prec=700)
 MAX_DIGITS = 17
+ROUNDINGS = tuple(
+    (Context(prec=n_digits, rounding=ROUND_FLOOR), Context(prec=n_digits, rounding=ROUND_CEILING))
+    for n_digits in range(1, MAX_DIGITS + 1)
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,15 +54,28 @@ class CandidatePropositions:
     ----------
     propositions : tuple of Proposition
         The conditions, feature by feature.
-    extents : ndarray of shape (n_propositions, n_rows), dtype bool
-        C-contiguous; row i is the coverage of ``propositions[i]``.
+    extents : Propositions
+        Which rows each of them covers, packed as the search needs it.
     """
 
     propositions: tuple[Proposition, ...]
-    extents: NDArray[np.bool_]
+    extents: Propositions
 
     def __len__(self) -> int:
         return len(self.propositions)
+
+    def covered(self) -> NDArray[np.bool_]:
+        """Unpack the extents.
+
+        Returns
+        -------
+        covered : ndarray of shape (n_propositions, n_rows), dtype bool
+            Row i is the mask of the rows that ``propositions[i]`` covers.
+        """
+        covered = np.empty((len(self), self.extents.n_rows), dtype=bool)
+        for position in range(len(self)):
+            covered[position] = self.extents.covered([position])
+        return covered
 
 
 def candidate_propositions(
@@ -82,8 +104,8 @@ def candidate_propositions(
         Whether features with more than two categories give ``x != v`` too.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         Non-negative weights; None weighs all rows alike. Rows of weight zero
-        are covered or not like all others, but choose no condition. An
-        integer weight counts like that many copies of the row.
+        are left out, also from the extents. An integer weight counts like that
+        many copies of the row.
 
     Returns
     -------
@@ -94,8 +116,8 @@ def candidate_propositions(
     --------
     >>> X = [[18, "x"], [67, "o"], [70, "x"], [70, None]]
     >>> candidates = candidate_propositions(X)
-    >>> for proposition, extent in zip(candidates.propositions, candidates.extents):
-    ...     print(f"{str(proposition):13}", extent.astype(int))
+    >>> for proposition, covered in zip(candidates.propositions, candidates.covered()):
+    ...     print(f"{str(proposition):13}", covered.astype(int))
     x0 <= 40      [1 0 0 0]
     x0 > 40       [0 1 1 1]
     x0 <= 68      [1 1 0 0]
@@ -107,18 +129,82 @@ def candidate_propositions(
     """
     _check_max_thresholds(max_thresholds)
     table = as_table(X)
-    weights = _checked_weights(sample_weight, table.n_rows)
-    propositions = tuple(
-        proposition
-        for name in table.feature_names
+    counted = _CountedRows(sample_weight, table.n_rows)
+    builder = PropositionsBuilder(counted.n_rows)
+    propositions: list[Proposition] = []
+    for name in table.feature_names:
+        column = counted.take(table.pop_column(name))
         for proposition in _column_propositions(
-            table.column(name), weights, max_thresholds, negated_categories
-        )
-    )
-    extents = np.empty((len(propositions), table.n_rows), dtype=bool)
-    for extent, proposition in zip(extents, propositions, strict=True):
-        extent[:] = proposition.covered(table)
-    return CandidatePropositions(propositions, extents)
+            column, counted.weights, max_thresholds, negated_categories
+        ):
+            builder.add(proposition.covered_in(column))
+            propositions.append(proposition)
+    return CandidatePropositions(tuple(propositions), builder.build())
+
+
+def given_propositions(
+    X: Any, propositions: Sequence[Proposition], *, sample_weight: ArrayLike | None = None
+) -> CandidatePropositions:
+    """Find the rows that given conditions cover.
+
+    Parameters
+    ----------
+    X : table-like of shape (n_rows, n_features)
+        Any table `as_table` accepts, with a column for the feature of every
+        condition.
+    propositions : list or tuple of Proposition
+        The conditions, at least one. Those on the same feature should stand together: their
+        column is then read once.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        Rows of weight zero are left out.
+
+    Returns
+    -------
+    candidates : CandidatePropositions
+        The same conditions, with their extents.
+
+    Examples
+    --------
+    >>> candidates = given_propositions([[18], [67], [70]], [Proposition("x0", ">", 65)])
+    >>> candidates.covered()
+    array([[False,  True,  True]])
+    """
+    _check_propositions(propositions)
+    table = as_table(X)
+    counted = _CountedRows(sample_weight, table.n_rows)
+    builder = PropositionsBuilder(counted.n_rows)
+    for name, group in groupby(propositions, key=attrgetter("feature")):
+        column = counted.take(table.pop_column(name))
+        for proposition in group:
+            builder.add(proposition.covered_in(column))
+    return CandidatePropositions(tuple(propositions), builder.build())
+
+
+class _CountedRows:
+    """The rows of positive weight.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_rows,) or None
+        Of these rows; None if all weigh alike.
+    n_rows : int
+        Their number.
+    """
+
+    def __init__(self, sample_weight: ArrayLike | None, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self.weights: NDArray[np.float64] | None = None
+        self._is_counted: NDArray[np.bool_] | None = None
+        if sample_weight is not None:
+            self.weights = _checked_weights(sample_weight, n_rows)
+            is_counted = self.weights > 0
+            if not is_counted.all():
+                self._is_counted, self.weights = is_counted, self.weights[is_counted]
+                self.n_rows = len(self.weights)
+
+    def take(self, column: Column) -> Column:
+        """Column of these rows."""
+        return column if self._is_counted is None else column.take(self._is_counted)
 
 
 def shortest_separator(low: float, high: float) -> float:
@@ -149,8 +235,8 @@ def shortest_separator(low: float, high: float) -> float:
     midpoint = _printed_midpoint(low, high)
     candidates = (
         candidate
-        for n_digits in range(1, MAX_DIGITS + 1)
-        for candidate in _neighbours(midpoint, n_digits)
+        for floor, ceiling in ROUNDINGS
+        for candidate in _neighbours(midpoint, floor.plus(midpoint), ceiling.plus(midpoint))
     )
     # Ends, for `low` itself has at most 17 digits.
     return next(t for t in map(float, candidates) if low <= t < high)
@@ -165,30 +251,33 @@ def _printed_midpoint(low: float, high: float) -> Decimal:
     return min(EXACT.divide(total, Decimal(2)), last)
 
 
-def _neighbours(number: Decimal, n_digits: int) -> list[Decimal]:
-    """Decimals of n_digits just below and above a number, nearest first."""
-    below = Context(prec=n_digits, rounding=ROUND_FLOOR).plus(number)
-    above = Context(prec=n_digits, rounding=ROUND_CEILING).plus(number)
+def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decimal, Decimal]:
+    """Decimals below and above a number, nearest first."""
     is_above_nearer = EXACT.subtract(above, number) < EXACT.subtract(number, below)
-    return [above, below] if is_above_nearer else [below, above]
+    return (above, below) if is_above_nearer else (below, above)
 
 
 def _column_propositions(
     column: Column,
-    weights: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
     max_thresholds: int | None,
     negated_categories: bool,
 ) -> Iterator[Proposition]:
     missing = column.missing
-    counted = (weights > 0) & ~missing
-    if not counted.any():
+    has_missing = bool(missing.any())
+    if missing.all():
         return
-    has_missing = bool(np.any((weights > 0) & missing))
     if isinstance(column, NumericColumn):
-        thresholds = _thresholds(column.values[counted], weights[counted], max_thresholds)
+        values = column.values
+        if has_missing:
+            values = values[~missing]
+            weights = None if weights is None else weights[~missing]
+        thresholds = _thresholds(values, weights, max_thresholds)
         yield from _numeric_propositions(column.name, thresholds)
     else:
-        categories = [column.categories[code] for code in np.unique(column.codes[counted])]
+        # The last category, of code -1, is a missing value.
+        n_rows_of = np.bincount(column.codes + 1, minlength=len(column.categories) + 1)[1:]
+        categories = list(compress(column.categories, n_rows_of))
         if len(categories) > 1 or has_missing:
             yield from _categorical_propositions(column.name, categories, negated_categories)
     if has_missing:
@@ -214,26 +303,29 @@ def _categorical_propositions(
 
 
 def _thresholds(
-    values: NDArray[np.float64], weights: NDArray[np.float64], max_thresholds: int | None
+    values: NDArray[np.float64], weights: NDArray[np.float64] | None, max_thresholds: int | None
 ) -> list[float]:
-    distinct, inverse = np.unique(values, return_inverse=True)
-    n_gaps = len(distinct) - 1
-    if max_thresholds is None or n_gaps <= max_thresholds:
-        gaps = np.arange(n_gaps)
-    else:
-        gaps = _quantile_gaps(np.bincount(inverse, weights=weights), max_thresholds)
-    return [shortest_separator(distinct[gap], distinct[gap + 1]) for gap in gaps]
+    order = None if weights is None else np.argsort(values)
+    ordered = np.sort(values) if order is None else values[order]
+    gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
+    if max_thresholds is not None and len(gaps) > max_thresholds:
+        if weights is None:
+            gaps = gaps[_quantiles(gaps + 1, len(values), max_thresholds)]
+        else:
+            cumulative = np.cumsum(weights[order])
+            gaps = gaps[_quantiles(cumulative[gaps], cumulative[-1], max_thresholds)]
+    return list(map(shortest_separator, ordered[gaps].tolist(), ordered[gaps + 1].tolist()))
 
 
-def _quantile_gaps(weights: NDArray[Any], n_quantiles: int) -> NDArray[np.intp]:
-    """Positions of the values after which to cut, given the weight of each value."""
-    cumulative = np.cumsum(weights)
+def _quantiles(cumulative: NDArray[Any], total: float, n_quantiles: int) -> NDArray[np.intp]:
+    """Positions at which cumulative weights reach quantiles of the total weight."""
     # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
     # meets that exactly, rounding must not decide, so that weights and repeated rows,
     # and weights of any scale, cut alike.
-    quantiles = np.arange(1, n_quantiles + 1) * (cumulative[-1] * (1 - 1e-9))
-    gaps = np.unique(np.searchsorted(cumulative * (n_quantiles + 1), quantiles))
-    return gaps[gaps < len(weights) - 1]
+    steps = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
+    positions = np.searchsorted(cumulative, steps * (total * (1 - 1e-9)))
+    is_new = np.diff(positions, prepend=-1) > 0
+    return positions[is_new & (positions < len(cumulative))]
 
 
 def _check_max_thresholds(max_thresholds: Any) -> None:
@@ -246,9 +338,23 @@ def _check_max_thresholds(max_thresholds: Any) -> None:
         raise ValueError(f"{required} Got {max_thresholds!r} instead.")
 
 
-def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64]:
-    if sample_weight is None:
-        return np.ones(n_rows)
+def _check_propositions(propositions: Any) -> None:
+    required = "The 'propositions' must be a list or tuple of Proposition objects."
+    if not isinstance(propositions, list | tuple):
+        raise TypeError(f"{required} Got {propositions!r} instead.")
+    for proposition in propositions:
+        if not isinstance(proposition, Proposition):
+            raise TypeError(
+                f"{required} Got {proposition!r} among them. Write a condition as "
+                "Proposition('age', '>', 65)."
+            )
+    if not propositions:
+        raise ValueError(
+            f"{required} Got none at all. Pass None to have conditions made from the table."
+        )
+
+
+def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(

@@ -15,7 +15,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from itertools import compress
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 import narwhals as nw
 import numpy as np
@@ -33,7 +33,10 @@ __all__ = [
 
 Category: TypeAlias = str | bool | int | float
 Kind: TypeAlias = Literal["text", "boolean", "number"]
+Rows: TypeAlias = slice | NDArray[np.bool_]
 
+# Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
+NUMBER_KINDS = "fiub"
 TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 # Enough names to recognise a table by, few enough to read in a traceback.
@@ -62,6 +65,10 @@ class NumericColumn:
     def missing(self) -> NDArray[np.bool_]:
         """Mask of shape (n_rows,) of the rows without a value."""
         return np.isnan(self.values)
+
+    def take(self, rows: Rows) -> NumericColumn:
+        """Column of some of the rows."""
+        return NumericColumn(self.name, self.values[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +102,10 @@ class CategoricalColumn:
         """Mask of shape (n_rows,) of the rows without a value."""
         return self.codes < 0
 
+    def take(self, rows: Rows) -> CategoricalColumn:
+        """Column of some of the rows, with the categories of all."""
+        return CategoricalColumn(self.name, self.codes[rows], self.categories)
+
 
 Column: TypeAlias = NumericColumn | CategoricalColumn
 
@@ -113,6 +124,9 @@ class Table:
     is_named : bool, default=True
         Whether the names came with the table or from the caller; otherwise they
         only number the columns.
+    extract_block : callable or None, default=None
+        ``extract_block(position, name, rows)`` returns the column of a slice of
+        the rows, where that takes no more than its share of the whole column.
     """
 
     def __init__(
@@ -122,11 +136,13 @@ class Table:
         extract: Callable[[int, str], Column],
         *,
         is_named: bool = True,
+        extract_block: Callable[[int, str, slice], Column] | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
         self._extract = extract
+        self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
         self._columns: dict[str, Column] = {}
 
@@ -144,10 +160,50 @@ class Table:
             Extracted at the first call, the same object afterwards.
         """
         if name not in self._columns:
-            if name not in self._positions:
-                raise ValueError(_unknown_column_message(name, self.feature_names))
-            self._columns[name] = self._extract(self._positions[name], name)
+            self._columns[name] = self._extract(self._position(name), name)
         return self._columns[name]
+
+    def block(self, name: str, rows: slice) -> Column:
+        """Column of the given name, for some of the rows.
+
+        Parameters
+        ----------
+        name : str
+            One of `feature_names`.
+        rows : slice
+            Which rows.
+
+        Returns
+        -------
+        column : NumericColumn or CategoricalColumn
+            Arrays are read for these rows only, which is faster than column by column
+            when a block of rows fits into the cache of the processor.
+        """
+        if self._extract_block is None or name in self._columns:
+            return self.column(name).take(rows)
+        return self._extract_block(self._position(name), name, rows)
+
+    def pop_column(self, name: str) -> Column:
+        """Column of the given name, of which the table keeps nothing.
+
+        Parameters
+        ----------
+        name : str
+            One of `feature_names`.
+
+        Returns
+        -------
+        column : NumericColumn or CategoricalColumn
+            Extracted anew if it is asked for again.
+        """
+        column = self.column(name)
+        del self._columns[name]
+        return column
+
+    def _position(self, name: str) -> int:
+        if name not in self._positions:
+            raise ValueError(_unknown_column_message(name, self.feature_names))
+        return self._positions[name]
 
     def rename(self, feature_names: Sequence[str]) -> Table:
         """Table with the same data and other column names.
@@ -163,7 +219,7 @@ class Table:
             A new table, which extracts its columns anew.
         """
         feature_names = _checked_names(feature_names, len(self.feature_names))
-        return Table(feature_names, self.n_rows, self._extract)
+        return Table(feature_names, self.n_rows, self._extract, extract_block=self._extract_block)
 
 
 def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
@@ -200,6 +256,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     """
     if isinstance(X, Table):
         table = X
+    elif isinstance(X, np.ndarray):
+        table = _wrap_array(X)
     elif nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
     else:
@@ -216,9 +274,13 @@ def _wrap_frame(X: Any) -> Table:
     is_named = labels != list(range(len(labels)))
     names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
     names = _checked_names(names, len(labels))
-    frame = nw.from_native(X, eager_only=True)
+    # By itself: narwhals takes ten times as long as a short column of numbers needs.
+    is_pandas = nw.dependencies.is_pandas_dataframe(X)
+    frame = X if is_pandas else nw.from_native(X, eager_only=True)
 
     def extract(position: int, name: str) -> Column:
+        if is_pandas:
+            return _pandas_column(name, X.iloc[:, position])
         return _series_column(name, frame[:, position])
 
     return Table(names, frame.shape[0], extract, is_named=is_named)
@@ -227,11 +289,21 @@ def _wrap_frame(X: Any) -> Table:
 def _wrap_array(X: Any) -> Table:
     array = _as_array(X)
 
+    def extract_block(position: int, name: str, rows: slice) -> Column:
+        return _array_column(name, array[rows, position])
+
     def extract(position: int, name: str) -> Column:
-        return _array_column(name, array[:, position])
+        return extract_block(position, name, slice(None))
 
     n_rows, n_features = array.shape
-    return Table(_numbered_names(n_features), n_rows, extract, is_named=False)
+    return Table(
+        _numbered_names(n_features),
+        n_rows,
+        extract,
+        is_named=False,
+        # What kind of values a column of objects or texts holds, only the whole column says.
+        extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
+    )
 
 
 def _as_array(X: Any) -> NDArray[Any]:
@@ -334,28 +406,87 @@ def _array_column(name: str, values: NDArray[Any]) -> Column:
     raise TypeError(_dtype_message(name, values.dtype))
 
 
+def _pandas_column(name: str, series: Any) -> Column:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
+        return _array_column(name, series.to_numpy())
+    return _series_column(name, nw.from_native(series, series_only=True))
+
+
 def _series_column(name: str, series: nw.Series[Any]) -> Column:
     dtype = series.dtype
     if dtype.is_numeric():
-        return _numeric_column(name, series.cast(nw.Float64).to_numpy())
+        return _numeric_column(name, _floats(series))
     if dtype == nw.Boolean:
-        return _boolean_column(name, series.cast(nw.Float64).to_numpy())
+        return _boolean_column(name, _floats(series))
     if dtype == nw.String:
-        return _text_column(name, series.to_list())
+        encoding = _dictionary_encoding(series)
+        if encoding is None:
+            return _text_column(name, series.to_list())
+        return _recoded(name, *encoding, _text_column)
     if isinstance(dtype, nw.Categorical | nw.Enum):
-        return _object_column(name, _category_cells(series), is_categorical=True)
+        encoding = _dictionary_encoding(series)
+        if encoding is None:
+            return _category_column(name, series.to_list())
+        return _recoded(name, *encoding, _category_column)
     if dtype in (nw.Object, nw.Unknown):
         return _array_column(name, series.to_numpy())
     raise TypeError(_dtype_message(name, dtype))
 
 
-def _category_cells(series: nw.Series[Any]) -> list[Any]:
-    # pyarrow unpacks a dictionary row by row, fifty times slower than strings.
+def _floats(series: nw.Series[Any]) -> NDArray[Any]:
+    return (series if series.dtype == nw.Float64 else series.cast(nw.Float64)).to_numpy()
+
+
+def _dictionary_encoding(series: nw.Series[Any]) -> tuple[NDArray[Any], list[Any]] | None:
+    """Codes of texts or categories, negative where missing, and the cells they stand for.
+
+    None where the library keeps no codes: cells then have to be looked at one by one.
+    """
+    native = series.to_native()
     if series.implementation.is_pyarrow():
-        distinct = series.drop_nulls().unique().to_list()
-        if all(isinstance(value, str) for value in distinct):
-            series = series.cast(nw.String)
-    return series.to_list()
+        return _arrow_encoding(native)
+    if series.implementation.is_polars():
+        categories = series.cast(nw.Categorical) if series.dtype == nw.String else series
+        physical = categories.to_native().to_physical()
+        distinct = categories.drop_nulls().unique().to_native()
+        known = distinct.to_physical().to_numpy()
+        codes = np.searchsorted(np.sort(known), physical.fill_null(0).to_numpy())
+        codes[physical.is_null().to_numpy()] = -1
+        return codes, distinct.gather(np.argsort(known)).to_list()
+    if series.implementation.is_pandas() and native.dtype == "category":
+        return native.cat.codes.to_numpy(), native.cat.categories.tolist()
+    if series.implementation.is_pandas() and native.dtype != object:
+        codes, distinct = native.factorize()
+        return codes, distinct.tolist()
+    return None
+
+
+def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
+    # Chunk by chunk: together, they may have more values than their type of index can count.
+    code_of: dict[Any, int] = {}
+    parts = [np.empty(0, dtype=np.int64)]
+    for chunk in chunks.iterchunks():
+        encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+        cells = encoded.dictionary.to_pylist()
+        # The last entry is for a null.
+        codes = np.array([*(code_of.setdefault(cell, len(code_of)) for cell in cells), -1])
+        parts.append(codes[encoded.indices.cast("int64").fill_null(-1).to_numpy()])
+    return np.concatenate(parts), list(code_of)
+
+
+def _recoded(
+    name: str,
+    codes: NDArray[Any],
+    cells: list[Any],
+    make_column: Callable[[str, list[Any]], Column],
+) -> CategoricalColumn:
+    """Column of dictionary-encoded cells, made from those that occur."""
+    is_used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0
+    used = cast(CategoricalColumn, make_column(name, list(compress(cells, is_used))))
+    # The last entry is for code -1.
+    new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
+    new_codes[:-1][is_used] = used.codes
+    return CategoricalColumn(name, _read_only(new_codes[codes]), used.categories)
 
 
 def _numeric_column(name: str, values: NDArray[Any]) -> NumericColumn:
@@ -366,7 +497,9 @@ def _numeric_column(name: str, values: NDArray[Any]) -> NumericColumn:
 
 
 def _boolean_column(name: str, values: NDArray[Any]) -> CategoricalColumn:
-    codes = np.where(np.isnan(values), -1, values).astype(np.int32)
+    if values.dtype != bool:
+        values = np.where(np.isnan(values), -1, values)
+    codes = values.astype(np.int32)
     return CategoricalColumn(name, _read_only(codes), (False, True))
 
 
@@ -376,6 +509,10 @@ def _text_column(name: str, cells: list[Any]) -> Column:
     if not any(map(is_present, cells)):
         return CategoricalColumn(name, np.full(len(cells), -1, dtype=np.int32), ())
     return _object_column(name, cells)
+
+
+def _category_column(name: str, cells: list[Any]) -> Column:
+    return _object_column(name, cells, is_categorical=True)
 
 
 def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False) -> Column:

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace rulesearch {
@@ -30,6 +31,8 @@ class BitSet {
         : words_(n_words(n_bits), full ? ~Word{0} : 0) {
         if (full && n_bits % word_bits != 0) words_.back() = (Word{1} << (n_bits % word_bits)) - 1;
     }
+    /// The set that `words` spell; bits beyond the fixed size must be 0.
+    explicit BitSet(std::vector<Word> words) : words_(std::move(words)) {}
 
     bool contains(std::size_t i) const { return (words_[i / word_bits] >> (i % word_bits)) & 1; }
     void insert(std::size_t i) { words_[i / word_bits] |= Word{1} << (i % word_bits); }

@@ -1,97 +1,200 @@
 #include "librulesearch/propositions.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <array>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 namespace rulesearch {
 namespace {
 
-/// For each row the set of propositions it satisfies, `stride` words a row.
-std::vector<Word> row_signatures(const std::uint8_t* extents, std::size_t n_propositions,
-                                 std::size_t n_rows) {
-    const std::size_t stride = n_words(n_propositions);
-    std::vector<Word> signatures(n_rows * stride, 0);
-    constexpr std::size_t block = 256;  // rows whose signatures stay in the cache
-    for (std::size_t begin = 0; begin < n_rows; begin += block) {
-        const std::size_t end = std::min(begin + block, n_rows);
-        for (std::size_t p = 0; p < n_propositions; ++p) {
-            const std::uint8_t* extent = extents + p * n_rows;
-            Word* word = signatures.data() + begin * stride + p / word_bits;
-            for (std::size_t row = begin; row < end; ++row, word += stride) {
-                *word |= Word{extent[row] != 0} << (p % word_bits);
-            }
+using BitBlock = std::array<Word, word_bits>;
+
+/// Transposes a square of bits: bit j of word i becomes bit i of word j.
+void transpose(BitBlock& block) {
+    Word low = ~Word{0} >> (word_bits / 2);
+    for (std::size_t width = word_bits / 2; width != 0; width /= 2, low ^= low << width) {
+        for (std::size_t i = 0; i < word_bits; i = ((i | width) + 1) & ~width) {
+            const Word differing = ((block[i] >> width) ^ block[i | width]) & low;
+            block[i] ^= differing << width;
+            block[i | width] ^= differing;
         }
     }
-    return signatures;
 }
+
+/// Eight truth values, any byte but 0 being true, as eight bits.
+Word pack_eight(const std::uint8_t* bytes) {
+    Word word = 0;
+    for (std::size_t i = 0; i < 8; ++i) word |= Word{bytes[i]} << (8 * i);
+    constexpr Word low_bits = 0x7f7f7f7f7f7f7f7fULL;
+    // The highest bit of every byte that is not 0, moved to the lowest.
+    const Word truths = ((((word & low_bits) + low_bits) | word) & ~low_bits) >> 7;
+    // Multiplying moves bit 8i to bit 56 + i; no two of the products' bits meet.
+    return (truths * 0x0102040810204080ULL) >> 56;
+}
+
+std::vector<Word> pack(const std::uint8_t* bytes, std::size_t count) {
+    std::vector<Word> words(n_words(count), 0);
+    const std::size_t n_eights = count / 8;
+    for (std::size_t i = 0; i < n_eights; ++i) {
+        words[i / 8] |= pack_eight(bytes + 8 * i) << (8 * (i % 8));
+    }
+    for (std::size_t i = 8 * n_eights; i < count; ++i) {
+        words[i / word_bits] |= Word{bytes[i] != 0} << (i % word_bits);
+    }
+    return words;
+}
+
+/// Numbers signatures by first appearance: open addressing, a number per slot and nothing else.
+class SignatureNumbers {
+  public:
+    /// Distinct signatures are appended to `signatures`, `stride` words each.
+    SignatureNumbers(std::vector<Word>& signatures, std::size_t stride)
+        : signatures_(signatures), stride_(stride), slots_(std::size_t{1} << log2_slots_, empty) {}
+
+    std::size_t size() const { return size_; }
+
+    std::uint32_t number(const Word* signature) {
+        std::size_t slot = home(signature);
+        for (; slots_[slot] != empty; slot = next(slot)) {
+            const Word* known = signatures_.data() + slots_[slot] * stride_;
+            if (std::equal(signature, signature + stride_, known)) return slots_[slot];
+        }
+        slots_[slot] = static_cast<std::uint32_t>(size_++);
+        signatures_.insert(signatures_.end(), signature, signature + stride_);
+        if (2 * size_ <= slots_.size()) return slots_[slot];
+        grow();
+        return static_cast<std::uint32_t>(size_ - 1);
+    }
+
+  private:
+    static constexpr std::uint32_t empty = std::numeric_limits<std::uint32_t>::max();
+
+    std::size_t home(const Word* signature) const {
+        // The high bits, which depend on all bits of the signature.
+        return hash_words(signature, stride_) >>
+               (std::numeric_limits<std::size_t>::digits - log2_slots_);
+    }
+    std::size_t next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+
+    void grow() {
+        ++log2_slots_;
+        slots_.assign(std::size_t{1} << log2_slots_, empty);
+        for (std::size_t number = 0; number < size_; ++number) {
+            std::size_t slot = home(signatures_.data() + number * stride_);
+            while (slots_[slot] != empty) slot = next(slot);
+            slots_[slot] = static_cast<std::uint32_t>(number);
+        }
+    }
+
+    std::vector<Word>& signatures_;
+    std::size_t stride_;
+    std::size_t size_ = 0;
+    int log2_slots_ = 8;
+    std::vector<std::uint32_t> slots_;
+};
 
 }  // namespace
 
-Propositions::Propositions(const std::uint8_t* extents, std::size_t n_propositions,
-                           std::size_t n_rows)
-    : n_propositions_(n_propositions), distinct_row_(n_rows) {
-    const std::size_t stride = n_words(n_propositions);
-    const std::vector<Word> signatures = row_signatures(extents, n_propositions, n_rows);
-    const auto signature = [&](std::size_t row) { return signatures.data() + row * stride; };
-
-    const auto hash = [&](std::size_t row) { return hash_words(signature(row), stride); };
-    const auto equal = [&](std::size_t a, std::size_t b) {
-        return std::equal(signature(a), signature(a) + stride, signature(b));
-    };
-    std::unordered_map<std::size_t, std::uint32_t, decltype(hash), decltype(equal)> number(
-        2 * n_rows, hash, equal);
-    std::vector<std::size_t> first_row;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        const auto [entry, is_new] =
-            number.try_emplace(row, static_cast<std::uint32_t>(first_row.size()));
-        if (is_new) first_row.push_back(row);
-        distinct_row_[row] = entry->second;
+void PropositionsBuilder::add(const std::uint8_t* covered) {
+    Words extent = pack(covered, n_rows());
+    std::vector<std::ptrdiff_t>& column_index = propositions_.column_index_;
+    if (std::all_of(extent.begin(), extent.end(), [](Word word) { return word == 0; })) {
+        column_index.push_back(Propositions::never);
+        return;
     }
-    n_distinct_rows_ = first_row.size();
-
-    struct Hash {
-        std::size_t operator()(const BitSet& set) const {
-            return hash_words(set.words().data(), set.words().size());
-        }
-    };
-    std::unordered_map<BitSet, std::size_t, Hash> known_extents;
-    for (std::size_t p = 0; p < n_propositions; ++p) {
-        BitSet extent(n_distinct_rows_);
-        for (std::size_t i = 0; i < n_distinct_rows_; ++i) {
-            if (extents[p * n_rows + first_row[i]] != 0) extent.insert(i);
-        }
-        const std::size_t size = extent.size();
-        if (size == 0 || size == n_distinct_rows_) {
-            column_index_.push_back(size == 0 ? never : always);
-            continue;
-        }
-        const auto [entry, is_new] = known_extents.try_emplace(extent, columns_.size());
-        column_index_.push_back(static_cast<std::ptrdiff_t>(entry->second));
-        if (!is_new) continue;
-        columns_.push_back(std::move(extent));
-        proposition_index_.push_back(p);
+    if (BitSet(n_rows(), true).words() == extent) {
+        column_index.push_back(Propositions::always);
+        return;
     }
-
-    signatures_.assign(n_distinct_rows_ * this->stride(), 0);
-    for (std::size_t column = 0; column < n_columns(); ++column) {
-        const Word bit = Word{1} << (column % word_bits);
-        Word* word = signatures_.data() + column / word_bits;
-        columns_[column].for_each([&](std::size_t row) { word[row * this->stride()] |= bit; });
+    const std::size_t hash = hash_words(extent.data(), extent.size());
+    const auto [first, last] = columns_by_hash_.equal_range(hash);
+    const auto twin = std::find_if(
+        first, last, [&](const auto& entry) { return extents_[entry.second] == extent; });
+    if (twin != last) {
+        column_index.push_back(static_cast<std::ptrdiff_t>(twin->second));
+        return;
     }
+    columns_by_hash_.emplace(hash, extents_.size());
+    propositions_.proposition_index_.push_back(column_index.size());
+    column_index.push_back(static_cast<std::ptrdiff_t>(extents_.size()));
+    extents_.push_back(std::move(extent));
 }
 
-std::vector<bool> Propositions::covered(const std::vector<std::size_t>& query) const {
+Propositions PropositionsBuilder::build() {
+    find_distinct_rows();
+    if (propositions_.n_distinct_rows_ == n_rows()) {
+        for (Words& extent : extents_) propositions_.columns_.emplace_back(std::move(extent));
+    } else {
+        const std::size_t n_columns = extents_.size();
+        extents_ = std::vector<Words>();  // before the same is made for distinct rows
+        propositions_.signatures_.shrink_to_fit();
+        propositions_.columns_ = distinct_extents(n_columns);
+    }
+    Propositions result = std::move(propositions_);
+    *this = PropositionsBuilder(0);
+    return result;
+}
+
+void PropositionsBuilder::find_distinct_rows() {
+    const std::size_t stride = n_words(extents_.size());
+    // Enough for distinct rows only: what is not written to takes no memory.
+    propositions_.signatures_.reserve(n_rows() * stride);
+    SignatureNumbers numbers(propositions_.signatures_, stride);
+    std::vector<Word> block(word_bits * stride);  // signatures of as many rows as a word has bits
+    BitBlock square;
+    for (std::size_t begin = 0; begin < n_rows(); begin += word_bits) {
+        for (std::size_t w = 0; w < stride; ++w) {
+            const std::size_t n_columns = std::min(word_bits, extents_.size() - w * word_bits);
+            square.fill(0);
+            for (std::size_t i = 0; i < n_columns; ++i) {
+                square[i] = extents_[w * word_bits + i][begin / word_bits];
+            }
+            transpose(square);
+            for (std::size_t i = 0; i < word_bits; ++i) block[i * stride + w] = square[i];
+        }
+        const std::size_t end = std::min(begin + word_bits, n_rows());
+        for (std::size_t row = begin; row < end; ++row) {
+            propositions_.distinct_row_[row] =
+                numbers.number(block.data() + (row - begin) * stride);
+        }
+    }
+    propositions_.n_distinct_rows_ = numbers.size();
+}
+
+std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns) const {
+    const std::size_t n_distinct_rows = propositions_.n_distinct_rows_;
+    const std::size_t stride = n_words(n_columns);
+    std::vector<Words> extents(n_columns, Words(n_words(n_distinct_rows)));
+    BitBlock square;
+    for (std::size_t begin = 0; begin < n_distinct_rows; begin += word_bits) {
+        const std::size_t n_block = std::min(word_bits, n_distinct_rows - begin);
+        for (std::size_t w = 0; w < stride; ++w) {
+            square.fill(0);
+            for (std::size_t i = 0; i < n_block; ++i) {
+                square[i] = propositions_.signatures_[(begin + i) * stride + w];
+            }
+            transpose(square);
+            const std::size_t n_in_word = std::min(word_bits, n_columns - w * word_bits);
+            for (std::size_t i = 0; i < n_in_word; ++i) {
+                extents[w * word_bits + i][begin / word_bits] = square[i];
+            }
+        }
+    }
+    return {std::make_move_iterator(extents.begin()), std::make_move_iterator(extents.end())};
+}
+
+void Propositions::covered(const std::vector<std::size_t>& query, bool* rows) const {
     BitSet extent(n_distinct_rows_, true);
     for (const std::size_t p : query) {
         const std::ptrdiff_t column = column_index_.at(p);
         if (column == never) extent = BitSet(n_distinct_rows_);
         if (column >= 0) extent &= columns_[static_cast<std::size_t>(column)];
     }
-    std::vector<bool> rows(n_rows());
-    for (std::size_t row = 0; row < n_rows(); ++row)
+    for (std::size_t row = 0; row < n_rows(); ++row) {
         rows[row] = extent.contains(distinct_row_[row]);
-    return rows;
+    }
 }
 
 }  // namespace rulesearch

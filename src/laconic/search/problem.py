@@ -6,23 +6,21 @@ A :class:`SearchResult` is a query with the certificate of how good it is.
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from laconic import _core
 from laconic._core import Propositions
 
 FloatArray = npt.NDArray[np.float64]
-
-
-# Rounding copies of a row instead of their sum costs a bit of precision for every factor of two in
-# the weights, which ten bits can afford.
-_MOST_COPIES = 1024
 
 
 class SearchStatus(StrEnum):
@@ -40,7 +38,7 @@ class SearchStatus(StrEnum):
     """A callback asked to stop."""
 
 
-def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
+def exactly_summable(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Weight values and round them so that all partial sums are exact in double precision.
 
     All become multiples of one power of two, 2**-51 of their total magnitude or less, which is what
@@ -51,8 +49,10 @@ def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
 
     Parameters
     ----------
-    values, weights : ndarray of shape (n_rows,)
-        Finite, with a finite total magnitude of the products; weights are not negative.
+    values : ndarray of shape (n_rows,)
+        Finite, with a finite total magnitude of the products.
+    weights : ndarray of shape (n_rows,), default=None
+        Finite and not negative; None is ones.
 
     Returns
     -------
@@ -62,40 +62,40 @@ def exactly_summable(values: FloatArray, weights: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]), np.ones(3))
+    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
     >>> print((values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2]))
     True
     """
-    total = float((np.abs(values) * weights).sum())
-    if total == 0.0:
-        return np.zeros(len(values))
-    exponent = int(np.frexp(total)[1]) - 52
-    if (weights == np.rint(weights)).all() and weights.max() <= _MOST_COPIES:
-        # Each copy of a row is rounded, not their sum.
-        n_copies = weights
-        values, weights = np.where(weights > 0.0, values, 0.0), np.ones(len(values))
-    else:
-        n_copies = np.ones(len(values))
-    multiples = np.rint(np.ldexp(values * weights, -exponent))
-    if values.min() >= 0.0:
-        multiples[(values * weights > 0.0) & (multiples == 0.0)] = 1.0
-    return np.ldexp(multiples * n_copies, exponent)
+    rounded, _ = _core.exactly_summable(values, weights)
+    return rounded
 
 
-def _statistic(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
-    """Check and convert one value per row."""
+def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
+    """Convert one value per row."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != (n_rows,):
         raise ValueError(
             f"{name} must have one value per row of the extents, shape ({n_rows},). "
             f"Got shape {array.shape}."
         )
-    if not np.isfinite(array).all():
-        raise ValueError(
-            f"{name} must be finite. Got {array[~np.isfinite(array)][0]} at row "
-            f"{int(np.flatnonzero(~np.isfinite(array))[0])}. Check the target and its scale."
-        )
     return array
+
+
+def _check_finite(values: FloatArray, name: str) -> None:
+    is_finite = np.isfinite(values)
+    if not is_finite.all():
+        row = int(is_finite.argmin())
+        raise ValueError(
+            f"{name} must be finite. Got {values[row]} at row {row}. Check the target and its "
+            "scale."
+        )
+
+
+def _check_not_negative(values: FloatArray, name: str) -> None:
+    if values.min() < 0.0:
+        raise ValueError(
+            f"{name} must not be negative. Got {values.min()} at row {values.argmin()}."
+        )
 
 
 def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
@@ -141,6 +141,8 @@ class SearchProblem:
     gradients, hessians, coverage : ndarray of shape (n_rows,)
         Weighted statistics, rounded by :func:`exactly_summable`. The coverage of a query is the
         sum of its rows' entries: their number, or their total weight.
+    total_coverage : float
+        The n of the objective: number of rows, or their total weight.
 
     Examples
     --------
@@ -170,44 +172,84 @@ class SearchProblem:
                 "l2_regularization must be a finite number in the range [0, inf). "
                 f"Got {l2_regularization!r}."
             )
-        gradients = _statistic(gradients, "gradients", n_rows)
-        hessians = _statistic(hessians, "hessians", n_rows)
-        weights = _statistic(
-            np.ones(n_rows) if sample_weight is None else sample_weight, "sample_weight", n_rows
-        )
-        for name, values in (("hessians", hessians), ("sample_weight", weights)):
-            if values.min() < 0.0:
+        self._weights = None
+        if sample_weight is not None:
+            self._weights = _vector(sample_weight, "sample_weight", n_rows)
+            _check_finite(self._weights, "sample_weight")
+            _check_not_negative(self._weights, "sample_weight")
+            if not self._weights.any():
                 raise ValueError(
-                    f"{name} must not be negative. Got {values.min()} at row {values.argmin()}."
+                    "sample_weight must be positive for at least one row. Got all zero."
                 )
-        if not weights.max() > 0.0:
-            raise ValueError("sample_weight must be positive for at least one row. Got all zero.")
-        with np.errstate(over="ignore"):
-            totals = [np.abs(v).sum() for v in (gradients * weights, hessians * weights, weights)]
-            is_too_large = not np.isfinite([total**2 for total in totals]).all()
-        if is_too_large:
+        self.coverage, _ = self._summable(np.ones(n_rows), "sample_weight")
+        self.total_coverage = float(self.coverage.sum())
+        self._set_statistics(gradients, hessians)
+
+    def with_statistics(self, gradients: npt.ArrayLike, hessians: npt.ArrayLike) -> Self:
+        """Pose the problem anew for other gradients and hessians.
+
+        Parameters
+        ----------
+        gradients, hessians : array-like of shape (n_rows,)
+            As for the class.
+
+        Returns
+        -------
+        problem : SearchProblem
+            With the same extents, weights and regularisation, which are neither checked nor
+            converted again.
+
+        Examples
+        --------
+        >>> problem = SearchProblem([[True, False]], gradients=[2, 0], hessians=[1, 1])
+        >>> problem.with_statistics([-4, 0], [1, 1]).weight((0,))
+        4.0
+        """
+        problem = copy.copy(self)
+        problem._set_statistics(gradients, hessians)
+        return problem
+
+    def _set_statistics(self, gradients: npt.ArrayLike, hessians: npt.ArrayLike) -> None:
+        """Weight and round the statistics.
+
+        Sets: gradients, hessians.
+        """
+        gradients = _vector(gradients, "gradients", self.n_rows)
+        hessians = _vector(hessians, "hessians", self.n_rows)
+        _check_not_negative(hessians, "hessians")
+        self.gradients, total_gradients = self._summable(gradients, "gradients")
+        self.hessians, total_hessians = self._summable(hessians, "hessians")
+        # No positive hessian is smaller than the last digit of their sum: mostly that is enough.
+        if math.isinf(self._steepness(total_gradients, math.ulp(total_hessians))):
+            smallest = self.hessians[self.hessians > 0.0].min(initial=np.inf)
+            if math.isinf(self._steepness(total_gradients, float(smallest))):
+                raise ValueError(
+                    "The squared sum of gradients divided by the smallest hessian must be finite. "
+                    "Got values that overflow; raise l2_regularization."
+                )
+        if self.l2_regularization == 0.0:
+            is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
+            if is_flat.any():
+                raise ValueError(
+                    "l2_regularization must be positive where a hessian is 0 and its gradient is "
+                    "not: the best weight would be infinite. Got 0 with a zero hessian at row "
+                    f"{int(is_flat.argmax())}."
+                )
+
+    def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
+        """Weighted values, rounded, and their total magnitude, whose square is finite."""
+        rounded, total = _core.exactly_summable(values, self._weights)
+        # A product that is not finite shows in the total.
+        if not math.isfinite(total * total):
+            _check_finite(values, name)
             raise ValueError(
                 "The squared sums of gradients, hessians and weights must be finite. "
                 "Got values that overflow; scale the target or the weights down."
             )
-        self.gradients = exactly_summable(gradients, weights)
-        self.hessians = exactly_summable(hessians, weights)
-        self.coverage = exactly_summable(np.ones(n_rows), weights)
-        smallest = self.l2_regularization + self.hessians[self.hessians > 0.0].min(initial=np.inf)
-        with np.errstate(over="ignore"):
-            is_too_steep = np.isinf(np.abs(self.gradients).sum() ** 2 / smallest)
-        if is_too_steep:
-            raise ValueError(
-                "The squared sum of gradients divided by the smallest hessian must be finite. Got "
-                "values that overflow; raise l2_regularization."
-            )
-        is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
-        if self.l2_regularization == 0.0 and is_flat.any():
-            raise ValueError(
-                "l2_regularization must be positive where a hessian is 0 and its gradient is not: "
-                f"the best weight would be infinite. Got 0 with a zero hessian at row "
-                f"{int(np.flatnonzero(is_flat)[0])}."
-            )
+        return rounded, total
+
+    def _steepness(self, total_gradients: float, smallest_hessian: float) -> float:
+        return total_gradients * total_gradients / (self.l2_regularization + smallest_hessian)
 
     @property
     def n_propositions(self) -> int:
@@ -220,11 +262,6 @@ class SearchProblem:
         return self.propositions.n_rows
 
     @property
-    def total_coverage(self) -> float:
-        """The n of the objective: number of rows, or their total weight."""
-        return float(self.coverage.sum())
-
-    @property
     def normalizer(self) -> float:
         """The factor 2n between (Σg)²/(λ + Σh) and the objective."""
         return 2.0 * self.total_coverage
@@ -235,10 +272,9 @@ class SearchProblem:
 
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0."""
-        sum_gradients = float(self.gradients[covered].sum())
+        sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
             return 0.0
-        sum_hessians = float(self.hessians[covered].sum())
         return sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
 
     def objective(self, query: tuple[int, ...]) -> float:
@@ -247,11 +283,16 @@ class SearchProblem:
 
     def weight(self, query: tuple[int, ...]) -> float:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
-        covered = self.covered(query)
-        sum_gradients = float(self.gradients[covered].sum())
+        sum_gradients, sum_hessians = self._sums(self.covered(query))
         if sum_gradients == 0.0:
             return 0.0
-        return -sum_gradients / (self.l2_regularization + float(self.hessians[covered].sum()))
+        return -sum_gradients / (self.l2_regularization + sum_hessians)
+
+    def _sums(self, covered: npt.NDArray[np.bool_]) -> tuple[float, float]:
+        """Add up the gradients and the hessians of the covered rows."""
+        # Exact in any order, hence also as products with zeros and ones, which is fastest.
+        mask = covered.astype(np.float64)
+        return float(mask @ self.gradients), float(mask @ self.hessians)
 
 
 @dataclass(frozen=True)
