@@ -140,13 +140,24 @@ def _column_propositions(column: pd.Series, limit: int) -> Iterator[Proposition]
     if 2 * len(distinct) <= limit:
         below, above = distinct[:-1], distinct[1:]
     else:
-        n_bins = limit // 2
-        below = above = np.unique(np.quantile(values, np.arange(n_bins + 1) / n_bins))[1:]
+        below = above = np.unique(_quantiles(values, n_bins=limit // 2))[1:]
     for value in below:
         yield Proposition(column.name, "<=", value)
     for value in above:
         # >= v, in the form that a proposition has.
         yield Proposition(column.name, ">", math.nextafter(value, -math.inf))
+
+
+def _quantiles(values: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+    """Quantiles at multiples of ``1 / n_bins``, rounded as the published implementation does.
+
+    Several times faster than NumPy's, which matters where a whole fit takes milliseconds.
+    """
+    ordered = np.sort(values)
+    positions = np.arange(n_bins + 1) / n_bins * (len(values) - 1)
+    below = positions.astype(int)
+    above = np.minimum(below + 1, len(values) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (positions - below)
 
 
 def _load(

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-PROGRAMS = ("realkd", "fastogb", "laconic, bound of the paper", "laconic")
+PROGRAMS = ("realkd", "fastogb", "laconic, paper's bound", "laconic")
 REALKD, FASTOGB, LACONIC_PAPER, LACONIC = PROGRAMS
+N_RULES = 10
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def earlier_results(path: Path) -> dict[tuple[str, str], Result]:
     }
 
 
-def baselines(folder: Path, n_rules: int = 10) -> dict[tuple[str, str], Result]:
+def baselines(folder: Path) -> dict[tuple[str, str], Result]:
     """Measurements that were stored rule by rule, by problem and program."""
     found: dict[tuple[str, str], list[dict[str, str]]] = {}
     for program, name in ((REALKD, "realkd_split1.csv"), (FASTOGB, "fastogb_split1.csv")):
@@ -80,7 +81,7 @@ def baselines(folder: Path, n_rules: int = 10) -> dict[tuple[str, str], Result]:
             "stored",
             n_rules=len(lines),
             seconds=float(lines[-1]["cum_cpu"]),
-            is_complete=len(lines) == n_rules,
+            is_complete=len(lines) == N_RULES,
             evaluations=sum(int(line["created"]) for line in lines) if program == REALKD else None,
         )
         for (problem, program), lines in found.items()
@@ -90,7 +91,7 @@ def baselines(folder: Path, n_rules: int = 10) -> dict[tuple[str, str], Result]:
 def published_result(problem: str, specification: dict[str, Any]) -> Result:
     """Time of the published implementation in the paper's Table 1."""
     seconds = specification["table1"]["time_opt"]
-    return Result(problem, REALKD, "published", specification["max_rules"], seconds, True)
+    return Result(problem, REALKD, "published", N_RULES, seconds, is_complete=True)
 
 
 def _parsed(line: dict[str, str]) -> Result:

@@ -58,6 +58,7 @@ CHEAP = (
 )
 # Its labels are partly made up, but it is the one that the paper measured; "titanic" is not.
 NOT_IN_PAPER = "titanic"
+PEERS = (REALKD, FASTOGB)
 # Environment, module and arguments of every program; None is the environment of this process.
 RUNNERS: dict[str, tuple[str | None, str, list[str]]] = {
     REALKD: ("realkd", "benchmarks.peers.run_realkd", []),
@@ -76,7 +77,9 @@ def main() -> None:
     names = arguments.problems or [name for name in specs if name != NOT_IN_PAPER]
     live = names if "all" in arguments.live else arguments.live
     path = arguments.output / "results.csv"
-    stored = baselines(arguments.baselines or folder.parent / "baselines") | earlier_results(path)
+    earlier = earlier_results(path)
+    stored = baselines(arguments.baselines or folder.parent / "baselines") | earlier
+    others = [result for result in earlier.values() if result.problem not in names]
     arguments.output.mkdir(parents=True, exist_ok=True)
 
     results: list[Result] = []
@@ -89,18 +92,15 @@ def main() -> None:
             program: measure(problem, program, arguments) for program in (LACONIC, LACONIC_PAPER)
         }
         expected = objective_values(problem, own[LACONIC])
-        measured = own | {
-            peer: measure(problem, peer, arguments) for peer in (REALKD, FASTOGB) if name in live
-        }
+        measured = own | {peer: measure(problem, peer, arguments) for peer in PEERS if name in live}
         for program, measurement in measured.items():
             results.append(to_result(problem, program, measurement, expected))
             versions[RUNNERS[program][0] or "laconic"] = describe_versions(measurement)
-        for peer in {REALKD, FASTOGB} - measured.keys():
-            if (name, peer) in stored:
-                results.append(stored[name, peer])
-            elif peer == REALKD:
-                results.append(published_result(name, specs[name]))
-        write_results(results, path)
+        if name not in live:
+            published = {(name, REALKD): published_result(name, specs[name])}
+            known = published | stored
+            results += [known[name, peer] for peer in PEERS if (name, peer) in known]
+        write_results(results + others, path)
         for result in results:
             if result.problem == name:
                 print(result, flush=True)

@@ -9,8 +9,8 @@ MARKS = {"live": "", "stored": "†", "published": "‡"}
 UNKNOWN = "–"
 
 LEGEND = """\
-CPU seconds of ten rules on the first split. Unmarked: measured in this run. † Measured before, on a
-machine of the same kind. ‡ Published with the paper, mean of its splits. > Stopped by then."""
+CPU seconds of ten rules on the first split. Unmarked: measured in this run. † Measured before.
+‡ Published with the paper, the mean of its splits on another machine. > Stopped by then."""
 
 Results = dict[str, dict[str, Result]]
 """By problem, then by program."""
@@ -40,21 +40,20 @@ def markdown(context: dict[str, str], rows: Results, sizes: dict[str, int]) -> s
 
 
 def _seconds_table(rows: Results, sizes: dict[str, int]) -> str:
-    head = ["problem", "rows", "conditions", *PROGRAMS]
-    peers = PROGRAMS[:-1]
-    head += [f"{peer} / laconic" for peer in peers]
+    *peers, own = PROGRAMS
+    head = ["problem", "rows", "conditions", *PROGRAMS, *(f"{peer} / {own}" for peer in peers)]
     lines = [
         [
             problem,
             f"{sizes[problem]:,}",
-            _count(row[LACONIC].n_conditions),
+            _count(row[own].n_conditions),
             *(_seconds(row.get(program)) for program in PROGRAMS),
-            *(_ratio(row, peer) for peer in peers),
+            *(_bounded(*_ratio(row, peer)) for peer in peers),
         ]
         for problem, row in rows.items()
     ]
-    means = [_mean_ratio(rows.values(), peer) for peer in peers]
-    lines.append(["geometric mean", "", "", *[""] * len(PROGRAMS), *means])
+    means = [_mean(_ratio(row, peer) for row in rows.values()) for peer in peers]
+    lines.append(["geometric mean", *[""] * (2 + len(PROGRAMS)), *means])
     return _table(head, lines)
 
 
@@ -62,7 +61,7 @@ def _queries_table(rows: Results) -> str:
     head = [
         "problem",
         "realkd, evaluated",
-        "bound of the paper, evaluated",
+        "paper's bound, evaluated",
         "extended",
         "laconic, evaluated",
         "extended",
@@ -92,8 +91,33 @@ def _table(head: list[str], lines: list[list[str]]) -> str:
 def _seconds(result: Result | None) -> str:
     if result is None:
         return UNKNOWN
-    bound = "" if result.is_complete else "> "
-    return f"{bound}{_number(result.seconds)}{MARKS[result.source]}"
+    return _bounded(result.seconds, result.is_complete) + MARKS[result.source]
+
+
+def _ratio(row: dict[str, Result], peer: str) -> tuple[float | None, bool]:
+    """Seconds of the peer per second of laconic, and whether that is exact or a lower bound."""
+    if peer not in row or not row[LACONIC].is_complete:
+        return None, True
+    return row[peer].seconds / row[LACONIC].seconds, row[peer].is_complete
+
+
+def _mean(ratios: Iterable[tuple[float | None, bool]]) -> str:
+    known = [(ratio, is_exact) for ratio, is_exact in ratios if ratio is not None]
+    if not known:
+        return UNKNOWN
+    mean = statistics.geometric_mean(ratio for ratio, _ in known)
+    return f"{_bounded(mean, all(is_exact for _, is_exact in known))} (of {len(known)})"
+
+
+def _bounded(number: float | None, is_exact: bool) -> str:
+    """Three digits, and every integer digit."""
+    if number is None:
+        return UNKNOWN
+    if number >= 100:
+        text = f"{number:,.0f}"
+    else:
+        text = f"{number:.3g}" if number >= 1 else f"{number:.2g}"
+    return text if is_exact else f"> {text}"
 
 
 def _attribute(
@@ -102,35 +126,5 @@ def _attribute(
     return _count(attribute(row[program])) if program in row else UNKNOWN
 
 
-def _quotient(row: dict[str, Result], peer: str) -> float | None:
-    """Seconds of the peer per second of laconic, unless laconic was stopped too."""
-    if peer not in row or not row[LACONIC].is_complete:
-        return None
-    return row[peer].seconds / row[LACONIC].seconds
-
-
-def _ratio(row: dict[str, Result], peer: str) -> str:
-    quotient = _quotient(row, peer)
-    if quotient is None:
-        return UNKNOWN
-    return ("" if row[peer].is_complete else "> ") + _number(quotient)
-
-
-def _mean_ratio(rows: Iterable[dict[str, Result]], peer: str) -> str:
-    known = [row for row in rows if _quotient(row, peer) is not None]
-    if not known:
-        return UNKNOWN
-    bound = "" if all(row[peer].is_complete for row in known) else "> "
-    mean = statistics.geometric_mean(_quotient(row, peer) or 0.0 for row in known)
-    return f"{bound}{_number(mean)} (of {len(known)})"
-
-
 def _count(number: int | None) -> str:
     return UNKNOWN if number is None else f"{number:,}"
-
-
-def _number(number: float) -> str:
-    """Three digits, and every integer digit."""
-    if number >= 100:
-        return f"{number:,.0f}"
-    return f"{number:.3g}" if number >= 1 else f"{number:.2g}"
