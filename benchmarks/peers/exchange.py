@@ -4,10 +4,13 @@ This module runs under the Python of every program that is compared, 3.8 being t
 nothing but NumPy. A task is the training table with its settings, a measurement what came of it.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import threading
 import time
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +21,7 @@ MEASUREMENT = "measurement.json"
 COVERED = "covered.npy"
 
 
+@dataclass
 class Task:
     """Training rows and settings of a problem.
 
@@ -34,29 +38,33 @@ class Task:
         CPU seconds for a fit.
     """
 
-    def __init__(self, columns, y, **settings):
-        self.columns = columns
-        self.y = y
-        self.settings = settings
-        self.__dict__.update(settings)
+    columns: dict[str, np.ndarray]
+    y: np.ndarray
+    loss: str
+    l2_regularization: float
+    n_rules: int
+    max_conditions_per_column: dict[str, int]
+    time_limit: float
 
-    def write(self, folder):
+    def write(self, folder: Path) -> None:
         """Store the task for `read_task`, possibly of another Python."""
         # By position: names of columns may not do as names of files.
         arrays = {str(i): column for i, column in enumerate(self.columns.values())}
         np.savez(folder / TABLE, y=self.y, **arrays)
-        content = {"names": list(self.columns), "settings": self.settings}
-        (folder / TASK).write_text(json.dumps(content), encoding="utf-8")
+        settings = dict(vars(self), columns=list(self.columns))
+        del settings["y"]
+        (folder / TASK).write_text(json.dumps(settings), encoding="utf-8")
 
 
-def read_task(folder):
+def read_task(folder: Path) -> Task:
     """Read what `Task.write` stored."""
-    content = json.loads((folder / TASK).read_text(encoding="utf-8"))
+    settings = json.loads((folder / TASK).read_text(encoding="utf-8"))
     with np.load(folder / TABLE) as arrays:
-        columns = {name: arrays[str(i)] for i, name in enumerate(content["names"])}
-        return Task(columns, arrays["y"], **content["settings"])
+        columns = {name: arrays[str(i)] for i, name in enumerate(settings.pop("columns"))}
+        return Task(columns=columns, y=arrays["y"], **settings)
 
 
+@dataclass
 class Measurement:
     """What a fit took, and the rules that it found.
 
@@ -68,7 +76,7 @@ class Measurement:
         CPU time of the fit; where it was stopped, the time limit.
     is_complete : bool
         Whether all rules were found within the time limit.
-    n_conditions : int
+    n_conditions : int or None
         Number of candidate conditions.
     evaluations : int or None
         Queries whose objective was computed.
@@ -79,27 +87,25 @@ class Measurement:
         Rows that each rule covers.
     """
 
-    def __init__(self, **attributes):
-        self.versions = {}
-        self.seconds = 0.0
-        self.is_complete = False
-        self.n_conditions = None
-        self.evaluations = None
-        self.nodes = None
-        self.weights = []
-        self.covered = None
-        self.__dict__.update(attributes)
+    versions: dict[str, str]
+    seconds: float = 0.0
+    is_complete: bool = False
+    n_conditions: int | None = None
+    evaluations: int | None = None
+    nodes: int | None = None
+    weights: list[float] = field(default_factory=list)
+    covered: np.ndarray | None = None
 
-    def write(self, folder):
+    def write(self, folder: Path) -> None:
         """Store the measurement for `read_measurement`, possibly of another Python."""
-        content = dict(self.__dict__)
+        content = asdict(self)
         covered = content.pop("covered")
         if covered is not None:
             np.save(folder / COVERED, covered)
         (folder / MEASUREMENT).write_text(json.dumps(content), encoding="utf-8")
 
 
-def read_measurement(folder):
+def read_measurement(folder: Path) -> Measurement:
     """Read what `Measurement.write` stored."""
     content = json.loads((folder / MEASUREMENT).read_text(encoding="utf-8"))
     covered = folder / COVERED
@@ -109,8 +115,8 @@ def read_measurement(folder):
 class Stopwatch:
     """Context manager that takes the CPU time of a fit and ends the process at its limit.
 
-    At the limit the measurement is written as it is by then; a search that cannot be asked to
-    stop is ended in this way too.
+    At the limit the measurement is written as it is by then: this also ends searches that cannot
+    be asked to stop.
 
     Parameters
     ----------
@@ -126,31 +132,25 @@ class Stopwatch:
         CPU time between entering and leaving.
     """
 
-    def __init__(self, measurement, folder, time_limit):
+    def __init__(self, measurement: Measurement, folder: Path, time_limit: float) -> None:
         self.measurement = measurement
         self.folder = folder
         self.time_limit = time_limit
-        self.is_over = threading.Event()
+        self.seconds = 0.0
+        self._is_over = threading.Event()
 
-    def __enter__(self):
-        threading.Thread(target=self.watch, daemon=True).start()
-        self.start = time.process_time()
+    def __enter__(self) -> Stopwatch:
+        self._start = time.process_time()
+        threading.Thread(target=self._watch, daemon=True).start()
         return self
 
-    def __exit__(self, *exception):
-        self.seconds = time.process_time() - self.start
-        self.is_over.set()
+    def __exit__(self, *exception: object) -> None:
+        self.seconds = time.process_time() - self._start
+        self._is_over.set()
 
-    def watch(self):
-        """Wait for the end or the limit, whichever comes first."""
-        start = time.process_time()
-        while not self.is_over.wait(0.1):
-            if time.process_time() - start > self.time_limit:
+    def _watch(self) -> None:
+        while not self._is_over.wait(0.1):
+            if time.process_time() - self._start > self.time_limit:
                 self.measurement.seconds = self.time_limit
                 self.measurement.write(self.folder)
                 os._exit(0)
-
-
-def task_folder(arguments):
-    """Folder named on the command line of a runner."""
-    return Path(arguments[1])

@@ -1,13 +1,17 @@
-"""Run a task with the exact search of fastogb, in an environment that has it."""
+"""Run the task in the given folder with the exact search of fastogb.
+
+Runs in an environment that has it: `python -m benchmarks.peers.run_fastogb FOLDER`.
+"""
 
 import platform
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 from fastogb import GeneralRuleBoostingEstimator
 
-from benchmarks.peers.exchange import Measurement, Stopwatch, read_task, task_folder
+from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
 
 
 def make_model(task, categorical, n_rules):
@@ -49,4 +53,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(task_folder(sys.argv))
+    main(Path(sys.argv[1]))

@@ -1,17 +1,18 @@
-"""Run a task with laconic, in the environment that also runs the comparison.
+"""Run the task in the given folder with laconic.
 
-The name of the bound follows the folder on the command line.
+Runs in the environment of the comparison: `python -m benchmarks.peers.run_laconic FOLDER BOUND`.
 """
 
 import platform
 import statistics
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from benchmarks.peers.exchange import Measurement, Stopwatch, read_task, task_folder
+from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
 from benchmarks.problems import paper_propositions
 from laconic.boosting import boost
 from laconic.losses import get_loss
@@ -24,7 +25,7 @@ SECONDS_FOR_REPEATS = 10.0
 
 
 def fit(task, X, y, bound):
-    """Rules with their certificates."""
+    """Find the rules, with their certificates."""
     table = as_table(X)
     propositions = paper_propositions(X, task.max_conditions_per_column)
     extents = np.array([proposition.covered(table) for proposition in propositions])
@@ -49,7 +50,8 @@ def main(folder, bound):
     measurement = Measurement(
         versions=versions, n_conditions=len(paper_propositions(X, task.max_conditions_per_column))
     )
-    fit(task, X[:20], task.y[:20], bound)  # pays for what only the first fit of a process costs
+    # Pays for what only the first fit of a process costs.
+    fit(task, X[:20], task.y[:20], bound)
     seconds = []
     while len(seconds) < MOST_REPEATS and sum(seconds) < SECONDS_FOR_REPEATS:
         with Stopwatch(measurement, folder, task.time_limit) as stopwatch:
@@ -65,4 +67,4 @@ def main(folder, bound):
 
 
 if __name__ == "__main__":
-    main(task_folder(sys.argv), bound=sys.argv[2])
+    main(Path(sys.argv[1]), bound=sys.argv[2])

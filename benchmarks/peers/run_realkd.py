@@ -1,15 +1,19 @@
-"""Run a task with realkd, the published implementation, in an environment that has it."""
+"""Run the task in the given folder with realkd, the published implementation.
+
+Runs in an environment that has it: `python -m benchmarks.peers.run_realkd FOLDER`.
+"""
 
 import platform
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from realkd.rules import GradientBoostingRuleEnsemble
 from realkd.search import Context
 
-from benchmarks.peers.exchange import Measurement, Stopwatch, read_task, task_folder
+from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
 
 
 def count_work(measurement):
@@ -53,4 +57,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(task_folder(sys.argv))
+    main(Path(sys.argv[1]))
