@@ -82,8 +82,8 @@ def find_python(version: str) -> str:
             return candidate
     raise FileNotFoundError(
         f"Python {version} is needed, on the PATH as python{version} or installed with pyenv. "
-        "None was found. Install it, name it with --python, or pass --live without names for stored "
-        "measurements only."
+        "None was found. Install it, name it with --python, or pass --live without names to use "
+        "stored measurements only."
     )
 
 
