@@ -8,6 +8,7 @@ its own. From the root of the checkout:
 """
 
 import argparse
+import math
 import os
 import platform
 import re
@@ -16,7 +17,7 @@ import sys
 import tempfile
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from benchmarks.peers.results import (
     FASTOGB,
     LACONIC,
     LACONIC_PAPER,
+    PROGRAMS,
     REALKD,
     Result,
     baselines,
@@ -58,13 +60,30 @@ CHEAP = (
 )
 # Its labels are partly made up, but it is the one that the paper measured; "titanic" is not.
 NOT_IN_PAPER = "titanic"
-PEERS = (REALKD, FASTOGB)
-# Environment, module and arguments of every program; None is the environment of this process.
-RUNNERS: dict[str, tuple[str | None, str, list[str]]] = {
-    REALKD: ("realkd", "benchmarks.peers.run_realkd", []),
-    FASTOGB: ("fastogb", "benchmarks.peers.run_fastogb", []),
-    LACONIC_PAPER: (None, "benchmarks.peers.run_laconic", ["paper"]),
-    LACONIC: (None, "benchmarks.peers.run_laconic", ["row_classes"]),
+
+
+class Runner(NamedTuple):
+    """How to run a program.
+
+    Attributes
+    ----------
+    environment : str or None
+        Name among `ENVIRONMENTS`; None is the environment of this process.
+    module : str
+    arguments : tuple of str, default=()
+        What follows the folder of the task.
+    """
+
+    environment: str | None
+    module: str
+    arguments: tuple[str, ...] = ()
+
+
+RUNNERS = {
+    REALKD: Runner("realkd", "benchmarks.peers.run_realkd"),
+    FASTOGB: Runner("fastogb", "benchmarks.peers.run_fastogb"),
+    LACONIC_PAPER: Runner(None, "benchmarks.peers.run_laconic", ("paper",)),
+    LACONIC: Runner(None, "benchmarks.peers.run_laconic", ("row_classes",)),
 }
 # Linear algebra in other threads would count as CPU time.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -79,7 +98,6 @@ def main() -> None:
     path = arguments.output / "results.csv"
     earlier = earlier_results(path)
     stored = baselines(arguments.baselines or folder.parent / "baselines") | earlier
-    others = [result for result in earlier.values() if result.problem not in names]
     arguments.output.mkdir(parents=True, exist_ok=True)
 
     results: list[Result] = []
@@ -88,22 +106,21 @@ def main() -> None:
     for name in names:
         problem = load_problem(name, folder)
         sizes[name] = len(problem.y)
-        own = {
-            program: measure(problem, program, arguments) for program in (LACONIC, LACONIC_PAPER)
+        programs = PROGRAMS if name in live else (LACONIC_PAPER, LACONIC)
+        measurements = {program: measure(problem, program, arguments) for program in programs}
+        results += to_results(problem, measurements)
+        versions |= {
+            RUNNERS[program].environment or "laconic": describe_versions(measurement)
+            for program, measurement in measurements.items()
         }
-        expected = objective_values(problem, own[LACONIC])
-        measured = own | {peer: measure(problem, peer, arguments) for peer in PEERS if name in live}
-        for program, measurement in measured.items():
-            results.append(to_result(problem, program, measurement, expected))
-            versions[RUNNERS[program][0] or "laconic"] = describe_versions(measurement)
         if name not in live:
-            published = {(name, REALKD): published_result(name, specs[name])}
-            known = published | stored
-            results += [known[name, peer] for peer in PEERS if (name, peer) in known]
-        write_results(results + others, path)
-        for result in results:
-            if result.problem == name:
-                print(result, flush=True)
+            known = {(name, REALKD): published_result(name, specs[name])} | stored
+            results += [known[name, peer] for peer in (REALKD, FASTOGB) if (name, peer) in known]
+        for result in by_problem(results)[name].values():
+            print(f"{name}, {result.program}: {result.seconds:.3f} s, {result.source}", flush=True)
+        # After every problem: a comparison that is interrupted was not in vain.
+        not_run = [result for result in earlier.values() if result.problem not in sizes]
+        write_results(results + not_run, path)
 
     text = markdown(describe_machine() | versions, by_problem(results), sizes)
     (arguments.output / "results.md").write_text(text, encoding="utf-8")
@@ -150,16 +167,17 @@ def parse_arguments() -> argparse.Namespace:
 
 def measure(problem: Problem, program: str, arguments: argparse.Namespace) -> Measurement:
     """Run a program on a problem, in a process of its own."""
-    environment, module, further = RUNNERS[program]
-    if environment is None:
+    runner = RUNNERS[program]
+    if runner.environment is None:
         interpreter, time_limit = Path(sys.executable), arguments.limit
     else:
-        python = arguments.python if environment == "realkd" else None
-        interpreter = ENVIRONMENTS[environment].make(arguments.environments, python)
+        python = arguments.python if program == REALKD else None
+        environment = ENVIRONMENTS[runner.environment]
+        interpreter = environment.make(arguments.environments, python)
         time_limit = arguments.peer_limit
     with tempfile.TemporaryDirectory() as folder:
         to_task(problem, time_limit).write(Path(folder))
-        command = [interpreter, "-m", module, folder, *further]
+        command = [interpreter, "-m", runner.module, folder, *runner.arguments]
         subprocess.run(command, cwd=ROOT, env=os.environ | ONE_THREAD, check=True)
         return read_measurement(Path(folder))
 
@@ -181,26 +199,34 @@ def to_task(problem: Problem, time_limit: float) -> Task:
     )
 
 
-def to_result(
-    problem: Problem, program: str, measurement: Measurement, expected: list[float]
-) -> Result:
-    """Sum up a measurement; the objective values of its rules should be the expected ones."""
-    is_agreeing = [
-        np.isclose(value, other, rtol=1e-9, atol=0)
-        for value, other in zip(objective_values(problem, measurement), expected, strict=False)
+def to_results(problem: Problem, measurements: dict[str, Measurement]) -> list[Result]:
+    """Sum up measurements by program; the objective values of laconic's rules are the standard."""
+    expected = objective_values(problem, measurements[LACONIC])
+    return [
+        Result(
+            problem.name,
+            program,
+            "live",
+            n_rules=len(measurement.weights),
+            seconds=measurement.seconds,
+            is_complete=measurement.is_complete,
+            n_conditions=measurement.n_conditions,
+            evaluations=measurement.evaluations if measurement.is_complete else None,
+            nodes=measurement.nodes if measurement.is_complete else None,
+            n_agreeing=(
+                n_agreeing(objective_values(problem, measurement), expected)
+                if measurement.is_complete
+                else None
+            ),
+        )
+        for program, measurement in measurements.items()
     ]
-    return Result(
-        problem.name,
-        program,
-        "live",
-        n_rules=len(measurement.weights),
-        seconds=measurement.seconds,
-        is_complete=measurement.is_complete,
-        n_conditions=measurement.n_conditions,
-        evaluations=measurement.evaluations if measurement.is_complete else None,
-        nodes=measurement.nodes if measurement.is_complete else None,
-        n_agreeing=([*is_agreeing, False].index(False) if measurement.is_complete else None),
-    )
+
+
+def n_agreeing(values: list[float], expected: list[float]) -> int:
+    """Count values up to the first that differs by more than rounding."""
+    is_equal = [math.isclose(*pair, rel_tol=1e-9) for pair in zip(values, expected, strict=False)]
+    return [*is_equal, False].index(False)
 
 
 def objective_values(problem: Problem, measurement: Measurement) -> list[float]:
