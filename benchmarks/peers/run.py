@@ -162,7 +162,11 @@ def parse_arguments() -> argparse.Namespace:
         help="where to write results.csv and results.md; default: %(default)s",
     )
     add("--document", type=Path, metavar="FILE", help="Markdown page to put the tables into")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.document and arguments.document.read_text(encoding="utf-8").count(MARKER) != 2:
+        # Now rather than after the measurements.
+        parser.error(f"--document must name a page with two lines '{MARKER}'.")
+    return arguments
 
 
 def measure(problem: Problem, program: str, arguments: argparse.Namespace) -> Measurement:

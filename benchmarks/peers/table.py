@@ -123,7 +123,9 @@ def _bounded(number: float | None, is_exact: bool) -> str:
 def _attribute(
     row: dict[str, Result], program: str, attribute: Callable[[Result], int | None]
 ) -> str:
-    return _count(attribute(row[program])) if program in row else UNKNOWN
+    if program not in row or attribute(row[program]) is None:
+        return UNKNOWN
+    return ("" if row[program].is_complete else "> ") + _count(attribute(row[program]))
 
 
 def _count(number: int | None) -> str:
