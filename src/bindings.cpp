@@ -91,8 +91,8 @@ class PythonInterrupt {
         try {
             if (PyErr_CheckSignals() != 0) throw nb::python_error();
             if (!should_stop_) return false;
-            return nb::cast<bool>(
-                (*should_stop_)(progress.value, progress.bound, progress.n_nodes, progress.n_open));
+            return nb::cast<bool>((*should_stop_)(progress.value, progress.bound, progress.n_nodes,
+                                                  progress.n_open, progress.is_depth_first));
         } catch (...) {
             failure_ = std::current_exception();
             return true;
@@ -177,6 +177,7 @@ Ingredients ingredients_without(const std::vector<std::string>& names) {
 nb::dict counters_dict(const Counters& counters) {
     nb::dict names;
     names["nodes"] = counters.n_nodes;
+    names["depth_first"] = counters.n_depth_first;
     names["leaves"] = counters.n_leaves;
     names["evaluations"] = counters.n_evaluations;
     names["bound_immediate"] = counters.bound_immediate;
@@ -261,20 +262,22 @@ NB_MODULE(_core, m) {
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            const std::string& bound, std::size_t beam_width, std::size_t n_workers,
-           const std::string& instruction_set, const std::vector<std::string>& without) {
+           std::size_t memory_limit, const std::string& instruction_set,
+           const std::vector<std::string>& without) {
             const Problem problem =
                 make_problem(propositions, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
-            const OptimalOptions options{bound_from_name(bound), beam_width, n_workers,
-                                         instruction_set, ingredients_without(without)};
+            const OptimalOptions options{
+                bound_from_name(bound), beam_width,      n_workers,
+                memory_limit,           instruction_set, ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
         "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
         "min_coverage"_a, "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
-        "should_stop"_a.none(), "bound"_a, "beam_width"_a, "n_workers"_a,
+        "should_stop"_a.none(), "bound"_a, "beam_width"_a, "n_workers"_a, "memory_limit"_a,
         "instruction_set"_a, "without"_a,
         "Best query of all within the limits, with a certificate.");
 

@@ -20,6 +20,9 @@ def optimal(propositions, gradients, hessians=ONES, coverage=ONES, **options):
         "bound": "row_classes",
         "beam_width": 4,
         "n_workers": 1,
+        "memory_limit": 2**28,
+        "instruction_set": "scalar",
+        "without": [],
     }
     return _core.optimal(propositions, gradients, hessians, coverage, 1.0, **(defaults | options))
 
@@ -83,10 +86,11 @@ def test_should_stop_is_asked_and_obeyed():
     )
     assert result.status == "interrupted"
     assert len(asked) == 2
-    value, bound, n_nodes, n_open = asked[-1]
+    value, bound, n_nodes, n_open, is_depth_first = asked[-1]
     assert value <= bound
     assert n_nodes >= 0
     assert n_open > 0
+    assert is_depth_first is False
 
 
 @pytest.mark.parametrize("n_rows", [1, 7, 64, 130, 1000])

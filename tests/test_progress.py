@@ -66,11 +66,14 @@ def test_percent_is_the_largest_that_is_reached(percent):
 
 
 @pytest.mark.parametrize(
-    ("best", "gap"), [(0.0, "100 %"), (0.001, "99.9 %"), (0.45, "55 %"), (1.0, "0 %")]
+    ("best", "ratio"),
+    [(0.0, "0"), (0.001, "0.001"), (0.45, "0.45"), (0.9996, "0.9996"), (1.0, "1")],
 )
-def test_search_in_words(best, gap):
+def test_search_in_words(best, ratio):
     words = describe_search(SearchProgress(best, 1.0, n_nodes=1234567, n_open=0))
-    assert words == f"best {best:g}, bound 1, gap {gap}, 1,234,567 nodes, 0 open"
+    assert words == (
+        f"best {best:g}, bound 1, ratio {ratio}, 1,234,567 nodes, 0 per second, 0 open"
+    )
 
 
 def test_a_line_for_every_rule():
@@ -84,7 +87,7 @@ def test_counters_are_optional():
 
 
 def test_a_line_for_a_long_search():
-    line = "rule 2/4: best 0.45, bound 0.5, gap 10 %, 12,000 nodes, 340 open\n"
+    line = "rule 2/4: best 0.45, bound 0.5, ratio 0.9, 12,000 nodes, 0 per second, 340 open\n"
     assert written(during_search(), interval=0.0) == line
 
 

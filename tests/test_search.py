@@ -6,7 +6,9 @@ import threading
 import numpy as np
 import pytest
 
+from laconic import _core
 from laconic.search import METHODS, Propositions, SearchProblem, SearchStatus, search
+from laconic.search.optimal import INGREDIENTS
 from problems import random_problem
 
 COUNTERS = [
@@ -103,7 +105,10 @@ def test_heuristics_say_so(medium_problem):
 
 @pytest.mark.parametrize("method", ["optimal", "reference"])
 def test_counters(method, medium_problem):
-    counters = search(medium_problem, method).counters
+    counters = dict(search(medium_problem, method).counters)
+    if method == "optimal":
+        assert counters.pop("leaves") > 0
+        assert counters.pop("depth_first") == 0
     assert sorted(counters) == COUNTERS
     assert 1 < counters["nodes"] <= counters["evaluations"]
 
@@ -134,6 +139,58 @@ def test_same_result_and_work_for_any_number_of_threads(options, medium_problem)
         assert result.query == results[0].query
         assert result.bound == results[0].bound
         assert result.counters == results[0].counters
+
+
+@pytest.mark.parametrize("without", [[], ["leaves"], ["beam", "leaves"]])
+@pytest.mark.parametrize("options", [{}, {"min_coverage": 9}, {"max_conditions": 3}])
+def test_same_result_and_work_with_any_instruction_set(without, options, hard_problem):
+    names = _core.instruction_sets()
+    assert names[0] == "scalar"
+    results = [
+        search(hard_problem, node_limit=30, without=without, instruction_set=name, **options)
+        for name in names
+    ]
+    for result in results[1:]:
+        assert result.query == results[0].query
+        assert result.bound == results[0].bound
+        assert result.counters == results[0].counters
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_depth_first_when_memory_is_short(n_jobs, hard_problem, medium_problem):
+    seen = []
+    options = {"memory_limit": 200_000, "n_jobs": n_jobs, "without": ["leaves"]}
+    result = search(hard_problem, node_limit=300, callback=seen.append, **options)
+    assert 0 < result.counters["depth_first"] < result.counters["nodes"] == 300
+    assert result.was_depth_first
+    assert result.status is SearchStatus.NODE_LIMIT
+    assert seen[-1].is_depth_first
+    assert seen[-1].nodes_per_second > 0
+    bounds = [progress.bound for progress in seen]
+    assert bounds == sorted(bounds, reverse=True)
+    assert max(progress.n_open for progress in seen) < 20_000
+
+    result = search(medium_problem, **options | {"memory_limit": 0})
+    expected = search(medium_problem)
+    assert (result.query, result.bound) == (expected.query, expected.bound)
+    assert result.was_depth_first
+    assert not expected.was_depth_first
+
+
+def test_ingredients_save_work_and_change_nothing_else():
+    """Not on every problem, but on this one."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(6, 1, 300))
+    below = (x <= np.linspace(-1, 1, 5)[:, np.newaxis]).reshape(-1, 300)
+    gradients = rng.normal(size=300) + ((x[0, 0] > 0.3) & (x[1, 0] <= 0.5))
+    problem = SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(300), 10.0)
+    full = search(problem)
+    for name in INGREDIENTS:
+        result = search(problem, without=[name])
+        assert result.query == full.query, name
+        assert result.bound == full.bound, name
+        if name not in ("canonicity", "row_classes"):  # which only pay where columns are alike
+            assert full.counters["nodes"] < result.counters["nodes"], name
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -245,6 +302,9 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"time_limit": 0}, r"time_limit must be a number of seconds.*Got 0"),
         ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0"),
         ({"method": "beam", "width": 0}, r"width must be a whole number.*Got 0"),
+        ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
+        ({"without": ["magic"]}, r"without must name some of beam, .*Got 'magic'"),
+        ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
         ({"bound": "loose"}, r"bound must be one of row_classes, paper. Got 'loose'"),
     ],
 )

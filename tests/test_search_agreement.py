@@ -17,6 +17,14 @@ OPTIMAL_VARIANTS = [
     {"bound": "paper"},
     {"beam_width": 0},
     {"n_jobs": 2},
+    # Small problems are solved as leaves; without these, everything else has to prove itself.
+    {"without": ["leaves"]},
+    {"without": ["leaves", "beam"], "instruction_set": "scalar"},
+    {"without": ["leaves", "intersection"]},
+    {"without": ["leaves", "closure", "canonicity"]},
+    {"without": ["leaves", "tangents", "reordering"]},
+    {"without": ["leaves", "row_classes"], "n_jobs": 2},
+    {"without": ["leaves", "beam"], "memory_limit": 0},
 ]
 REFERENCE_VARIANTS = [
     {},
@@ -78,6 +86,8 @@ def test_stopped_searches_keep_true_bounds(number):
             ("reference", {"node_limit": 2}),
             ("reference", {"node_limit": 2, "best_first": False}),
             ("optimal", {"approximation_factor": 0.7}),
+            ("optimal", {"approximation_factor": 0.7, "without": ["leaves", "beam"]}),
+            ("optimal", {"node_limit": 3, "without": ["leaves", "beam"]}),
             ("reference", {"approximation_factor": 0.7}),
             ("greedy", {}),
             ("beam", {"width": 3}),

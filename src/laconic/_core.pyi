@@ -30,22 +30,6 @@ class Propositions:
     def n_columns(self) -> int:
         """Propositions that are neither constant nor equal to an earlier one."""
 
-class PropositionsBuilder:
-    """Takes extents one by one and keeps a bit per row."""
-
-    def __init__(self, n_rows: int) -> None: ...
-
-    def add(self, covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Add the next proposition, given the rows it covers."""
-
-    def build(self) -> Propositions:
-        """Hand over what was added; the builder is empty afterwards."""
-
-def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
-    """
-    Products of values and weights, rounded so that every partial sum is exact, and their total magnitude before that. If the total is not finite, the products are undefined.
-    """
-
 class Result:
     """Outcome of a search; values lack the factor 1/(2n)."""
 

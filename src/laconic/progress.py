@@ -81,20 +81,21 @@ def describe_search(search: SearchProgress) -> str:
 
     Examples
     --------
-    >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340))
-    'best 0.45, bound 0.5, gap 10 %, 12,000 nodes, 340 open'
+    >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340, seconds=4.0))
+    'best 0.45, bound 0.5, ratio 0.9, 12,000 nodes, 3,000 per second, 340 open'
     """
-    return (
+    words = (
         f"best {search.objective_value:.4g}, bound {search.bound:.4g}, "
-        f"gap {_format_gap(search.approximation_ratio)}, "
-        f"{search.n_nodes:,} nodes, {search.n_open:,} open"
+        f"ratio {_format_ratio(search.approximation_ratio)}, "
+        f"{search.n_nodes:,} nodes, {search.nodes_per_second:,.0f} per second, "
+        f"{search.n_open:,} open"
     )
+    return f"{words}, depth-first as memory is short" if search.is_depth_first else words
 
 
-def _format_gap(ratio: float) -> str:
-    gap = 100 * (1 - ratio)
-    # From 99.5 on two digits would print as 1e+02.
-    return f"{gap:.2g} %" if gap < 99.5 else f"{gap:.3g} %"
+def _format_ratio(ratio: float) -> str:
+    # Rounded down: a ratio of 1 is a proof.
+    return f"{math.floor(1e4 * ratio) / 1e4:g}"
 
 
 class ProgressPrinter:

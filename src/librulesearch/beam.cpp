@@ -89,7 +89,7 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     Control control(limits);
     Incumbent incumbent(problem.propositions);
     incumbent.offer(problem.value(problem.total()), {});
-    const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0};
+    const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
     extend_beam(problem, limits, width, incumbent, result.counters, {control, &progress});
 
     result.query = incumbent.query();

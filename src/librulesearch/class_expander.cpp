@@ -73,8 +73,8 @@ class ClassExpander final : public Expander {
     Leaves leaves_;
 
     // The node in hand. A *position* is a bit of its rows' keys.
-    KeyedRows rows_;                      // neither forced nor in no candidate
-    Statistics forced_;                   // rows in all candidates
+    KeyedRows rows_;     // neither forced nor in no candidate
+    Statistics forced_;  // rows in all candidates
     bool has_forced_ = false;
     std::vector<std::uint32_t> columns_;  // by position
     std::vector<double> known_bounds_;    // by position, from the parent
@@ -130,7 +130,8 @@ Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
     out.counters.n_evaluations += n_candidates_;
     const double best = make_offers(node, can_prune, out);
     if (n_conditions(node) >= limits_.max_conditions) return out;
-    const Pruning raised = can_prune.raised(best, has_core_queries_ ? std::nullopt : std::optional(n_conditions(node)));
+    const Pruning raised = can_prune.raised(
+        best, has_core_queries_ ? std::nullopt : std::optional(n_conditions(node)));
     select_survivors(node, raised, out);
     out.is_complete = branch(node, raised, interrupt, out);
     return out;
@@ -149,8 +150,8 @@ bool ClassExpander::is_redundant(const Node& node) const {
         is_implied = is_implied || extent.is_subset_of(propositions.extent(column));
     });
     for (std::size_t i = 0; i + 1 < node.next_sibling && !is_implied; ++i) {
-        is_implied = extent.is_subset_of(
-            propositions.extent(node.siblings->augmentations[i].index));
+        is_implied =
+            extent.is_subset_of(propositions.extent(node.siblings->augmentations[i].index));
     }
     return is_implied;
 }
@@ -486,7 +487,8 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     }
     order_rows();
 
-    auto siblings = std::make_shared<Siblings>();
+    const auto siblings = std::make_shared<Siblings>();
+    out.siblings = siblings;
     siblings->augmentations = augmentations;
     const auto add_child = [&](std::size_t t) {
         out.children.push_back(
@@ -514,8 +516,7 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
                 continue;
             }
             const bool is_leaf = n_left <= most_leaf_columns_;
-            const ProofEffort effort{ingredients_.closure && !is_leaf,
-                                     ingredients_.intersection};
+            const ProofEffort effort{ingredients_.closure && !is_leaf, ingredients_.intersection};
             const RowsView rows = suffix_.free_rows();
             if (kernels_.proves(rows, suffix_.forced(), problem_.l2_regularization,
                                 can_prune.threshold(), effort, proof_buffers(rows))) {

@@ -5,19 +5,22 @@
 
 namespace rulesearch {
 
-#define RULESEARCH_DECLARE(name)                                                                  \
-    namespace name {                                                                              \
-    void bound_columns(const RowsView&, std::size_t, std::size_t, const ForcedRows&, double,      \
-                       double, const Word*, const ColumnBounds&);                                 \
-    bool proves(const RowsView&, const ForcedRows&, double, double, const ProofEffort&,           \
-                const ProofBuffers&);                                                             \
-    void transpose_block(Word*);                                                                  \
-    void sum_supersets(double*, std::size_t);                                                     \
-    std::size_t find_above(const double*, const double*, std::size_t, double, double,             \
-                           std::uint32_t*);                                                       \
+#define RULESEARCH_DECLARE(name)                                                             \
+    namespace name {                                                                         \
+    void bound_columns(const RowsView&, std::size_t, std::size_t, const ForcedRows&, double, \
+                       double, const Word*, const ColumnBounds&);                            \
+    bool proves(const RowsView&, const ForcedRows&, double, double, const ProofEffort&,      \
+                const ProofBuffers&);                                                        \
+    void transpose_block(Word*);                                                             \
+    void sum_supersets(double*, std::size_t);                                                \
+    std::size_t find_above(const double*, const double*, std::size_t, double, double,        \
+                           std::uint32_t*);                                                  \
     }
-#define RULESEARCH_KERNELS(name) \
-    Kernels { name::bound_columns, name::proves, name::transpose_block, name::sum_supersets, name::find_above }
+#define RULESEARCH_KERNELS(name)                                                       \
+    Kernels {                                                                          \
+        name::bound_columns, name::proves, name::transpose_block, name::sum_supersets, \
+            name::find_above                                                           \
+    }
 
 RULESEARCH_DECLARE(scalar)
 #ifdef RULESEARCH_HAS_AVX

@@ -106,8 +106,9 @@ class KeyedRows {
 
     /// Rows [begin, end) without the planes before the first one given.
     RowsView view(std::size_t begin, std::size_t end, std::size_t first_plane = 0) const {
-        return {gradients_.data() + begin, hessians_.data() + begin, plane(first_plane) + begin,
-                plane_size_, n_planes_ - first_plane, end - begin};
+        return {gradients_.data() + begin,  hessians_.data() + begin,
+                plane(first_plane) + begin, plane_size_,
+                n_planes_ - first_plane,    end - begin};
     }
     RowsView view() const { return view(0, size_); }
 
@@ -119,8 +120,7 @@ class KeyedRows {
         std::copy_n(gradients_.begin(), size_, copy.gradients_.begin());
         std::copy_n(hessians_.begin(), size_, copy.hessians_.begin());
         if (has_coverages_) std::copy_n(coverages_.begin(), size_, copy.coverages_.begin());
-        for (std::size_t p = 0; p < n_planes_; ++p)
-            std::copy_n(plane(p), size_, copy.plane(p));
+        for (std::size_t p = 0; p < n_planes_; ++p) std::copy_n(plane(p), size_, copy.plane(p));
         return copy;
     }
 

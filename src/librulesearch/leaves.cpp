@@ -32,7 +32,8 @@ void Leaves::solve(const std::vector<std::uint32_t>& query, std::span<const std:
     for (const std::uint32_t refinement : best) {
         if (!is_minimal(refinement, keys)) continue;
         offers.push_back({best_value, query});
-        for_each_bit(refinement, 0, [&](std::size_t j) { offers.back().query.push_back(columns[j]); });
+        for_each_bit(refinement, 0,
+                     [&](std::size_t j) { offers.back().query.push_back(columns[j]); });
     }
 }
 

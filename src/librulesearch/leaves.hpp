@@ -23,10 +23,11 @@ class Leaves {
         : problem_(problem), limits_(limits), kernels_(kernels) {}
 
     /// Appends the best proper refinements of `query` by `columns`, if they are as good as the
-    /// incumbent. `keys`: by row, bit j if it lies in column j; rows in no column need not be there.
+    /// incumbent. `keys`: by row, bit j if it lies in column j; rows in no column need not be
+    /// there.
     void solve(const std::vector<std::uint32_t>& query, std::span<const std::uint32_t> columns,
-               const KeyedRows& rows, std::span<const std::uint32_t> keys,
-               const Pruning& can_prune, std::vector<Offer>& offers);
+               const KeyedRows& rows, std::span<const std::uint32_t> keys, const Pruning& can_prune,
+               std::vector<Offer>& offers);
 
   private:
     void sum(const KeyedRows& rows, std::span<const std::uint32_t> keys, std::size_t n_columns);

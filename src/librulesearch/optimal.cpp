@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 
 #include "librulesearch/beam.hpp"
+#include "librulesearch/boundary.hpp"
 #include "librulesearch/control.hpp"
 #include "librulesearch/expander.hpp"
 #include "librulesearch/incumbent.hpp"
@@ -26,7 +26,8 @@ class BranchAndBound {
           control_(limits),
           workers_(options.n_workers),
           is_limited_(!has_core_queries(limits, problem.propositions.n_columns())),
-          incumbent_(problem.propositions) {}
+          incumbent_(problem.propositions),
+          boundary_(options.memory_limit) {}
 
     Result solve() {
         incumbent_.offer(problem_.value(problem_.total()), {});
@@ -66,7 +67,7 @@ class BranchAndBound {
     void start() {
         const Propositions& propositions = problem_.propositions;
         const double bound = std::max(incumbent_.value(), bound_of_all_rows(problem_));
-        progress_ = {incumbent_.value(), bound, 0, 1};
+        progress_ = {incumbent_.value(), bound, 0, 1, false};
         if (options_.beam_width > 0) {
             Counters beam_counters;  // the beam's nodes are not the proof's
             extend_beam(problem_, limits_, options_.beam_width, incumbent_, beam_counters,
@@ -87,12 +88,13 @@ class BranchAndBound {
         std::vector<Node> batch;
         const std::uint64_t size = std::min<std::uint64_t>(
             {1 + boundary_.size() / 8, 64, limits_.node_limit - counters_.n_nodes});
-        while (batch.size() < size && !boundary_.empty() && !can_prune(boundary_.top())) {
-            batch.push_back(boundary_.top());
-            boundary_.pop();
-        }
-        progress_ = {incumbent_.value(), batch.front().bound, counters_.n_nodes,
-                     boundary_.size() + batch.size()};
+        const double bound = boundary_.bound();
+        const bool is_depth_first = boundary_.is_depth_first();
+        while (batch.size() < size && !boundary_.empty() && !can_prune(boundary_.top()))
+            batch.push_back(boundary_.pop());
+        progress_ = {incumbent_.value(), bound, counters_.n_nodes, boundary_.size() + batch.size(),
+                     is_depth_first};
+        if (is_depth_first) counters_.n_depth_first += batch.size();
         std::vector<Expansion> expansions(batch.size());
         const Pruning pruning = this->pruning();
         control_.poll(progress_);
@@ -117,12 +119,11 @@ class BranchAndBound {
         for (const Offer& offer : expansion.offers) {
             incumbent_.offer(offer.value, {offer.query.begin(), offer.query.end()});
         }
-        for (Node& child : expansion.children) boundary_.push(std::move(child));
+        boundary_.push_children(std::move(expansion.children), expansion.siblings);
     }
 
     void give_up_top() {
-        relaxed_bound_ = std::max(relaxed_bound_, pruning().relaxation(boundary_.top().bound));
-        boundary_.pop();
+        relaxed_bound_ = std::max(relaxed_bound_, pruning().relaxation(boundary_.pop().bound));
     }
 
     Result result() {
@@ -130,7 +131,7 @@ class BranchAndBound {
         result.value = incumbent_.value();
         result.query = incumbent_.query();
         result.bound = std::max(result.value, relaxed_bound_);
-        if (!boundary_.empty()) result.bound = std::max(result.bound, boundary_.top().bound);
+        if (!boundary_.empty()) result.bound = std::max(result.bound, boundary_.bound());
         if (result.bound == result.value) {
             result.status = Status::optimal;
         } else {
@@ -148,7 +149,7 @@ class BranchAndBound {
     bool is_limited_;
     Incumbent incumbent_;
     Progress progress_{};
-    std::priority_queue<Node> boundary_;
+    Boundary boundary_;
     Counters counters_;
     double relaxed_bound_ = 0.0;
 };

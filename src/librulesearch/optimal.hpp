@@ -20,6 +20,8 @@ struct OptimalOptions {
     /// Of the search for a first incumbent; 0 starts from the true query.
     std::size_t beam_width = 4;
     std::size_t n_workers = 1;
+    /// Bytes that open nodes may take before the search turns depth-first.
+    std::size_t memory_limit = std::size_t{1} << 28;
     std::string instruction_set = instruction_sets().back();
     Ingredients ingredients = {};
 };

@@ -44,8 +44,7 @@ class PaperExpander final : public Expander {
         extent_ = BitSet(propositions.n_distinct_rows(), true);
         for (const std::uint32_t column : node.query) extent_ &= propositions.extent(column);
         implied_ = BitSet(propositions.n_columns(), true);
-        extent_.for_each(
-            [&](std::size_t row) { implied_.intersect(propositions.signature(row)); });
+        extent_.for_each([&](std::size_t row) { implied_.intersect(propositions.signature(row)); });
     }
 
     /// Augmentations that are not pruned by what is already known.
@@ -123,7 +122,8 @@ class PaperExpander final : public Expander {
 
     void branch(const Node& node, const AugmentationList& open, const Pruning& can_prune,
                 Expansion& out) const {
-        auto siblings = std::make_shared<Siblings>();
+        const auto siblings = std::make_shared<Siblings>();
+        out.siblings = siblings;
         AugmentationList& augmentations = siblings->augmentations;
         for (const Augmentation& augmentation : open) {
             const double bound = bounds_[augmentation.index];

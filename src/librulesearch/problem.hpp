@@ -53,6 +53,7 @@ struct Progress {
     double bound;           // no query is worth more
     std::uint64_t n_nodes;  // expanded so far
     std::uint64_t n_open;   // waiting in the boundary
+    bool is_depth_first;    // because memory is short
 };
 
 struct Limits {
@@ -71,6 +72,7 @@ enum class Status { optimal, approximate, heuristic, node_limit, time_limit, int
 /// looked at elsewhere, found out at the spot (immediate) or known from an ancestor (propagated).
 struct Counters {
     std::uint64_t n_nodes = 0;        // expanded
+    std::uint64_t n_depth_first = 0;  // of the nodes, those expanded while memory was short
     std::uint64_t n_leaves = 0;       // solved by superset sums, without a node
     std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
     std::uint64_t bound_immediate = 0;
@@ -80,6 +82,7 @@ struct Counters {
 
     Counters& operator+=(const Counters& other) {
         n_nodes += other.n_nodes;
+        n_depth_first += other.n_depth_first;
         n_leaves += other.n_leaves;
         n_evaluations += other.n_evaluations;
         bound_immediate += other.bound_immediate;

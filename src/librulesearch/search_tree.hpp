@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/bits.hpp"
@@ -27,12 +28,40 @@ struct Augmentation {
 
 using AugmentationList = std::vector<Augmentation>;
 
+/// Takes bytes off an account when it goes.
+class Release {
+  public:
+    Release() = default;
+    Release(std::shared_ptr<std::size_t> account, std::size_t n_bytes)
+        : account_(std::move(account)), n_bytes_(n_bytes) {}
+    Release(const Release&) = delete;
+    Release& operator=(const Release&) = delete;
+    Release& operator=(Release&& other) noexcept {
+        std::swap(account_, other.account_);
+        std::swap(n_bytes_, other.n_bytes_);
+        return *this;
+    }
+    ~Release() {
+        if (account_) *account_ -= n_bytes_;
+    }
+
+  private:
+    std::shared_ptr<std::size_t> account_;
+    std::size_t n_bytes_ = 0;
+};
+
 /// What the children of a node share.
 struct Siblings {
     AugmentationList augmentations;  // each child may use those behind its own
     BitSet excluded;                 // columns that no query below may contain
     KeyedRows rows;                  // of the parent, bit i for augmentation i; or none
     bool is_examined = true;         // whether children were tried to be proven in vain
+    Release on_release;
+
+    std::size_t n_bytes() const {
+        return sizeof(Siblings) + augmentations.capacity() * sizeof(Augmentation) +
+               excluded.words().capacity() * sizeof(Word) + rows.n_bytes();
+    }
 };
 
 /// A query still to be augmented.
@@ -56,6 +85,7 @@ struct Offer {
 /// What the expansion of one node yields.
 struct Expansion {
     std::vector<Node> children;
+    std::shared_ptr<Siblings> siblings;  // of all children
     std::vector<Offer> offers;
     Counters counters;
     double relaxed_bound = 0.0;  // largest bound given up because of the approximation factor

@@ -175,9 +175,9 @@ class HittingSet {
         return false;
     }
 
-    std::vector<std::size_t> columns_;      // the closure
-    std::size_t stride_;                    // words of a set of closure columns
-    std::vector<std::vector<Word>> sets_;   // by row outside: closure columns that miss it
+    std::vector<std::size_t> columns_;     // the closure
+    std::size_t stride_;                   // words of a set of closure columns
+    std::vector<std::vector<Word>> sets_;  // by row outside: closure columns that miss it
     std::size_t work_ = 0;
 };
 

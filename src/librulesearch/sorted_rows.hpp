@@ -13,12 +13,11 @@ namespace rulesearch {
 
 /// Largest value of sums that take in rows one by one.
 ///
-/// Bounding theorem: with the rows of one sign in descending |g/h| order, some best subset is one of
-/// the sums met on the way.
+/// Bounding theorem: with the rows of one sign in descending |g/h| order, some best subset is one
+/// of the sums met on the way.
 class RunningBound {
   public:
-    explicit RunningBound(double l2_regularization = 0.0)
-        : l2_regularization_(l2_regularization) {}
+    explicit RunningBound(double l2_regularization = 0.0) : l2_regularization_(l2_regularization) {}
 
     void add(const Statistics& row) {
         sum_gradients_ += row.gradient;

@@ -151,10 +151,8 @@ class SignedProof {
         if (largest_gain <= 0.0) return true;
         // Sums of prices are rounded: leave room for that, in proportion to what may cancel.
         const double square = largest_gain * largest_gain;
-        const double cancellation =
-            1.0 + 4.0 * square / (value * larger_of(forced_cost_, 1e-300));
-        const double slack =
-            1e-12 + 1e-15 * static_cast<double>(rows_.size + 16) * cancellation;
+        const double cancellation = 1.0 + 4.0 * square / (value * larger_of(forced_cost_, 1e-300));
+        const double slack = 1e-12 + 1e-15 * static_cast<double>(rows_.size + 16) * cancellation;
         is_hopeless_ = true;
         if (!(slack < 1e-3)) return false;
         value_ = value * (1.0 - slack);
@@ -264,9 +262,8 @@ class SignedProof {
         std::size_t n_positive = 0;
         for (std::size_t i = 0; i < rows_.size; ++i)
             n_positive += gain(i) - slope * rows_.hessians[i] > 0.0;
-        least_ = n_positive == 0
-                     ? 0.0
-                     : share * taken_[n_slopes / 2] / static_cast<double>(n_positive);
+        least_ =
+            n_positive == 0 ? 0.0 : share * taken_[n_slopes / 2] / static_cast<double>(n_positive);
     }
 
     /// Sets: by column, which rows lie in it. Rows come in chunks of one vector of words.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 
 from laconic import _core
@@ -29,14 +30,22 @@ def to_result(problem: SearchProblem, result: _core.Result) -> SearchResult:
 
 def should_stop(
     problem: SearchProblem, callback: Callback | None
-) -> Callable[[float, float, int, int], bool] | None:
+) -> Callable[[float, float, int, int, bool], bool] | None:
     """Make the function that the core asks now and then from the caller's callback."""
     if callback is None:
         return None
 
-    def ask(value: float, bound: float, n_nodes: int, n_open: int) -> bool:
-        scale = problem.normalizer
-        return bool(callback(SearchProgress(value / scale, bound / scale, n_nodes, n_open)))
+    started = time.perf_counter()
+
+    def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
+        scale, seconds = problem.normalizer, time.perf_counter() - started
+        return bool(
+            callback(
+                SearchProgress(
+                    value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
+                )
+            )
+        )
 
     return ask
 

@@ -307,6 +307,16 @@ class SearchProgress:
     """Nodes expanded so far."""
     n_open: int
     """Nodes waiting."""
+    seconds: float = 0.0
+    """Time spent so far."""
+    is_depth_first: bool = False
+    """Whether open nodes have used up their memory, so that the search goes down one path at a time
+    instead of taking the node with the largest bound. The bound then falls more slowly."""
+
+    @property
+    def nodes_per_second(self) -> float:
+        """Speed so far; 0 before there is one."""
+        return self.n_nodes / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def approximation_ratio(self) -> float:
@@ -375,9 +385,15 @@ class SearchResult:
     """No query within the limits on conditions and coverage has a larger objective."""
     status: SearchStatus
     counters: Mapping[str, int] = field(default_factory=dict)
-    """How much work was done: expanded ``nodes``, ``evaluations``, and how often each pruning rule
-    applied (bound or equivalence, immediate or propagated)."""
+    """How much work was done: expanded ``nodes``, of them ``depth_first`` ones, ``leaves`` solved
+    without a node, ``evaluations``, and how often each pruning rule applied (bound or equivalence,
+    immediate or propagated)."""
     seconds: float = 0.0
+
+    @property
+    def was_depth_first(self) -> bool:
+        """Whether open nodes used up their memory, so that the search went on depth-first."""
+        return self.counters.get("depth_first", 0) > 0
 
     @property
     def is_optimal(self) -> bool:
