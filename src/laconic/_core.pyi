@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 version: str = '0.1.0'
 
+def instruction_sets() -> list[str]:
+    """Instruction sets that this processor has, the best one last."""
+
 class Propositions:
     """Extents of propositions over the distinct rows of a table."""
 
@@ -30,6 +33,22 @@ class Propositions:
     def n_columns(self) -> int:
         """Propositions that are neither constant nor equal to an earlier one."""
 
+class PropositionsBuilder:
+    """Takes extents one by one and keeps a bit per row."""
+
+    def __init__(self, n_rows: int) -> None: ...
+
+    def add(self, covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Add the next proposition, given the rows it covers."""
+
+    def build(self) -> Propositions:
+        """Hand over what was added; the builder is empty afterwards."""
+
+def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
+    """
+    Products of values and weights, rounded so that every partial sum is exact, and their total magnitude before that. If the total is not finite, the products are undefined.
+    """
+
 class Result:
     """Outcome of a search; values lack the factor 1/(2n)."""
 
@@ -48,7 +67,7 @@ class Result:
     @property
     def counters(self) -> dict: ...
 
-def optimal(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, bound: str, beam_width: int, n_workers: int) -> Result:
+def optimal(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, bound: str, beam_width: int, n_workers: int, memory_limit: int, instruction_set: str, without: Sequence[str]) -> Result:
     """Best query of all within the limits, with a certificate."""
 
 def beam(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
