@@ -5,14 +5,16 @@
 
 #include "librulesearch/control.hpp"
 #include "librulesearch/incumbent.hpp"
+#include "librulesearch/kernels.hpp"
 #include "librulesearch/problem.hpp"
 
 namespace rulesearch {
 
 /// Extends the `width` best queries of one size to those of the next, as long as the best one
 /// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search.
-void extend_beam(const Problem& problem, const Limits& limits, std::size_t width,
-                 Incumbent& incumbent, Counters& counters, const Interrupt& interrupt);
+void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
+                 std::size_t width, Incumbent& incumbent, Counters& counters,
+                 const Interrupt& interrupt);
 
 /// Greedy (width 1) or beam search by itself. The bound is the bounding theorem's for all rows.
 Result beam(const Problem& problem, const Limits& limits, std::size_t width);

@@ -85,6 +85,11 @@ class ClassExpander final : public Expander {
         double ratio;
         std::uint32_t row;
     };
+    struct Rank {
+        Word key;
+        std::uint32_t row;
+    };
+    std::vector<Rank> ranks_;
     std::vector<Ranked> positive_, negative_;
     std::vector<std::uint32_t> neutral_;
     KeyedRows sorted_;  // by sign and ratio
@@ -102,7 +107,8 @@ class ClassExpander final : public Expander {
     std::vector<std::uint32_t> leaf_columns_, leaf_keys_;
 
     std::vector<double> takers_, holders_;
-    std::vector<Word> row_columns_, taker_set_, holder_set_, near_takers_, used_columns_;
+    std::vector<Word> row_columns_, taker_set_, holder_set_, near_takers_, used_columns_,
+        common_columns_;
 };
 
 Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
@@ -315,16 +321,11 @@ void ClassExpander::bound_candidates(const Pruning& can_prune) {
     kernels_.bound_columns(
         sorted_.view(), positive_.size(), negative_.size(), {forced_.gradient, forced_.hessian},
         problem_.l2_regularization, can_prune.floor(), candidates_.data(),
-        {column_gradients_.data(), column_hessians_.data(), column_bounds_.data()});
+        {column_gradients_.data(), column_hessians_.data()}, column_bounds_.data());
     if (limits_.min_coverage == 0.0) return;
-    std::fill_n(column_coverages_.begin(), n_positions, forced_.coverage);
-    for (std::size_t p = 0; p < rows_.n_planes(); ++p) {
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            for_each_bit(rows_.plane(p)[i], p * word_bits, [&](std::size_t position) {
-                column_coverages_[position] += rows_.coverage(i);
-            });
-        }
-    }
+    kernels_.sum_columns(rows_.coverage_view(),
+                         {column_coverages_.data(), column_coverages_.data()});
+    for (double& coverage : column_coverages_) coverage += forced_.coverage;
 }
 
 /// Offers the best augmentations if they are as good as the incumbent; returns the best value, 0 if
@@ -427,17 +428,21 @@ std::size_t ClassExpander::drop_twins() {
 
 /// Sets: ordered_, the rows of keyed_ in descending order of their keys, equal ones merged.
 void ClassExpander::order_rows() {
-    const std::size_t n_planes = keyed_.n_planes(), last = n_planes - 1;
-    permutation_.resize(keyed_.size());
-    for (std::uint32_t i = 0; i < keyed_.size(); ++i) permutation_[i] = i;
-    const auto is_before = [&](std::uint32_t a, std::uint32_t b) {
-        for (std::size_t p = last; p > 0; --p) {
-            if (keyed_.plane(p)[a] != keyed_.plane(p)[b])
-                return keyed_.plane(p)[a] > keyed_.plane(p)[b];
+    const std::size_t last = keyed_.n_planes() - 1;
+    // The last plane decides nearly always, so it is sorted by value.
+    ranks_.resize(keyed_.size());
+    for (std::uint32_t i = 0; i < keyed_.size(); ++i) ranks_[i] = {keyed_.plane(last)[i], i};
+    const auto is_before = [&](const Rank& a, const Rank& b) {
+        if (a.key != b.key) return a.key > b.key;
+        for (std::size_t p = last; p-- > 0;) {
+            if (keyed_.plane(p)[a.row] != keyed_.plane(p)[b.row])
+                return keyed_.plane(p)[a.row] > keyed_.plane(p)[b.row];
         }
-        return keyed_.plane(0)[a] > keyed_.plane(0)[b];
+        return false;
     };
-    std::sort(permutation_.begin(), permutation_.end(), is_before);
+    std::sort(ranks_.begin(), ranks_.end(), is_before);
+    permutation_.resize(keyed_.size());
+    for (std::size_t k = 0; k < ranks_.size(); ++k) permutation_[k] = ranks_[k].row;
     ordered_.gather(keyed_, permutation_.data(), permutation_.size());
     if (ingredients_.row_classes) ordered_.merge_neighbours();
 }
@@ -590,8 +595,9 @@ ProofBuffers ClassExpander::proof_buffers(const RowsView& rows) {
     for (auto* set : {&taker_set_, &holder_set_}) grow(*set, set_size);
     grow(near_takers_, n_distances * set_size);
     grow(used_columns_, rows.n_planes);
-    return {takers_.data(),     holders_.data(),     row_columns_.data(), taker_set_.data(),
-            holder_set_.data(), near_takers_.data(), used_columns_.data()};
+    grow(common_columns_, rows.n_planes * set_size);
+    return {takers_.data(),     holders_.data(),     row_columns_.data(),  taker_set_.data(),
+            holder_set_.data(), near_takers_.data(), used_columns_.data(), common_columns_.data()};
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Sums and bounds of all columns of a node, a vector of columns at a time.
 
-#include "librulesearch/kernels.hpp"
+#include "librulesearch/kernel_functions.hpp"
 #include "librulesearch/simd.hpp"
 
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
@@ -64,7 +64,7 @@ Sums accumulate(const RowsView& rows, std::size_t begin, std::size_t end, const 
 
 void bound_columns(const RowsView& rows, std::size_t n_positive, std::size_t n_negative,
                    const ForcedRows& forced, double l2_regularization, double floor,
-                   const Word* candidates, const ColumnBounds& out) {
+                   const Word* candidates, const ColumnSums& out, double* bounds_out) {
     for (std::size_t first = 0; first < rows.n_planes * word_bits; first += block_size) {
         const std::size_t shift = first % word_bits;
         if ((candidates[first / word_bits] >> shift << (word_bits - block_size)) == 0) continue;
@@ -88,7 +88,20 @@ void bound_columns(const RowsView& rows, std::size_t n_positive, std::size_t n_n
             store(out.hessians + column, positive.hessians[u] +
                                              (negative.hessians[u] - splat(forced.hessian)) +
                                              neutral.hessians[u]);
-            store(out.bounds + column, bounds[u]);
+            store(bounds_out + column, bounds[u]);
+        }
+    }
+}
+
+void sum_columns(const RowsView& rows, const ColumnSums& out) {
+    for (std::size_t first = 0; first < rows.n_planes * word_bits; first += block_size) {
+        const Word* keys = rows.plane(first / word_bits);
+        Sums sums{ForcedRows{}};
+        for (std::size_t i = 0; i < rows.size; ++i)
+            sums.add(rows.gradients[i], rows.hessians[i], keys[i] >> (first % word_bits));
+        for (std::size_t u = 0; u < n_vectors; ++u) {
+            store(out.gradients + first + u * width, sums.gradients[u]);
+            store(out.hessians + first + u * width, sums.hessians[u]);
         }
     }
 }

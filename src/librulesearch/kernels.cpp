@@ -5,27 +5,16 @@
 
 namespace rulesearch {
 
-#define RULESEARCH_DECLARE(name)                                                             \
-    namespace name {                                                                         \
-    void bound_columns(const RowsView&, std::size_t, std::size_t, const ForcedRows&, double, \
-                       double, const Word*, const ColumnBounds&);                            \
-    bool proves(const RowsView&, const ForcedRows&, double, double, const ProofEffort&,      \
-                const ProofBuffers&);                                                        \
-    void transpose_block(Word*);                                                             \
-    void sum_supersets(double*, std::size_t);                                                \
-    std::size_t find_above(const double*, const double*, std::size_t, double, double,        \
-                           std::uint32_t*);                                                  \
-    }
-#define RULESEARCH_KERNELS(name)                                                       \
-    Kernels {                                                                          \
-        name::bound_columns, name::proves, name::transpose_block, name::sum_supersets, \
-            name::find_above                                                           \
-    }
-
-RULESEARCH_DECLARE(scalar)
+namespace scalar {
+Kernels kernels();
+}
 #ifdef RULESEARCH_HAS_AVX
-RULESEARCH_DECLARE(avx2)
-RULESEARCH_DECLARE(avx512)
+namespace avx2 {
+Kernels kernels();
+}
+namespace avx512 {
+Kernels kernels();
+}
 #endif
 
 namespace {
@@ -33,13 +22,13 @@ namespace {
 using Entry = std::pair<std::string, Kernels>;
 
 std::vector<Entry> available_kernels() {
-    std::vector<Entry> entries{{"scalar", RULESEARCH_KERNELS(scalar)}};
+    std::vector<Entry> entries{{"scalar", scalar::kernels()}};
 #ifdef RULESEARCH_HAS_AVX
     const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
                           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
-    if (has_avx2) entries.emplace_back("avx2", RULESEARCH_KERNELS(avx2));
+    if (has_avx2) entries.emplace_back("avx2", avx2::kernels());
     if (has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-        entries.emplace_back("avx512", RULESEARCH_KERNELS(avx512));
+        entries.emplace_back("avx512", avx512::kernels());
 #endif
     return entries;
 }

@@ -35,10 +35,10 @@ struct ForcedRows {
 /// Arrays may be read, not used, up to this many elements beyond their end.
 inline constexpr std::size_t padding = 8;
 
-struct ColumnBounds {
-    double* gradients;  // sums over the rows in the column, forced ones included
+/// Sums over the rows in each column.
+struct ColumnSums {
+    double* gradients;
     double* hessians;
-    double* bounds;
 };
 
 inline constexpr std::size_t n_slopes = 8;
@@ -50,13 +50,14 @@ inline constexpr std::size_t chunk_words = 8;
 /// Buffers of a proof, for as many rows as it is about. A set of rows has a bit for each and whole
 /// chunks.
 struct ProofBuffers {
-    double* takers;      // n_slopes numbers a row, as are
-    double* holders;     // what is left of prices
-    Word* columns;       // a set for each column
-    Word* taker_set;     // one set, as are
-    Word* holder_set;    // those of which something is left
-    Word* near_takers;   // n_distances sets
-    Word* used_columns;  // a word for each plane
+    double* takers;        // n_slopes numbers a row, as are
+    double* holders;       // what is left of prices
+    Word* columns;         // a set for each column
+    Word* taker_set;       // one set, as are
+    Word* holder_set;      // those of which something is left
+    Word* near_takers;     // n_distances sets
+    Word* used_columns;    // a word for each plane
+    Word* common_columns;  // a word for each plane and word of a set
 };
 
 /// Which arguments a proof uses.
@@ -66,13 +67,15 @@ struct ProofEffort {
 };
 
 struct Kernels {
-    /// Sums over each candidate column and the bounding theorem applied to its rows, which come as
-    /// those with gradients above 0, below 0 (each in descending |g/h| order) and the rest. A bound
-    /// that does not exceed `floor` is `floor`.
-    /// O(rows * columns).
+    /// Sums over each candidate column, forced rows included, and the bounding theorem applied to
+    /// its rows, which come as those with gradients above 0, below 0 (each in descending |g/h|
+    /// order) and the rest. A bound that does not exceed `floor` is `floor`. O(rows * columns).
     void (*bound_columns)(const RowsView& rows, std::size_t n_positive, std::size_t n_negative,
                           const ForcedRows& forced, double l2_regularization, double floor,
-                          const Word* candidates, const ColumnBounds& out);
+                          const Word* candidates, const ColumnSums& sums, double* bounds);
+
+    /// Only the sums. O(rows * columns).
+    void (*sum_columns)(const RowsView& rows, const ColumnSums& sums);
 
     /// Whether no refinement is worth more than `value`, as far as it can tell (see
     /// tangent_proof.cpp). Keys are different and in descending order, the last plane counts most.

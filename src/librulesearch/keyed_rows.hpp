@@ -111,6 +111,10 @@ class KeyedRows {
                 n_planes_ - first_plane,    end - begin};
     }
     RowsView view() const { return view(0, size_); }
+    /// The same with coverages in the place of both gradients and hessians.
+    RowsView coverage_view() const {
+        return {coverages_.data(), coverages_.data(), keys_.data(), plane_size_, n_planes_, size_};
+    }
 
     /// A copy without spare room.
     KeyedRows compact() const {

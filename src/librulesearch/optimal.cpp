@@ -70,8 +70,8 @@ class BranchAndBound {
         progress_ = {incumbent_.value(), bound, 0, 1, false};
         if (options_.beam_width > 0) {
             Counters beam_counters;  // the beam's nodes are not the proof's
-            extend_beam(problem_, limits_, options_.beam_width, incumbent_, beam_counters,
-                        {control_, &progress_});
+            extend_beam(problem_, limits_, kernels(options_.instruction_set), options_.beam_width,
+                        incumbent_, beam_counters, {control_, &progress_});
         }
         if (limits_.max_conditions == 0) return;
         auto siblings = std::make_shared<Siblings>();

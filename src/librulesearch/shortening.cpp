@@ -21,27 +21,16 @@ constexpr std::size_t work_limit = 5'000'000;
 class HittingSet {
   public:
     HittingSet(const Propositions& propositions, const BitSet& extent) {
-        const std::size_t stride = propositions.stride();
-        std::vector<Word> closure = BitSet(propositions.n_columns(), true).words();
+        stride_ = propositions.stride();
+        n_columns_ = propositions.n_columns();
+        std::vector<Word> closure = BitSet(n_columns_, true).words();
         extent.for_each([&](std::size_t row) {
-            for (std::size_t w = 0; w < stride; ++w) closure[w] &= propositions.signature(row)[w];
+            for (std::size_t w = 0; w < stride_; ++w) closure[w] &= propositions.signature(row)[w];
         });
-        for (std::size_t w = 0; w < stride; ++w) {
-            for_each_bit(closure[w], w * word_bits,
-                         [&](std::size_t column) { columns_.push_back(column); });
-        }
-        stride_ = n_words(columns_.size());
-        std::vector<Word> misses(stride_);
         for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row) {
             if (extent.contains(row)) continue;
-            std::fill(misses.begin(), misses.end(), 0);
-            const Word* signature = propositions.signature(row);
-            for (std::size_t k = 0; k < columns_.size(); ++k) {
-                const std::size_t column = columns_[k];
-                const Word is_in = (signature[column / word_bits] >> (column % word_bits)) & 1;
-                misses[k / word_bits] |= (is_in ^ 1) << (k % word_bits);
-            }
-            sets_.push_back(misses);
+            for (std::size_t w = 0; w < stride_; ++w)
+                words_.push_back(closure[w] & ~propositions.signature(row)[w]);
         }
         keep_minimal_sets();
     }
@@ -53,73 +42,80 @@ class HittingSet {
         std::size_t size = 0;
         for (; size < members.size(); ++size) {
             const std::optional<bool> is_enough = can_hit(all(), allowed, size);
-            if (!is_enough) return columns(members);  // out of work
+            if (!is_enough) return members;  // out of work
             if (*is_enough) break;
         }
         // The first set of that size: one member after the other, each as small as it can be.
         std::vector<std::size_t> first;
         std::vector<std::uint32_t> open = all();
-        for (std::size_t k = 0; first.size() < size && k < columns_.size(); ++k) {
+        for (std::size_t k = 0; first.size() < size && k < n_columns_; ++k) {
             allowed[k / word_bits] &= ~(Word{1} << (k % word_bits));
             const std::vector<std::uint32_t> rest = not_hit(open, k);
             const std::optional<bool> is_enough = can_hit(rest, allowed, size - first.size() - 1);
-            if (!is_enough) return columns(members);
+            if (!is_enough) return members;
             if (!*is_enough) continue;
             first.push_back(k);
             open = rest;
         }
-        return columns(first);
+        return first;
     }
 
   private:
     std::vector<std::uint32_t> all() const {
-        std::vector<std::uint32_t> indices(sets_.size());
+        std::vector<std::uint32_t> indices(n_sets());
         for (std::uint32_t i = 0; i < indices.size(); ++i) indices[i] = i;
         return indices;
     }
-    bool contains(std::size_t set, std::size_t k) const {
-        return (sets_[set][k / word_bits] >> (k % word_bits)) & 1;
+    bool contains(std::size_t i, std::size_t k) const {
+        return (set(i)[k / word_bits] >> (k % word_bits)) & 1;
     }
     std::vector<std::uint32_t> not_hit(const std::vector<std::uint32_t>& open,
                                        std::size_t k) const {
         std::vector<std::uint32_t> rest;
-        for (const std::uint32_t set : open) {
-            if (!contains(set, k)) rest.push_back(set);
+        for (const std::uint32_t i : open) {
+            if (!contains(i, k)) rest.push_back(i);
         }
         return rest;
     }
-    std::vector<std::size_t> columns(std::vector<std::size_t> members) const {
-        std::transform(members.begin(), members.end(), members.begin(),
-                       [&](std::size_t k) { return columns_[k]; });
-        return members;
+    const Word* set(std::size_t i) const { return words_.data() + i * stride_; }
+    std::size_t n_sets() const { return stride_ == 0 ? 0 : words_.size() / stride_; }
+    int size(std::size_t i) const {
+        int total = 0;
+        for (std::size_t w = 0; w < stride_; ++w) total += std::popcount(set(i)[w]);
+        return total;
+    }
+    bool is_inside(std::size_t i, std::size_t j) const {
+        for (std::size_t w = 0; w < stride_; ++w) {
+            if ((set(i)[w] & ~set(j)[w]) != 0) return false;
+        }
+        return true;
     }
 
     /// What hits a set hits all sets that contain it. Small sets come first.
     void keep_minimal_sets() {
-        const auto size = [](const std::vector<Word>& set) {
-            int total = 0;
-            for (const Word word : set) total += std::popcount(word);
-            return total;
+        struct Entry {
+            int size;
+            std::uint32_t index;
         };
-        std::sort(sets_.begin(), sets_.end());
-        sets_.erase(std::unique(sets_.begin(), sets_.end()), sets_.end());
-        std::stable_sort(sets_.begin(), sets_.end(),
-                         [&](const auto& a, const auto& b) { return size(a) < size(b); });
-        std::vector<std::vector<Word>> minimal;
-        for (const std::vector<Word>& set : sets_) {
-            const auto is_inside = [&](const std::vector<Word>& other) {
-                for (std::size_t w = 0; w < stride_; ++w) {
-                    if ((other[w] & ~set[w]) != 0) return false;
-                }
-                return true;
-            };
+        std::vector<Entry> order(n_sets());
+        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = {size(i), i};
+        std::sort(order.begin(), order.end(), [&](const Entry& a, const Entry& b) {
+            if (a.size != b.size) return a.size < b.size;
+            return std::lexicographical_compare(set(a.index), set(a.index) + stride_, set(b.index),
+                                                set(b.index) + stride_);
+        });
+        std::vector<std::uint32_t> minimal;
+        for (const Entry& entry : order) {
             // Comparing all with all would cost more than it saves.
             const std::size_t n_compared = std::min<std::size_t>(minimal.size(), 64);
-            if (std::none_of(minimal.begin(),
-                             minimal.begin() + static_cast<std::ptrdiff_t>(n_compared), is_inside))
-                minimal.push_back(set);
+            bool is_minimal = minimal.empty() || !is_inside(minimal.back(), entry.index);
+            for (std::size_t k = 0; k < n_compared && is_minimal; ++k)
+                is_minimal = !is_inside(minimal[k], entry.index);
+            if (is_minimal) minimal.push_back(entry.index);
         }
-        sets_ = std::move(minimal);
+        std::vector<Word> words;
+        for (const std::uint32_t i : minimal) words.insert(words.end(), set(i), set(i) + stride_);
+        words_ = std::move(words);
     }
 
     /// The column that hits most sets first (the smallest of several), then what became superfluous
@@ -127,10 +123,10 @@ class HittingSet {
     std::vector<std::size_t> greedy() const {
         std::vector<std::size_t> members;
         for (std::vector<std::uint32_t> open = all(); !open.empty();) {
-            std::vector<std::size_t> n_hits(columns_.size());
-            for (const std::uint32_t set : open) {
+            std::vector<std::size_t> n_hits(n_columns_);
+            for (const std::uint32_t i : open) {
                 for (std::size_t w = 0; w < stride_; ++w)
-                    for_each_bit(sets_[set][w], w * word_bits, [&](std::size_t k) { ++n_hits[k]; });
+                    for_each_bit(set(i)[w], w * word_bits, [&](std::size_t k) { ++n_hits[k]; });
             }
             members.push_back(static_cast<std::size_t>(
                 std::max_element(n_hits.begin(), n_hits.end()) - n_hits.begin()));
@@ -157,15 +153,15 @@ class HittingSet {
         if (work_ > work_limit) return std::nullopt;
         std::uint32_t smallest = open.front();
         int fewest = std::numeric_limits<int>::max();
-        for (const std::uint32_t set : open) {
+        for (const std::uint32_t i : open) {
             int n_members = 0;
             for (std::size_t w = 0; w < stride_; ++w)
-                n_members += std::popcount(sets_[set][w] & allowed[w]);
-            if (n_members < fewest) smallest = set, fewest = n_members;
+                n_members += std::popcount(set(i)[w] & allowed[w]);
+            if (n_members < fewest) smallest = i, fewest = n_members;
             if (fewest <= 1) break;
         }
         for (std::size_t w = 0; w < stride_; ++w) {
-            for (Word bits = sets_[smallest][w] & allowed[w]; bits != 0; bits &= bits - 1) {
+            for (Word bits = set(smallest)[w] & allowed[w]; bits != 0; bits &= bits - 1) {
                 const std::size_t k =
                     w * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
                 const std::optional<bool> is_enough = can_hit(not_hit(open, k), allowed, size - 1);
@@ -175,9 +171,9 @@ class HittingSet {
         return false;
     }
 
-    std::vector<std::size_t> columns_;     // the closure
-    std::size_t stride_;                   // words of a set of closure columns
-    std::vector<std::vector<Word>> sets_;  // by row outside: closure columns that miss it
+    std::size_t n_columns_;
+    std::size_t stride_;       // words of a set of columns
+    std::vector<Word> words_;  // by row outside: closure columns that miss it
     std::size_t work_ = 0;
 };
 

@@ -7,22 +7,33 @@
 namespace rulesearch {
 
 void SortedRows::assign(const Problem& problem, const BitSet& extent) {
-    positive.clear();
-    negative.clear();
+    struct Ranked {
+        double ratio;
+        std::uint32_t row;
+    };
+    std::vector<Ranked> ranked[2];
     neutral.clear();
     extent.for_each([&](std::size_t row) {
-        const double gradient = problem.rows[row].gradient;
-        auto& part = gradient > 0.0 ? positive : gradient < 0.0 ? negative : neutral;
-        part.push_back(static_cast<std::uint32_t>(row));
-    });
-    const auto ratio = [&](std::uint32_t row) {
         const Statistics& sums = problem.rows[row];
-        return sums.hessian > 0.0 ? std::abs(sums.gradient) / sums.hessian
-                                  : std::numeric_limits<double>::infinity();
+        const auto index = static_cast<std::uint32_t>(row);
+        if (sums.gradient == 0.0) {
+            neutral.push_back(index);
+            return;
+        }
+        const double ratio = sums.hessian > 0.0 ? std::abs(sums.gradient) / sums.hessian
+                                                : std::numeric_limits<double>::infinity();
+        ranked[sums.gradient < 0.0].push_back({ratio, index});
+    });
+    for (std::vector<Ranked>& part : ranked) {
+        std::sort(part.begin(), part.end(),
+                  [](const Ranked& a, const Ranked& b) { return a.ratio > b.ratio; });
+    }
+    const auto copy_rows = [](const std::vector<Ranked>& part, std::vector<std::uint32_t>& rows) {
+        rows.clear();
+        for (const Ranked& entry : part) rows.push_back(entry.row);
     };
-    const auto descending = [&](std::uint32_t a, std::uint32_t b) { return ratio(a) > ratio(b); };
-    std::sort(positive.begin(), positive.end(), descending);
-    std::sort(negative.begin(), negative.end(), descending);
+    copy_rows(ranked[0], positive);
+    copy_rows(ranked[1], negative);
 }
 
 double SortedRows::bound(const Problem& problem) const {

@@ -1,6 +1,6 @@
 // All refinements of a query by a few columns at once.
 
-#include "librulesearch/kernels.hpp"
+#include "librulesearch/kernel_functions.hpp"
 #include "librulesearch/simd.hpp"
 
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {

@@ -21,7 +21,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "librulesearch/kernels.hpp"
+#include "librulesearch/kernel_functions.hpp"
 #include "librulesearch/simd.hpp"
 
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
@@ -282,6 +282,22 @@ class SignedProof {
             }
         }
     }
+    /// Sets: by chunk and plane, the columns that contain all rows of the chunk.
+    void find_common_columns() {
+        for (std::size_t chunk = 0; chunk < n_chunks(); ++chunk) {
+            const std::size_t begin = chunk * chunk_size;
+            const std::size_t end =
+                begin + chunk_size < rows_.size ? begin + chunk_size : rows_.size;
+            for (std::size_t p = 0; p < rows_.n_planes; ++p) {
+                Word common = ~Word{0};
+                for (std::size_t i = begin; i < end; ++i) common &= rows_.plane(p)[i];
+                common_columns(chunk)[p] = common;
+            }
+        }
+    }
+    Word* common_columns(std::size_t chunk) const {
+        return buffers_.common_columns + chunk * rows_.n_planes;
+    }
     std::size_t n_chunks() const { return (rows_.size + chunk_size - 1) / chunk_size; }
     /// The rows of a chunk that lie in each column.
     Word* columns_of(std::size_t chunk) const {
@@ -315,6 +331,7 @@ class SignedProof {
     bool holds_by_closure() {
         constexpr std::size_t patience = 16;  // takers between two tests
         transpose_keys();
+        find_common_columns();
         for (std::size_t b = 0; b < n_chunks() * width; ++b)
             buffers_.taker_set[b] = buffers_.holder_set[b] = 0;
         work_ = 0;
@@ -352,9 +369,12 @@ class SignedProof {
         const std::size_t last_chunk = row / chunk_size;
         for (std::size_t chunk = 0; chunk <= last_chunk; ++chunk) {
             WordVector supersets = load(buffers_.holder_set + chunk * width);
+            if (!any(supersets != WordVector{})) continue;
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
-                for (Word bits = rows_.plane(p)[row]; bits != 0; bits &= bits - 1)
+                // Columns with all rows of the chunk take none away.
+                Word bits = rows_.plane(p)[row] & ~common_columns(chunk)[p];
+                for (; bits != 0; bits &= bits - 1)
                     supersets &= load(columns + lowest_bit(bits) * width);
             }
             const bool is_left = for_each_row(chunk, supersets, [&](std::size_t n) {
@@ -451,7 +471,14 @@ class SignedProof {
     /// for all rows of a chunk at once.
     void find_near_takers(std::size_t holder) {
         for (std::size_t chunk = 0; chunk < n_chunks(); ++chunk) {
-            WordVector ones{}, twos{}, more{};
+            const WordVector takers = load(buffers_.taker_set + chunk * width);
+            Word* to = buffers_.near_takers + chunk * width;
+            WordVector ones{}, twos{}, more = ~takers;
+            if (!any(takers != WordVector{})) {
+                for (std::size_t k = 0; k < n_distances; ++k)
+                    store(to + k * n_chunks() * width, takers);
+                continue;
+            }
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
                 Word bits = used_columns_[p] & ~rows_.plane(p)[holder];
@@ -463,11 +490,9 @@ class SignedProof {
                     twos ^= carry;
                 }
             }
-            const WordVector takers = load(buffers_.taker_set + chunk * width) & ~more;
-            Word* to = buffers_.near_takers + chunk * width;
-            store(to, takers & ones & ~twos);
-            store(to + n_chunks() * width, takers & twos & ~ones);
-            store(to + 2 * n_chunks() * width, takers & ones & twos);
+            store(to, ones & ~twos & ~more);
+            store(to + n_chunks() * width, twos & ~ones & ~more);
+            store(to + 2 * n_chunks() * width, ones & twos & ~more);
         }
         work_ += n_chunks();
     }
@@ -480,6 +505,7 @@ class SignedProof {
         for (std::size_t chunk = 0; chunk < n_chunks() && is_left; ++chunk) {
             // Partners are in none of the columns that keep it from being inside the holder.
             WordVector partners = load(buffers_.taker_set + chunk * width);
+            if (!any(partners != WordVector{})) continue;
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
                 Word bits = rows_.plane(p)[taker] & ~rows_.plane(p)[holder];

@@ -104,7 +104,7 @@ def search_optimal(
         bound=bound,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
-        memory_limit=capped(memory_limit),
+        memory_limit=min(memory_limit, 2**62),
         instruction_set=instruction_set or available[-1],
         without=[name for name in without if name != "beam"],
     )
