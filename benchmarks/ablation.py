@@ -19,7 +19,7 @@ import numpy as np
 
 from laconic._core import instruction_sets
 from laconic.losses import get_loss
-from laconic.search import Propositions, SearchProblem, search
+from laconic.search import SearchProblem, search
 from laconic.search.optimal import INGREDIENTS
 from problems import Problem, find_datasets, load_problem
 
@@ -63,7 +63,7 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def rounds(problem: Problem) -> list[SearchProblem]:
     """Searches of the boosting rounds, each after the optimal rules before it."""
-    propositions = Propositions(problem.candidates().extents)
+    propositions = problem.candidates().extents
     loss = get_loss(problem.loss)
     scores = np.zeros(len(problem.y))
     found = []
