@@ -15,6 +15,10 @@ namespace {
 // Nodes with more rows times columns leave it to each child to be proven in vain, so that several
 // threads can share the work.
 constexpr std::size_t most_examined_at_once = 4'000'000;
+// With more rows, pairs of them would take too much time and memory.
+constexpr std::size_t most_paired_rows = 1 << 15;
+// Shorter chains, on average, cost more than they save.
+constexpr std::size_t least_chain_length = 4;
 // Children with so few columns are solved without a look for a proof.
 constexpr std::size_t few_columns = 7;
 
@@ -46,6 +50,7 @@ class ClassExpander final : public Expander {
     void select_survivors(const Node& node, const Pruning& can_prune, Expansion& out);
     void transpose_keys();
     std::size_t drop_twins();
+    bool order_survivors();
     void order_rows();
     bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                 Expansion& out);
@@ -54,7 +59,17 @@ class ClassExpander final : public Expander {
                     Expansion& out);
     void solve_child(const Node& node, std::size_t t, const AugmentationList& augmentations,
                      const Pruning& can_prune, Expansion& out);
+    ProofEffort effort(const RowsView& rows) const {
+        return {ingredients_.closure && rows.size <= most_paired_rows, ingredients_.intersection};
+    }
     ProofBuffers proof_buffers(const RowsView& rows);
+    /// Chains of the survivors in the planes from the first one given on.
+    ChainsView chains(std::size_t first_plane) const {
+        if (!has_chains_) return {nullptr, suffix_.candidates().data(), 0};
+        const std::size_t first = first_plane * word_bits;
+        return {below_.data() + first, tops_.data() + first_plane,
+                static_cast<std::int32_t>(first)};
+    }
 
     static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }
     std::uint32_t column_at(std::size_t position) const { return columns_[position]; }
@@ -73,7 +88,8 @@ class ClassExpander final : public Expander {
     Leaves leaves_;
 
     // The node in hand. A *position* is a bit of its rows' keys.
-    KeyedRows rows_;     // neither forced nor in no candidate
+    KeyedRows rows_;     // neither forced nor in no candidate; later in the order of keys
+    KeyedRows other_;    // the same in another order
     Statistics forced_;  // rows in all candidates
     bool has_forced_ = false;
     std::vector<std::uint32_t> columns_;  // by position
@@ -92,7 +108,6 @@ class ClassExpander final : public Expander {
     std::vector<Rank> ranks_;
     std::vector<Ranked> positive_, negative_;
     std::vector<std::uint32_t> neutral_;
-    KeyedRows sorted_;  // by sign and ratio
     std::vector<double> column_gradients_, column_hessians_, column_coverages_, column_bounds_;
 
     struct Survivor {
@@ -100,15 +115,18 @@ class ClassExpander final : public Expander {
         double bound;
     };
     std::vector<Survivor> survivors_;
+    std::vector<std::int32_t> below_;  // by survivor: the next smaller one in its chain, or -1
+    std::vector<Word> tops_;           // survivors with none above them
+    bool has_chains_ = false;
+    std::vector<double> chain_bounds_;
+    std::vector<std::int32_t> chain_tops_;
     std::vector<Word> columns_of_rows_;  // by position: bits over rows
-    KeyedRows keyed_, ordered_;          // keys in the order of the survivors
     std::vector<std::uint32_t> permutation_;
     SuffixRows suffix_;
     std::vector<std::uint32_t> leaf_columns_, leaf_keys_;
 
     std::vector<double> takers_, holders_;
-    std::vector<Word> row_columns_, taker_set_, holder_set_, near_takers_, used_columns_,
-        common_columns_;
+    std::vector<Word> row_columns_, taker_set_, holder_set_, near_takers_, tight_keys_, frontier_;
 };
 
 Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
@@ -217,10 +235,9 @@ void ClassExpander::take_rows_of_table(const Node& node) {
         for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row) take(rows_, row);
         return;
     }
-    keyed_.reset(extent.size(), propositions.stride(), needs_coverage_);
-    extent.for_each([&](std::size_t row) { take(keyed_, row); });
+    other_.reset(extent.size(), propositions.stride(), needs_coverage_);
+    extent.for_each([&](std::size_t row) { take(other_, row); });
     order_rows();
-    rows_ = ordered_;
 }
 
 /// Sets: candidates_, and moves rows in all or none of them out of rows_. Returns false if there is
@@ -282,11 +299,12 @@ bool ClassExpander::is_proven(const Node&, const Pruning& can_prune) {
     if (!ingredients_.tangents) return false;
     // Keys are in descending order, unless candidates have gone; proofs do not depend on it.
     const RowsView rows = rows_.view();
-    return kernels_.proves(rows, {forced_.gradient, forced_.hessian}, problem_.l2_regularization,
-                           can_prune.threshold(), {}, proof_buffers(rows));
+    return kernels_.proves(rows, {nullptr, candidates_.data(), 0},
+                           {forced_.gradient, forced_.hessian}, problem_.l2_regularization,
+                           can_prune.threshold(), effort(rows), proof_buffers(rows));
 }
 
-/// Sets: sorted_.
+/// Sets: other_, the rows by sign and ratio.
 void ClassExpander::sort_rows() {
     positive_.clear();
     negative_.clear();
@@ -308,7 +326,7 @@ void ClassExpander::sort_rows() {
     for (const Ranked& ranked : positive_) permutation_.push_back(ranked.row);
     for (const Ranked& ranked : negative_) permutation_.push_back(ranked.row);
     permutation_.insert(permutation_.end(), neutral_.begin(), neutral_.end());
-    sorted_.gather(rows_, permutation_.data(), permutation_.size());
+    other_.gather(rows_, permutation_.data(), permutation_.size());
 }
 
 /// Sets: sums and bounds of the candidates.
@@ -319,7 +337,7 @@ void ClassExpander::bound_candidates(const Pruning& can_prune) {
         if (values->size() < n_positions) values->resize(n_positions);
     }
     kernels_.bound_columns(
-        sorted_.view(), positive_.size(), negative_.size(), {forced_.gradient, forced_.hessian},
+        other_.view(), positive_.size(), negative_.size(), {forced_.gradient, forced_.hessian},
         problem_.l2_regularization, can_prune.floor(), candidates_.data(),
         {column_gradients_.data(), column_hessians_.data()}, column_bounds_.data());
     if (limits_.min_coverage == 0.0) return;
@@ -426,25 +444,62 @@ std::size_t ClassExpander::drop_twins() {
     });
 }
 
-/// Sets: ordered_, the rows of keyed_ in descending order of their keys, equal ones merged.
+/// Sorts by bound, ascending: strong columns get few candidates. Returns whether there are chains
+/// worth the effort. Sets: below_ and tops_.
+bool ClassExpander::order_survivors() {
+    const auto link = [&](const Survivor& survivor) {
+        return problem_.propositions.link(column_at(survivor.position));
+    };
+    // A column is not worth more than those above it in its chain. Rounding must not hide that, as
+    // chains have to be in order.
+    std::stable_sort(
+        survivors_.begin(), survivors_.end(),
+        [&](const Survivor& a, const Survivor& b) { return link(a).level < link(b).level; });
+    chain_bounds_.assign(problem_.propositions.n_columns(), 0.0);
+    std::size_t n_chains = 0;
+    for (Survivor& survivor : survivors_) {
+        double& bound = chain_bounds_[link(survivor).chain];
+        n_chains += bound == 0.0;
+        bound = survivor.bound = std::max(bound, survivor.bound);
+    }
+    std::stable_sort(survivors_.begin(), survivors_.end(),
+                     [](const Survivor& a, const Survivor& b) { return a.bound < b.bound; });
+    if (survivors_.size() < least_chain_length * n_chains) return false;
+
+    below_.assign(n_words(survivors_.size()) * word_bits, -1);
+    tops_.assign(n_words(survivors_.size()), ~Word{0});
+    chain_tops_.assign(problem_.propositions.n_columns(), -1);
+    for (std::size_t t = 0; t < survivors_.size(); ++t) {
+        std::int32_t& top = chain_tops_[link(survivors_[t]).chain];
+        below_[t] = top;
+        if (top >= 0) {
+            const auto below = static_cast<std::size_t>(top);
+            tops_[below / word_bits] &= ~(Word{1} << (below % word_bits));
+        }
+        top = static_cast<std::int32_t>(t);
+    }
+    return true;
+}
+
+/// Sets: rows_ to the rows of other_ in descending order of their keys, equal ones merged.
 void ClassExpander::order_rows() {
-    const std::size_t last = keyed_.n_planes() - 1;
+    const std::size_t last = other_.n_planes() - 1;
     // The last plane decides nearly always, so it is sorted by value.
-    ranks_.resize(keyed_.size());
-    for (std::uint32_t i = 0; i < keyed_.size(); ++i) ranks_[i] = {keyed_.plane(last)[i], i};
+    ranks_.resize(other_.size());
+    for (std::uint32_t i = 0; i < other_.size(); ++i) ranks_[i] = {other_.plane(last)[i], i};
     const auto is_before = [&](const Rank& a, const Rank& b) {
         if (a.key != b.key) return a.key > b.key;
         for (std::size_t p = last; p-- > 0;) {
-            if (keyed_.plane(p)[a.row] != keyed_.plane(p)[b.row])
-                return keyed_.plane(p)[a.row] > keyed_.plane(p)[b.row];
+            if (other_.plane(p)[a.row] != other_.plane(p)[b.row])
+                return other_.plane(p)[a.row] > other_.plane(p)[b.row];
         }
         return false;
     };
     std::sort(ranks_.begin(), ranks_.end(), is_before);
-    permutation_.resize(keyed_.size());
+    permutation_.resize(other_.size());
     for (std::size_t k = 0; k < ranks_.size(); ++k) permutation_[k] = ranks_[k].row;
-    ordered_.gather(keyed_, permutation_.data(), permutation_.size());
-    if (ingredients_.row_classes) ordered_.merge_neighbours();
+    rows_.gather(other_, permutation_.data(), permutation_.size());
+    if (ingredients_.row_classes) rows_.merge_neighbours();
 }
 
 bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
@@ -453,15 +508,12 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     transpose_keys();
     out.counters.equivalence_immediate += drop_twins();
     if (survivors_.size() < 2) return true;
-    if (ingredients_.reordering) {
-        std::stable_sort(survivors_.begin(), survivors_.end(),
-                         [](const Survivor& a, const Survivor& b) { return a.bound < b.bound; });
-    }
+    has_chains_ = ingredients_.reordering && order_survivors();
     const std::size_t n_columns = survivors_.size(), n_planes = n_words(n_columns);
     const std::size_t n_blocks = n_words(rows_.size());
     // Keys in the new order, and a row for the forced ones.
-    keyed_.reset(rows_.size() + 1, n_planes, needs_coverage_);
-    for (std::size_t i = 0; i < rows_.size(); ++i) keyed_.push(rows_.sums(i));
+    other_.reset(rows_.size() + 1, n_planes, needs_coverage_);
+    for (std::size_t i = 0; i < rows_.size(); ++i) other_.push(rows_.sums(i));
     for (std::size_t p = 0; p < n_planes; ++p) {
         const std::size_t n = std::min(word_bits, n_columns - p * word_bits);
         for (std::size_t b = 0; b < n_blocks; ++b) {
@@ -472,22 +524,22 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
             }
             kernels_.transpose(block);
             const std::size_t n_rows = std::min(word_bits, rows_.size() - b * word_bits);
-            std::copy_n(block, n_rows, keyed_.plane(p) + b * word_bits);
+            std::copy_n(block, n_rows, other_.plane(p) + b * word_bits);
         }
     }
     if (has_forced_) {
-        const std::size_t i = keyed_.size();
-        keyed_.push(forced_);
+        const std::size_t i = other_.size();
+        other_.push(forced_);
         for (std::size_t p = 0; p < n_planes; ++p) {
             const std::size_t n = std::min(word_bits, n_columns - p * word_bits);
-            keyed_.plane(p)[i] = n == word_bits ? ~Word{0} : (Word{1} << n) - 1;
+            other_.plane(p)[i] = n == word_bits ? ~Word{0} : (Word{1} << n) - 1;
         }
     }
     AugmentationList augmentations;
     for (const Survivor& survivor : survivors_)
         augmentations.push_back({column_at(survivor.position), 0, survivor.bound});
     if (n_columns <= most_leaf_columns_) {
-        solve_rest(node, 0, keyed_, augmentations, can_prune, out);
+        solve_rest(node, 0, other_, augmentations, can_prune, out);
         return true;
     }
     order_rows();
@@ -501,11 +553,11 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
         out.children.back().query.push_back(augmentations[t].index);
     };
     siblings->is_examined =
-        !ingredients_.tangents || ordered_.size() * n_columns <= most_examined_at_once;
+        !ingredients_.tangents || rows_.size() * n_columns <= most_examined_at_once;
     if (!siblings->is_examined || !ingredients_.tangents) {
         for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(t);
     } else {
-        suffix_.assign(ordered_);
+        suffix_.assign(rows_);
         for (std::size_t t = 0; t + 1 < n_columns; ++t) {
             if (interrupt.is_requested()) return false;
             if (n_columns - t <= most_leaf_columns_) {
@@ -521,10 +573,11 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
                 continue;
             }
             const bool is_leaf = n_left <= most_leaf_columns_;
-            const ProofEffort effort{ingredients_.closure && !is_leaf, ingredients_.intersection};
             const RowsView rows = suffix_.free_rows();
-            if (kernels_.proves(rows, suffix_.forced(), problem_.l2_regularization,
-                                can_prune.threshold(), effort, proof_buffers(rows))) {
+            if (kernels_.proves(rows, chains(t / word_bits), suffix_.forced(),
+                                problem_.l2_regularization, can_prune.threshold(),
+                                is_leaf ? ProofEffort{false, false} : effort(rows),
+                                proof_buffers(rows))) {
                 ++out.counters.bound_immediate;
                 out.relaxed_bound =
                     std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
@@ -539,7 +592,7 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     siblings->excluded = node.siblings->excluded;
     for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
         siblings->excluded.insert(node.siblings->augmentations[i].index);
-    siblings->rows = ordered_.compact();
+    siblings->rows = rows_.compact();
     return true;
 }
 
@@ -586,6 +639,7 @@ void ClassExpander::solve_child(const Node& node, std::size_t t,
 }
 
 ProofBuffers ClassExpander::proof_buffers(const RowsView& rows) {
+    if (rows.size > most_paired_rows) return {};
     const auto grow = [](auto& values, std::size_t n) {
         if (values.size() < n) values.resize(n);
     };
@@ -594,10 +648,10 @@ ProofBuffers ClassExpander::proof_buffers(const RowsView& rows) {
     grow(row_columns_, set_size * rows.n_planes * word_bits);
     for (auto* set : {&taker_set_, &holder_set_}) grow(*set, set_size);
     grow(near_takers_, n_distances * set_size);
-    grow(used_columns_, rows.n_planes);
-    grow(common_columns_, rows.n_planes * set_size);
-    return {takers_.data(),     holders_.data(),     row_columns_.data(),  taker_set_.data(),
-            holder_set_.data(), near_takers_.data(), used_columns_.data(), common_columns_.data()};
+    grow(tight_keys_, rows.size * rows.n_planes);
+    grow(frontier_, rows.n_planes);
+    return {takers_.data(),     holders_.data(),     row_columns_.data(), taker_set_.data(),
+            holder_set_.data(), near_takers_.data(), tight_keys_.data(),  frontier_.data()};
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ struct ForcedRows {
     double hessian = 0.0;
 };
 
+/// Columns in chains of nested ones: a row in a column is in all columns above it in the chain.
+/// Numbers count from the first bit of the first plane.
+struct ChainsView {
+    const std::int32_t* below;  // by column: the next smaller one in its chain; negative for none;
+                                // null if every column is a chain of its own
+    const Word* tops;           // the largest column of each chain, in planes
+    std::int32_t first;         // number of the first bit, to be subtracted from those in `below`
+};
+
 /// Arrays may be read, not used, up to this many elements beyond their end.
 inline constexpr std::size_t padding = 8;
 
@@ -50,14 +59,14 @@ inline constexpr std::size_t chunk_words = 8;
 /// Buffers of a proof, for as many rows as it is about. A set of rows has a bit for each and whole
 /// chunks.
 struct ProofBuffers {
-    double* takers;        // n_slopes numbers a row, as are
-    double* holders;       // what is left of prices
-    Word* columns;         // a set for each column
-    Word* taker_set;       // one set, as are
-    Word* holder_set;      // those of which something is left
-    Word* near_takers;     // n_distances sets
-    Word* used_columns;    // a word for each plane
-    Word* common_columns;  // a word for each plane and word of a set
+    double* takers;     // n_slopes numbers a row, as are
+    double* holders;    // what is left of prices
+    Word* columns;      // a set for each column
+    Word* taker_set;    // one set, as are
+    Word* holder_set;   // those of which something is left
+    Word* near_takers;  // n_distances sets
+    Word* tight_keys;   // a plane of as many rows for each plane
+    Word* frontier;     // a word for each plane
 };
 
 /// Which arguments a proof uses.
@@ -79,8 +88,9 @@ struct Kernels {
 
     /// Whether no refinement is worth more than `value`, as far as it can tell (see
     /// tangent_proof.cpp). Keys are different and in descending order, the last plane counts most.
-    bool (*proves)(const RowsView& rows, const ForcedRows& forced, double l2_regularization,
-                   double value, const ProofEffort& effort, const ProofBuffers& buffers);
+    bool (*proves)(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
+                   double l2_regularization, double value, const ProofEffort& effort,
+                   const ProofBuffers& buffers);
 
     /// Turns 64 rows of 64 bits into columns: bit i of word j becomes bit j of word i.
     void (*transpose)(Word* block);

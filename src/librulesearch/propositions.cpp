@@ -132,6 +132,7 @@ Propositions PropositionsBuilder::build() {
         propositions_.signatures_.shrink_to_fit();
         propositions_.columns_ = distinct_extents(n_columns);
     }
+    find_chains();
     Propositions result = std::move(propositions_);
     *this = PropositionsBuilder(0);
     return result;
@@ -161,6 +162,34 @@ void PropositionsBuilder::find_distinct_rows() {
         }
     }
     propositions_.n_distinct_rows_ = numbers.size();
+}
+
+/// From small to large, each column goes on top of the chain with the largest top inside it.
+void PropositionsBuilder::find_chains() {
+    const std::vector<BitSet>& columns = propositions_.columns_;
+    struct Sized {
+        std::size_t size, column;
+    };
+    std::vector<Sized> order;
+    for (std::size_t column = 0; column < columns.size(); ++column)
+        order.push_back({columns[column].size(), column});
+    std::stable_sort(order.begin(), order.end(),
+                     [](const Sized& a, const Sized& b) { return a.size < b.size; });
+    propositions_.links_.resize(columns.size());
+    std::vector<Sized> tops;  // by chain
+    for (const Sized& entry : order) {
+        std::size_t best = tops.size();
+        for (std::size_t chain = 0; chain < tops.size(); ++chain) {
+            const bool is_larger = best == tops.size() || tops[chain].size > tops[best].size;
+            if (is_larger && columns[tops[chain].column].is_subset_of(columns[entry.column]))
+                best = chain;
+        }
+        const std::uint32_t level =
+            best == tops.size() ? 0 : propositions_.links_[tops[best].column].level + 1;
+        if (best == tops.size()) tops.push_back(entry);
+        tops[best] = entry;
+        propositions_.links_[entry.column] = {static_cast<std::uint32_t>(best), level};
+    }
 }
 
 std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns) const {

@@ -37,6 +37,14 @@ class Propositions {
     const Word* signature(std::size_t row) const { return signatures_.data() + row * stride(); }
     std::size_t stride() const { return n_words(n_columns()); }
 
+    /// Columns are sorted into *chains* of nested extents, such as those of thresholds of one
+    /// feature: of two columns in one chain, that of the lower level is contained in the other.
+    struct Link {
+        std::uint32_t chain;
+        std::uint32_t level;
+    };
+    const Link& link(std::size_t column) const { return links_[column]; }
+
   private:
     friend class PropositionsBuilder;
 
@@ -51,6 +59,7 @@ class Propositions {
     std::vector<std::ptrdiff_t> column_index_;  // by proposition: its column, `always` or `never`
     std::vector<BitSet> columns_;
     std::vector<Word> signatures_;
+    std::vector<Link> links_;  // by column
 };
 
 /// Takes the extents of propositions one after the other and keeps a bit per row and column, so
@@ -70,6 +79,7 @@ class PropositionsBuilder {
 
     void find_distinct_rows();
     std::vector<BitSet> distinct_extents(std::size_t n_columns) const;
+    void find_chains();
 
     Propositions propositions_;
     std::vector<Words> extents_;  // by column, over all rows

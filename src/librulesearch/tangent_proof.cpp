@@ -129,11 +129,11 @@ Totals totals_of(const RowsView& rows) {
 /// The proof for unions with a positive (`sign` 1) or a negative (-1) sum of gradients.
 class SignedProof {
   public:
-    SignedProof(const RowsView& rows, const Totals& totals, double sign, const ForcedRows& forced,
-                double l2_regularization, const ProofBuffers& buffers)
+    SignedProof(const RowsView& rows, const ChainsView& chains, const Totals& totals, double sign,
+                const ForcedRows& forced, double l2_regularization, const ProofBuffers& buffers)
         : rows_(rows),
+          chains_(chains),
           buffers_(buffers),
-          used_columns_(buffers.used_columns),
           sign_(sign),
           forced_gain_(sign * forced.gradient),
           forced_cost_(l2_regularization + forced.hessian),
@@ -266,37 +266,40 @@ class SignedProof {
             n_positive == 0 ? 0.0 : share * taken_[n_slopes / 2] / static_cast<double>(n_positive);
     }
 
-    /// Sets: by column, which rows lie in it. Rows come in chunks of one vector of words.
+    /// Sets: by column, which rows lie in it, in chunks of one vector of words; and the rows' tight
+    /// keys, which have the smallest column of each chain only: a row is in all columns of a key if
+    /// it is in those of the tight key.
     void transpose_keys() {
         for (std::size_t b = 0; b < n_chunks() * width; ++b) {
             const std::size_t begin = b * word_bits < rows_.size ? b * word_bits : rows_.size;
             const std::size_t left = rows_.size - begin, n = left < word_bits ? left : word_bits;
+            Word* columns = columns_of(b / width) + b % width;
             for (std::size_t p = 0; p < rows_.n_planes; ++p) {
                 Word block[word_bits] = {};
                 if (n > 0) {
                     std::memcpy(block, rows_.plane(p) + begin, n * sizeof(Word));
                     transpose(block);
                 }
-                Word* to = columns_of(b / width) + p * word_bits * width + b % width;
-                for (std::size_t j = 0; j < word_bits; ++j) to[j * width] = block[j];
+                for (std::size_t j = 0; j < word_bits; ++j)
+                    columns[(p * word_bits + j) * width] = block[j];
             }
-        }
-    }
-    /// Sets: by chunk and plane, the columns that contain all rows of the chunk.
-    void find_common_columns() {
-        for (std::size_t chunk = 0; chunk < n_chunks(); ++chunk) {
-            const std::size_t begin = chunk * chunk_size;
-            const std::size_t end =
-                begin + chunk_size < rows_.size ? begin + chunk_size : rows_.size;
+            if (n == 0 || !has_chains()) continue;
             for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-                Word common = ~Word{0};
-                for (std::size_t i = begin; i < end; ++i) common &= rows_.plane(p)[i];
-                common_columns(chunk)[p] = common;
+                Word block[word_bits];
+                for (std::size_t j = 0; j < word_bits; ++j) {
+                    const std::size_t column = p * word_bits + j;
+                    const std::int32_t below = chains_.below[column] - chains_.first;
+                    block[j] = columns[column * width];
+                    if (below >= 0) block[j] &= ~columns[static_cast<std::size_t>(below) * width];
+                }
+                transpose(block);
+                std::memcpy(buffers_.tight_keys + p * rows_.size + begin, block, n * sizeof(Word));
             }
         }
     }
-    Word* common_columns(std::size_t chunk) const {
-        return buffers_.common_columns + chunk * rows_.n_planes;
+    bool has_chains() const { return chains_.below != nullptr; }
+    const Word* tight_plane(std::size_t p) const {
+        return has_chains() ? buffers_.tight_keys + p * rows_.size : rows_.plane(p);
     }
     std::size_t n_chunks() const { return (rows_.size + chunk_size - 1) / chunk_size; }
     /// The rows of a chunk that lie in each column.
@@ -331,7 +334,6 @@ class SignedProof {
     bool holds_by_closure() {
         constexpr std::size_t patience = 16;  // takers between two tests
         transpose_keys();
-        find_common_columns();
         for (std::size_t b = 0; b < n_chunks() * width; ++b)
             buffers_.taker_set[b] = buffers_.holder_set[b] = 0;
         work_ = 0;
@@ -372,9 +374,7 @@ class SignedProof {
             if (!any(supersets != WordVector{})) continue;
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
-                // Columns with all rows of the chunk take none away.
-                Word bits = rows_.plane(p)[row] & ~common_columns(chunk)[p];
-                for (; bits != 0; bits &= bits - 1)
+                for (Word bits = tight_plane(p)[row]; bits != 0; bits &= bits - 1)
                     supersets &= load(columns + lowest_bit(bits) * width);
             }
             const bool is_left = for_each_row(chunk, supersets, [&](std::size_t n) {
@@ -417,10 +417,6 @@ class SignedProof {
     /// Holders with much left first.
     bool holds_by_intersection() {
         if (is_out_of_reach()) return false;
-        for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-            used_columns_[p] = 0;
-            for (std::size_t i = 0; i < rows_.size; ++i) used_columns_[p] |= rows_.plane(p)[i];
-        }
         double all[n_slopes];
         sum(buffers_.holder_set, buffers_.holders).to(all);
         std::size_t n_holders = 0;
@@ -448,7 +444,8 @@ class SignedProof {
     /// Sets off pairs of takers against one holder, beginning with the takers that are closest to
     /// being inside the holder: they have most partners.
     void set_off_pairs(std::size_t holder) {
-        find_near_takers(holder);
+        find_frontier(holder);
+        find_near_takers();
         Lanes left = Lanes::from(held(holder));
         Lanes psi = Lanes::from(psi_);
         constexpr int n_tries = 8;
@@ -458,7 +455,7 @@ class SignedProof {
             const Word* takers = buffers_.near_takers + distance * n_chunks() * width;
             for (std::size_t chunk = 0; chunk < n_chunks() && goes_on; ++chunk) {
                 goes_on = for_each_row(chunk, load(takers + chunk * width), [&](std::size_t i) {
-                    return set_off_with_partners(i, holder, left, psi) && ++n_tried < n_tries;
+                    return set_off_with_partners(i, left, psi) && ++n_tried < n_tries;
                 });
             }
         }
@@ -467,9 +464,23 @@ class SignedProof {
         psi.to(psi_);
     }
 
-    /// Sets: takers with one, two and three columns that the holder is not in. Counts in binary,
-    /// for all rows of a chunk at once.
-    void find_near_takers(std::size_t holder) {
+    /// Sets: the largest column of each chain that the holder is not in. A taker that is in none of
+    /// them is inside the holder.
+    void find_frontier(std::size_t holder) {
+        for (std::size_t p = 0; p < rows_.n_planes; ++p)
+            buffers_.frontier[p] = chains_.tops[p] & ~rows_.plane(p)[holder];
+        for (std::size_t p = 0; p < rows_.n_planes && has_chains(); ++p) {
+            for (Word bits = tight_plane(p)[holder]; bits != 0; bits &= bits - 1) {
+                const std::int32_t below =
+                    chains_.below[p * word_bits + lowest_bit(bits)] - chains_.first;
+                if (below >= 0) insert(buffers_.frontier, static_cast<std::size_t>(below));
+            }
+        }
+    }
+
+    /// Sets: takers in one, two and three columns of the frontier. Counts in binary, for all rows
+    /// of a chunk at once.
+    void find_near_takers() {
         for (std::size_t chunk = 0; chunk < n_chunks(); ++chunk) {
             const WordVector takers = load(buffers_.taker_set + chunk * width);
             Word* to = buffers_.near_takers + chunk * width;
@@ -481,8 +492,7 @@ class SignedProof {
             }
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
-                Word bits = used_columns_[p] & ~rows_.plane(p)[holder];
-                for (; bits != 0; bits &= bits - 1) {
+                for (Word bits = buffers_.frontier[p]; bits != 0; bits &= bits - 1) {
                     const WordVector rows = load(columns + lowest_bit(bits) * width);
                     const WordVector carry = ones & rows;
                     ones ^= rows;
@@ -498,17 +508,17 @@ class SignedProof {
     }
 
     /// Returns whether there was any partner, and some of the holder is left.
-    bool set_off_with_partners(std::size_t taker, std::size_t holder, Lanes& holder_left,
-                               Lanes& psi) {
+    bool set_off_with_partners(std::size_t taker, Lanes& holder_left, Lanes& psi) {
         Lanes left = Lanes::from(taken(taker));
         bool has_partner = false, is_left = true;
         for (std::size_t chunk = 0; chunk < n_chunks() && is_left; ++chunk) {
-            // Partners are in none of the columns that keep it from being inside the holder.
+            // Partners are in none of the columns that keep it from being inside the holder. If
+            // they are in one of them, they are in the one of the frontier.
             WordVector partners = load(buffers_.taker_set + chunk * width);
             if (!any(partners != WordVector{})) continue;
             const Word* columns = columns_of(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
-                Word bits = rows_.plane(p)[taker] & ~rows_.plane(p)[holder];
+                Word bits = rows_.plane(p)[taker] & buffers_.frontier[p];
                 for (; bits != 0; bits &= bits - 1)
                     partners &= ~load(columns + lowest_bit(bits) * width);
             }
@@ -536,8 +546,8 @@ class SignedProof {
     static constexpr std::size_t chunk_size = width * word_bits;
 
     const RowsView& rows_;
+    const ChainsView& chains_;
     const ProofBuffers& buffers_;
-    Word* used_columns_;
     const double sign_;
     const double forced_gain_, forced_cost_, free_gain_, total_gain_, total_cost_, steepest_;
     double value_ = 0.0;
@@ -549,12 +559,13 @@ class SignedProof {
 
 }  // namespace
 
-bool proves(const RowsView& rows, const ForcedRows& forced, double l2_regularization, double value,
-            const ProofEffort& effort, const ProofBuffers& buffers) {
+bool proves(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
+            double l2_regularization, double value, const ProofEffort& effort,
+            const ProofBuffers& buffers) {
     if (!(value > 0.0)) return false;
     const Totals totals = totals_of(rows);
-    SignedProof positive(rows, totals, 1.0, forced, l2_regularization, buffers);
-    SignedProof negative(rows, totals, -1.0, forced, l2_regularization, buffers);
+    SignedProof positive(rows, chains, totals, 1.0, forced, l2_regularization, buffers);
+    SignedProof negative(rows, chains, totals, -1.0, forced, l2_regularization, buffers);
     // The sign with more to gain is more likely to spoil the proof.
     const bool is_swapped = negative.largest_gain() > positive.largest_gain();
     SignedProof& first = is_swapped ? negative : positive;
