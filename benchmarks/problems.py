@@ -22,6 +22,7 @@ from sklearn.model_selection import train_test_split
 
 from laconic.propositions import CandidatePropositions
 from laconic.rules import Proposition
+from laconic.search import Propositions
 from laconic.tables import as_table
 
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"
@@ -65,7 +66,7 @@ class Problem:
         propositions = paper_propositions(self.X, self.max_conditions_per_column)
         table = as_table(self.X)
         extents = np.array([proposition.covered(table) for proposition in propositions])
-        return CandidatePropositions(tuple(propositions), extents)
+        return CandidatePropositions(tuple(propositions), Propositions(extents))
 
 
 def find_datasets(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -46,7 +46,7 @@ def main(folder, bound):
         versions=versions, n_conditions=len(paper_propositions(X, task.max_conditions_per_column))
     )
     model = make_model(task, bound)
-    # Pays for what only the first fit of a process costs. Both ends: a classifier needs two classes.
+    # Pays for what only the first fit of a process costs. Both ends: two classes are needed.
     few = np.argsort(task.y)[[*range(10), *range(-10, 0)]]
     model.fit(X.iloc[few], task.y[few])
     seconds = []

@@ -18,7 +18,7 @@ enum class Bound {
 struct OptimalOptions {
     Bound bound = Bound::row_classes;
     /// Of the search for a first incumbent; 0 starts from the true query.
-    std::size_t beam_width = 4;
+    std::size_t beam_width = 6;
     std::size_t n_workers = 1;
     /// Bytes that open nodes may take before the search turns depth-first.
     std::size_t memory_limit = std::size_t{1} << 28;

@@ -36,7 +36,7 @@ def search_optimal(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
     bound: str = "row_classes",
-    beam_width: int = 4,
+    beam_width: int = 6,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
     instruction_set: str | None = None,
@@ -58,7 +58,7 @@ def search_optimal(
     bound : {"row_classes", "paper"}, default="row_classes"
         Bounding theorem applied to classes of rows that the remaining propositions cannot tell
         apart, or to single rows.
-    beam_width : int, default=4
+    beam_width : int, default=6
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
     memory_limit : int, default=2**28
         Bytes that open nodes may take. Beyond that the search goes on depth-first, with a bound
