@@ -1,0 +1,50 @@
+"""Memory after many fits."""
+
+import gc
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from laconic import RuleBoostingRegressor
+from laconic.search import SearchProblem, search
+
+STATM = Path("/proc/self/statm")
+
+
+def resident_bytes():
+    gc.collect()
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm to read the memory in use")
+def test_a_thousand_fits_leave_nothing_behind():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 5))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=200)
+    model = RuleBoostingRegressor(2, n_jobs=2, max_conditions=None, node_limit=20)
+    model.set_params(callback=lambda progress: False)
+    for _ in range(100):
+        model.fit(X, y)
+    before = resident_bytes()
+    for _ in range(1000):
+        model.fit(X, y)
+    # A megabyte is a kilobyte a fit; the statistics of one fit alone are more than that.
+    assert resident_bytes() - before < 2**20
+
+
+@pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm to read the memory in use")
+def test_neither_do_searches_that_are_stopped():
+    rng = np.random.default_rng(0)
+    extents = rng.random((60, 500)) < 0.5
+    problem = SearchProblem(extents, rng.normal(size=500), np.ones(500), l2_regularization=1.0)
+
+    def run(n_times):
+        for _ in range(n_times):
+            search(problem, node_limit=5, memory_limit=0, n_jobs=2)
+
+    run(50)
+    before = resident_bytes()
+    run(300)
+    assert resident_bytes() - before < 2**20
