@@ -29,7 +29,7 @@ class Beam {
         : problem_(problem), limits_(limits), kernels_(kernels) {
         const Propositions& propositions = problem.propositions;
         const std::size_t n_rows = propositions.n_distinct_rows();
-        rows_.reset(n_rows, propositions.stride(), true);
+        rows_.reset(n_rows, propositions.stride(), limits.min_coverage > 0.0);
         for (std::size_t row = 0; row < n_rows; ++row) {
             rows_.push(problem.rows[row]);
             for (std::size_t p = 0; p < propositions.stride(); ++p)

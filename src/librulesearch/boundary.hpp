@@ -53,10 +53,7 @@ class Boundary {
     /// have to collect its own.
     void push_children(std::vector<Node> children, const std::shared_ptr<Siblings>& siblings) {
         if (children.empty()) return;
-        // A table of many rows is collected anew rather than kept, one for each node.
-        const std::size_t n_bytes = siblings->rows.n_bytes();
-        if (n_bytes > memory_limit_ / 16 || used_ + *shared_ + n_bytes > memory_limit_ / 2)
-            siblings->rows = {};
+        if (used_ + *shared_ + siblings->rows.n_bytes() > memory_limit_ / 2) siblings->rows = {};
         const std::size_t shared = siblings->n_bytes();
         *shared_ += shared;
         siblings->on_release = Release(shared_, shared);

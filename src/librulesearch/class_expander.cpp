@@ -51,7 +51,11 @@ class ClassExpander final : public Expander {
     void transpose_keys();
     std::size_t drop_twins();
     bool order_survivors();
+    void key_rows();
     void order_rows();
+    static void add_child(const Node& node, std::size_t t, Expansion& out);
+    bool examine_children(const Node& node, const AugmentationList& augmentations,
+                          const Pruning& can_prune, const Interrupt& interrupt, Expansion& out);
     bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                 Expansion& out);
     void solve_rest(const Node& node, std::size_t t, const KeyedRows& rows,
@@ -120,6 +124,7 @@ class ClassExpander final : public Expander {
     bool has_chains_ = false;
     std::vector<double> chain_bounds_;
     std::vector<std::int32_t> chain_tops_;
+    bool is_transposed_ = false;
     std::vector<Word> columns_of_rows_;  // by position: bits over rows
     std::vector<std::uint32_t> permutation_;
     SuffixRows suffix_;
@@ -230,14 +235,12 @@ void ClassExpander::take_rows_of_table(const Node& node) {
         for (std::size_t p = 0; p < rows.n_planes(); ++p)
             rows.plane(p)[i] = propositions.signature(row)[p] & mask[p];
     };
-    if (node.query.empty() && augmentations.size() == propositions.n_columns()) {
-        rows_.reset(propositions.n_distinct_rows(), propositions.stride(), needs_coverage_);
-        for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row) take(rows_, row);
-        return;
-    }
-    other_.reset(extent.size(), propositions.stride(), needs_coverage_);
-    extent.for_each([&](std::size_t row) { take(other_, row); });
-    order_rows();
+    const std::size_t n_rows = extent.size();
+    const bool is_root = node.query.empty() && augmentations.size() == propositions.n_columns();
+    KeyedRows& rows = is_root ? rows_ : other_;  // those of the root are distinct already
+    rows.reset(n_rows, propositions.stride(), needs_coverage_);
+    extent.for_each([&](std::size_t row) { take(rows, row); });
+    if (!is_root) order_rows();
 }
 
 /// Sets: candidates_, and moves rows in all or none of them out of rows_. Returns false if there is
@@ -306,8 +309,15 @@ bool ClassExpander::is_proven(const Node&, const Pruning& can_prune) {
 
 /// Sets: other_, the rows by sign and ratio.
 void ClassExpander::sort_rows() {
+    std::size_t n_positive = 0, n_negative = 0;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        n_positive += rows_.gradient(i) > 0.0;
+        n_negative += rows_.gradient(i) < 0.0;
+    }
     positive_.clear();
+    positive_.reserve(n_positive);
     negative_.clear();
+    negative_.reserve(n_negative);
     neutral_.clear();
     for (std::uint32_t i = 0; i < rows_.size(); ++i) {
         const double gradient = rows_.gradient(i), hessian = rows_.hessian(i);
@@ -323,6 +333,7 @@ void ClassExpander::sort_rows() {
     std::sort(positive_.begin(), positive_.end(), descending);
     std::sort(negative_.begin(), negative_.end(), descending);
     permutation_.clear();
+    permutation_.reserve(rows_.size());
     for (const Ranked& ranked : positive_) permutation_.push_back(ranked.row);
     for (const Ranked& ranked : negative_) permutation_.push_back(ranked.row);
     permutation_.insert(permutation_.end(), neutral_.begin(), neutral_.end());
@@ -388,8 +399,9 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
     }
 }
 
-/// Sets: columns_of_rows_.
+/// Sets: columns_of_rows_, unless that is done already.
 void ClassExpander::transpose_keys() {
+    if (std::exchange(is_transposed_, true)) return;
     const std::size_t n_blocks = n_words(rows_.size());
     columns_of_rows_.resize(rows_.n_planes() * word_bits * n_blocks);
     for (std::size_t p = 0; p < rows_.n_planes(); ++p) {
@@ -423,6 +435,7 @@ std::size_t ClassExpander::drop_twins() {
                column_hessians_[a] == column_hessians_[b];
     };
     const auto are_twins = [&](std::uint32_t a, std::uint32_t b) {
+        transpose_keys();
         const auto begin = columns_of_rows_.begin() + static_cast<std::ptrdiff_t>(a * n_blocks);
         return std::equal(begin, begin + static_cast<std::ptrdiff_t>(n_blocks),
                           columns_of_rows_.begin() + static_cast<std::ptrdiff_t>(b * n_blocks));
@@ -504,14 +517,44 @@ void ClassExpander::order_rows() {
 
 bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                            Expansion& out) {
-    if (survivors_.size() < 2) return true;
-    transpose_keys();
+    is_transposed_ = false;
     out.counters.equivalence_immediate += drop_twins();
     if (survivors_.size() < 2) return true;
     has_chains_ = ingredients_.reordering && order_survivors();
+    AugmentationList augmentations;
+    for (const Survivor& survivor : survivors_)
+        augmentations.push_back({column_at(survivor.position), 0, survivor.bound});
+    const std::size_t n_columns = augmentations.size();
+    const bool is_leaf = n_columns <= most_leaf_columns_;
+    const bool is_large = rows_.size() * n_columns > most_examined_at_once && !is_leaf;
+    if (!is_large) key_rows();
+    if (is_leaf) {
+        solve_rest(node, 0, other_, augmentations, can_prune, out);
+        return true;
+    }
+    const auto siblings = std::make_shared<Siblings>();
+    out.siblings = siblings;
+    siblings->augmentations = augmentations;
+    siblings->excluded = node.siblings->excluded;
+    for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
+        siblings->excluded.insert(node.siblings->augmentations[i].index);
+    if (is_large || !ingredients_.tangents) {
+        siblings->is_examined = !ingredients_.tangents;
+        for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, t, out);
+    }
+    if (is_large) return true;
+    order_rows();
+    if (ingredients_.tangents && !examine_children(node, augmentations, can_prune, interrupt, out))
+        return false;
+    if (!out.children.empty()) siblings->rows = rows_.compact();
+    return true;
+}
+
+/// Sets: other_, the rows with keys in the order of the survivors, and one row for the forced ones.
+void ClassExpander::key_rows() {
+    transpose_keys();
     const std::size_t n_columns = survivors_.size(), n_planes = n_words(n_columns);
     const std::size_t n_blocks = n_words(rows_.size());
-    // Keys in the new order, and a row for the forced ones.
     other_.reset(rows_.size() + 1, n_planes, needs_coverage_);
     for (std::size_t i = 0; i < rows_.size(); ++i) other_.push(rows_.sums(i));
     for (std::size_t p = 0; p < n_planes; ++p) {
@@ -535,64 +578,50 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
             other_.plane(p)[i] = n == word_bits ? ~Word{0} : (Word{1} << n) - 1;
         }
     }
-    AugmentationList augmentations;
-    for (const Survivor& survivor : survivors_)
-        augmentations.push_back({column_at(survivor.position), 0, survivor.bound});
-    if (n_columns <= most_leaf_columns_) {
-        solve_rest(node, 0, other_, augmentations, can_prune, out);
-        return true;
-    }
-    order_rows();
+}
 
-    const auto siblings = std::make_shared<Siblings>();
-    out.siblings = siblings;
-    siblings->augmentations = augmentations;
-    const auto add_child = [&](std::size_t t) {
-        out.children.push_back(
-            {std::min(augmentations[t].bound, node.bound), node.query, siblings, t + 1});
-        out.children.back().query.push_back(augmentations[t].index);
-    };
-    siblings->is_examined =
-        !ingredients_.tangents || rows_.size() * n_columns <= most_examined_at_once;
-    if (!siblings->is_examined || !ingredients_.tangents) {
-        for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(t);
-    } else {
-        suffix_.assign(rows_);
-        for (std::size_t t = 0; t + 1 < n_columns; ++t) {
-            if (interrupt.is_requested()) return false;
-            if (n_columns - t <= most_leaf_columns_) {
-                solve_rest(node, t, suffix_.rows(), augmentations, can_prune, out);
-                break;
-            }
-            if (!suffix_.next_child(t)) continue;
-            std::size_t n_left = 0;
-            for (const Word word : suffix_.candidates())
-                n_left += static_cast<std::size_t>(std::popcount(word));
-            if (n_left <= std::min(few_columns, most_leaf_columns_)) {
-                solve_child(node, t, augmentations, can_prune, out);
-                continue;
-            }
-            const bool is_leaf = n_left <= most_leaf_columns_;
-            const RowsView rows = suffix_.free_rows();
-            if (kernels_.proves(rows, chains(t / word_bits), suffix_.forced(),
-                                problem_.l2_regularization, can_prune.threshold(),
-                                is_leaf ? ProofEffort{false, false} : effort(rows),
-                                proof_buffers(rows))) {
-                ++out.counters.bound_immediate;
-                out.relaxed_bound =
-                    std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
-            } else if (is_leaf) {
-                solve_child(node, t, augmentations, can_prune, out);
-            } else {
-                add_child(t);
-            }
+void ClassExpander::add_child(const Node& node, std::size_t t, Expansion& out) {
+    const Augmentation& augmentation = out.siblings->augmentations[t];
+    out.children.push_back(
+        {std::min(augmentation.bound, node.bound), node.query, out.siblings, t + 1});
+    out.children.back().query.push_back(augmentation.index);
+}
+
+/// Adds the children that are not proven to be in vain. Returns false if it was interrupted.
+bool ClassExpander::examine_children(const Node& node, const AugmentationList& augmentations,
+                                     const Pruning& can_prune, const Interrupt& interrupt,
+                                     Expansion& out) {
+    const std::size_t n_columns = augmentations.size();
+    suffix_.assign(rows_);
+    for (std::size_t t = 0; t + 1 < n_columns; ++t) {
+        if (interrupt.is_requested()) return false;
+        if (n_columns - t <= most_leaf_columns_) {
+            solve_rest(node, t, suffix_.rows(), augmentations, can_prune, out);
+            break;
+        }
+        if (!suffix_.next_child(t)) continue;
+        std::size_t n_left = 0;
+        for (const Word word : suffix_.candidates())
+            n_left += static_cast<std::size_t>(std::popcount(word));
+        if (n_left <= std::min(few_columns, most_leaf_columns_)) {
+            solve_child(node, t, augmentations, can_prune, out);
+            continue;
+        }
+        const bool is_leaf = n_left <= most_leaf_columns_;
+        const RowsView rows = suffix_.free_rows();
+        if (kernels_.proves(rows, chains(t / word_bits), suffix_.forced(),
+                            problem_.l2_regularization, can_prune.threshold(),
+                            is_leaf ? ProofEffort{false, false} : effort(rows),
+                            proof_buffers(rows))) {
+            ++out.counters.bound_immediate;
+            out.relaxed_bound =
+                std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
+        } else if (is_leaf) {
+            solve_child(node, t, augmentations, can_prune, out);
+        } else {
+            add_child(node, t, out);
         }
     }
-    if (out.children.empty()) return true;
-    siblings->excluded = node.siblings->excluded;
-    for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
-        siblings->excluded.insert(node.siblings->augmentations[i].index);
-    siblings->rows = rows_.compact();
     return true;
 }
 
