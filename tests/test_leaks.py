@@ -44,7 +44,9 @@ def test_neither_do_searches_that_are_stopped():
         for _ in range(n_times):
             search(problem, node_limit=5, memory_limit=0, n_jobs=2)
 
-    run(50)
-    before = resident_bytes()
+    # Which of the allocator's arenas a thread gets differs from run to run: the first ones fill all.
     run(300)
-    assert resident_bytes() - before < 2**20
+    before = resident_bytes()
+    run(1000)
+    # Four kilobytes a search; the rows of one search are more than that.
+    assert resident_bytes() - before < 2**22

@@ -52,13 +52,6 @@ class BitSet {
         return true;
     }
 
-    bool intersects(const BitSet& other) const {
-        for (std::size_t w = 0; w < words_.size(); ++w) {
-            if ((words_[w] & other.words_[w]) != 0) return true;
-        }
-        return false;
-    }
-
     BitSet& operator&=(const BitSet& other) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
         return *this;
@@ -66,11 +59,6 @@ class BitSet {
     /// Keeps what is also in the set that `words` spell.
     void intersect(const Word* words) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= words[w];
-    }
-    /// Removes the members of `other`.
-    BitSet& operator-=(const BitSet& other) {
-        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
-        return *this;
     }
     auto operator<=>(const BitSet&) const = default;
 
@@ -85,23 +73,6 @@ class BitSet {
   private:
     std::vector<Word> words_;
 };
-
-/// Number of members that two sets share.
-inline std::size_t intersection_size(const BitSet& a, const BitSet& b) {
-    std::size_t total = 0;
-    for (std::size_t w = 0; w < a.words().size(); ++w) {
-        total += static_cast<std::size_t>(std::popcount(a.words()[w] & b.words()[w]));
-    }
-    return total;
-}
-
-/// Whether two sets have the same members in `region`.
-inline bool are_equal_within(const BitSet& region, const BitSet& a, const BitSet& b) {
-    for (std::size_t w = 0; w < region.words().size(); ++w) {
-        if (((a.words()[w] ^ b.words()[w]) & region.words()[w]) != 0) return false;
-    }
-    return true;
-}
 
 /// Hash of a run of words: FNV-1a with a final mix.
 inline std::size_t hash_words(const Word* words, std::size_t count) {

@@ -43,7 +43,7 @@ class ClassExpander final : public Expander {
     void take_rows(const Node& node);
     void take_rows_of_table(const Node& node);
     bool select_candidates(const Node& node, const Pruning& can_prune, Expansion& out);
-    bool is_proven(const Node& node, const Pruning& can_prune);
+    bool is_proven(const Pruning& can_prune);
     void sort_rows();
     void bound_candidates(const Pruning& can_prune);
     double make_offers(const Node& node, const Pruning& can_prune, Expansion& out) const;
@@ -144,7 +144,7 @@ Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
     }
     take_rows(node);
     if (!select_candidates(node, can_prune, out)) return out;
-    if (!node.siblings->is_examined && is_proven(node, can_prune)) {
+    if (!node.siblings->is_examined && is_proven(can_prune)) {
         ++out.counters.bound_immediate;
         out.relaxed_bound =
             std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
@@ -200,16 +200,7 @@ void ClassExpander::take_rows(const Node& node) {
         columns_.push_back(augmentations[i].index);
         known_bounds_.push_back(augmentations[i].bound);
     }
-    permutation_.resize(from.size());
-    std::size_t n = 0;
-    const Word* plane = from.plane(first);
-    for (std::uint32_t i = 0; i < from.size(); ++i) {
-        permutation_[n] = i;
-        n += (plane[i] >> (t % word_bits)) & 1;
-    }
-    rows_.gather(from, permutation_.data(), n, first);
-    Word* keys = rows_.plane(0);
-    for (std::size_t i = 0; i < n; ++i) keys[i] &= bits_above(t);
+    rows_.take_child(from, t, permutation_);
     if (ingredients_.row_classes) rows_.merge_neighbours();
 }
 
@@ -298,7 +289,7 @@ bool ClassExpander::select_candidates(const Node& node, const Pruning& can_prune
 }
 
 /// What a parent with too many rows left undone.
-bool ClassExpander::is_proven(const Node&, const Pruning& can_prune) {
+bool ClassExpander::is_proven(const Pruning& can_prune) {
     if (!ingredients_.tangents) return false;
     // Keys are in descending order, unless candidates have gone; proofs do not depend on it.
     const RowsView rows = rows_.view();

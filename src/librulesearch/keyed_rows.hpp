@@ -104,6 +104,22 @@ class KeyedRows {
         size_ = n_kept;
     }
 
+    /// Sets: the rows of another list that have bit t, without the bits up to t and the planes
+    /// before that of t. `selected` is a buffer.
+    void take_child(const KeyedRows& from, std::size_t t, std::vector<std::uint32_t>& selected) {
+        const std::size_t first = t / word_bits;
+        selected.resize(from.size_);
+        std::size_t n = 0;
+        const Word* bits = from.plane(first);
+        for (std::uint32_t i = 0; i < from.size_; ++i) {
+            selected[n] = i;
+            n += (bits[i] >> (t % word_bits)) & 1;
+        }
+        gather(from, selected.data(), n, first);
+        const Word above = ~((Word{2} << (t % word_bits)) - 1);
+        for (std::size_t i = 0; i < n; ++i) plane(0)[i] &= above;
+    }
+
     /// Rows [begin, end) without the planes before the first one given.
     RowsView view(std::size_t begin, std::size_t end, std::size_t first_plane = 0) const {
         return {gradients_.data() + begin,  hessians_.data() + begin,

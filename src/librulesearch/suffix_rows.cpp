@@ -4,17 +4,9 @@ namespace rulesearch {
 
 bool SuffixRows::next_child(std::size_t t) {
     const std::size_t first = t / word_bits, n_planes = rows_.n_planes() - first;
-    selected_.resize(rows_.size());
-    std::size_t n = 0;
-    const Word* plane = rows_.plane(first);
-    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-        selected_[n] = i;
-        n += (plane[i] >> (t % word_bits)) & 1;
-    }
-    child_.gather(rows_, selected_.data(), n, first);
+    child_.take_child(rows_, t, selected_);
     // Rows that agree in the bits behind t differ in bit t: no two rows of the child are equal.
-    Word* first_plane = child_.plane(0);
-    for (std::size_t i = 0; i < n; ++i) first_plane[i] &= bits_above(t);
+    const std::size_t n = child_.size();
     clear_bit(t);
 
     candidates_.assign(n_planes, 0);

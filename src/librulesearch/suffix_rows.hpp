@@ -9,9 +9,6 @@
 
 namespace rulesearch {
 
-/// Bits above `t` of the plane that `t` lies in.
-inline Word bits_above(std::size_t t) { return ~((Word{2} << (t % word_bits)) - 1); }
-
 /// Walks over children t = 0, 1, ... of rows that are distinct and in descending order of their
 /// keys, read as numbers. Clearing the lowest bit used leaves them in order, and rows that have
 /// become equal are neighbours.

@@ -177,7 +177,7 @@ class SignedProof {
 
     /// To be called after the grid did not do.
     bool holds_by_pairs(const ProofEffort& effort) {
-        if (!effort.closure || is_hopeless_ || !can_hold(1.0)) return false;
+        if (!effort.closure || is_hopeless_ || !can_hold()) return false;
         choose_least_price();
         return holds_by_closure() || (effort.intersection && holds_by_intersection());
     }
@@ -243,13 +243,12 @@ class SignedProof {
         return is_below(numbers, &first, &last);
     }
 
-    /// Whether it would do if a `share` of all positive prices were set off, as far as negative
-    /// ones last.
-    bool can_hold(double share) const {
+    /// Whether it would do if all positive prices were set off, as far as negative ones last.
+    bool can_hold() const {
         double best[n_slopes];
         for (std::size_t j = 0; j < n_slopes; ++j) {
             const double held = taken_[j] - (2.0 * total_gain_ - slopes_[j] * total_cost_);
-            best[j] = psi_[j] - smaller_of(share * taken_[j], held);
+            best[j] = psi_[j] - smaller_of(taken_[j], held);
         }
         return is_below(Lanes::from(best));
     }
