@@ -44,7 +44,7 @@ def test_neither_do_searches_that_are_stopped():
         for _ in range(n_times):
             search(problem, node_limit=5, memory_limit=0, n_jobs=2)
 
-    # Which of the allocator's arenas a thread gets differs from run to run: the first ones fill all.
+    # Which of the allocator's arenas a thread gets differs from run to run: all fill up first.
     run(300)
     before = resident_bytes()
     run(1000)

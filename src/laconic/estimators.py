@@ -489,7 +489,8 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
         # Integers, booleans and texts are finite, and classes in any case.
         if labels.dtype.kind not in "iubU":
             assert_all_finite(labels, input_name="y")
-            check_classification_targets(labels)
+            if not _are_whole(labels):
+                check_classification_targets(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
         if len(classes) > 2:
@@ -686,6 +687,11 @@ def _as_1d(y: ArrayLike) -> NDArray[Any]:
         return y
     labels: NDArray[Any] = column_or_1d(y, warn=True)
     return labels
+
+
+def _are_whole(labels: NDArray[Any]) -> bool:
+    """Tell whether labels are floats without a fraction, which are classes like integers."""
+    return labels.dtype.kind == "f" and bool((np.trunc(labels) == labels).all())
 
 
 def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:

@@ -37,6 +37,8 @@ Rows: TypeAlias = slice | NDArray[np.bool_]
 
 # Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
 NUMBER_KINDS = "fiub"
+# Names of the dtypes that pandas has for text alone.
+PANDAS_TEXT = ("str", "string")
 TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 # Enough names to recognise a table by, few enough to read in a traceback.
@@ -280,7 +282,7 @@ def _wrap_frame(X: Any) -> Table:
 
     def extract(position: int, name: str) -> Column:
         if is_pandas:
-            return _pandas_column(name, X.iloc[:, position])
+            return _pandas_column(name, X[labels[position]])
         return _series_column(name, frame[:, position])
 
     return Table(names, frame.shape[0], extract, is_named=is_named)
@@ -409,6 +411,9 @@ def _array_column(name: str, values: NDArray[Any]) -> Column:
 def _pandas_column(name: str, series: Any) -> Column:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
         return _array_column(name, series.to_numpy())
+    if series.dtype.name in PANDAS_TEXT:
+        codes, distinct = series.factorize()
+        return _recoded(name, codes, distinct.tolist(), _text_column)
     return _series_column(name, nw.from_native(series, series_only=True))
 
 

@@ -108,9 +108,7 @@ def search(
     limits = SearchLimits(
         max_conditions, min_coverage, approximation_factor, node_limit, time_limit
     )
-    # Weights are rounded when they are added up; a requirement that is met but for that is met.
-    limits = dataclasses.replace(limits, min_coverage=min_coverage * (1 - 1e-12))
-    if limits.min_coverage > problem.total_coverage:
+    if limits.required_coverage > problem.total_coverage:
         raise ValueError(
             f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
             f"Got {min_coverage!r}: no query covers that much."

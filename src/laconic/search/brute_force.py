@@ -54,7 +54,7 @@ def search_brute_force(
                 longer.append(((*query, p), augmented))
         for query, covered in longer:
             value = problem.value(covered)
-            if value > best_value and problem.coverage[covered].sum() >= limits.min_coverage:
+            if value > best_value and problem.coverage[covered].sum() >= limits.required_coverage:
                 best_query, best_value = query, value
         level = longer
     return SearchResult(

@@ -60,7 +60,7 @@ def search_beam(
         problem.coverage,
         problem.l2_regularization,
         max_conditions=capped(limits.max_conditions),
-        min_coverage=limits.min_coverage,
+        min_coverage=limits.required_coverage,
         time_limit=limits.time_limit,
         should_stop=should_stop(problem, callback),
         width=width,

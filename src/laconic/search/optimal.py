@@ -96,7 +96,7 @@ def search_optimal(
         problem.coverage,
         problem.l2_regularization,
         max_conditions=capped(limits.max_conditions),
-        min_coverage=limits.min_coverage,
+        min_coverage=limits.required_coverage,
         approximation_factor=limits.approximation_factor,
         node_limit=capped(limits.node_limit),
         time_limit=limits.time_limit,

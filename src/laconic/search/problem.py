@@ -356,7 +356,7 @@ class SearchLimits:
             ("max_conditions", "a whole number in the range [0, inf) or None",
              self.max_conditions is None or is_whole(self.max_conditions, 0)),
             ("min_coverage", "a finite number in the range [0, inf)",
-             np.isfinite(self.min_coverage) and self.min_coverage >= 0),
+             math.isfinite(self.min_coverage) and self.min_coverage >= 0),
             ("approximation_factor", "a number in the range (0, 1]",
              0 < self.approximation_factor <= 1),
             ("node_limit", "a whole number in the range [1, inf) or None",
@@ -367,6 +367,11 @@ class SearchLimits:
         for name, requirement, is_met in requirements:
             if not is_met:
                 raise ValueError(f"{name} must be {requirement}. Got {getattr(self, name)!r}.")
+
+    @property
+    def required_coverage(self) -> float:
+        """`min_coverage`, less what rounding may take off weights that are added up."""
+        return self.min_coverage * (1 - 1e-12)
 
 
 def is_whole(value: Any, least: float = -np.inf) -> bool:

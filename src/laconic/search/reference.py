@@ -301,7 +301,7 @@ class BranchAndBound:
             else:
                 extent = node.extent[self.extents[a, node.extent]]
                 self.counters["evaluations"] += 1
-                if self.coverage[extent].sum() < self.limits.min_coverage:
+                if self.coverage[extent].sum() < self.limits.required_coverage:
                     continue
                 self.offer((*node.query, a), extent)
                 bound = self.bound(extent)
