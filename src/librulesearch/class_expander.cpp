@@ -7,6 +7,7 @@
 #include "librulesearch/expander.hpp"
 #include "librulesearch/leaves.hpp"
 #include "librulesearch/proof_workspace.hpp"
+#include "librulesearch/row_classes.hpp"
 #include "librulesearch/row_orders.hpp"
 #include "librulesearch/suffix_rows.hpp"
 
@@ -47,7 +48,6 @@ class ClassExpander final : public Expander {
     double make_offers(const Node& node, const Pruning& can_prune, Expansion& out) const;
     void select_survivors(const Node& node, const Pruning& can_prune, Expansion& out);
     void key_rows();
-    void order_rows();
     static void add_child(const Node& node, std::size_t t, Expansion& out);
     bool examine_children(const Node& node, const AugmentationList& augmentations,
                           const Pruning& can_prune, const Interrupt& interrupt, Expansion& out);
@@ -87,6 +87,7 @@ class ClassExpander final : public Expander {
     std::vector<Word> candidates_;        // positions
     std::size_t n_candidates_ = 0;
 
+    RowClasses classes_;
     RowOrders orders_;
     std::vector<double> column_gradients_, column_hessians_, column_coverages_, column_bounds_;
     BitColumns bit_columns_;
@@ -184,18 +185,29 @@ void ClassExpander::take_rows_of_table(const Node& node) {
         mask[column / word_bits] |= Word{1} << (column % word_bits);
         known_bounds_[column] = augmentations[i].bound;
     }
-    const auto take = [&](KeyedRows& rows, std::size_t row) {
-        const std::size_t i = rows.size();
-        rows.push(problem_.rows[row]);
-        for (std::size_t p = 0; p < rows.n_planes(); ++p)
-            rows.plane(p)[i] = propositions.signature(row)[p] & mask[p];
-    };
     const std::size_t n_rows = extent.size();
     const bool is_root = node.query.empty() && augmentations.size() == propositions.n_columns();
-    KeyedRows& rows = is_root ? rows_ : other_;  // those of the root are distinct already
+    // Those of the root are distinct already.
+    const bool are_merged = ingredients_.row_classes && !is_root;
+    if (are_merged) classes_.reset(n_rows);
+    KeyedRows& rows = is_root ? rows_ : other_;
     rows.reset(n_rows, propositions.stride(), needs_coverage_);
-    extent.for_each([&](std::size_t row) { take(rows, row); });
-    if (!is_root) order_rows();
+    extent.for_each([&](std::size_t row) {
+        for (std::size_t p = 0; p < rows.n_planes(); ++p)
+            rows.plane(p)[rows.size()] = propositions.signature(row)[p] & mask[p];
+        if (are_merged) {
+            classes_.push(problem_.rows[row], rows);
+        } else {
+            rows.push(problem_.rows[row]);
+        }
+    });
+    if (is_root) return;
+    // Only pairs of rows gain from an order.
+    if (rows.size() <= ProofWorkspace::most_paired_rows) {
+        orders_.sort_by_key(other_, rows_);
+    } else {
+        std::swap(other_, rows_);
+    }
 }
 
 /// Sets: candidates_, and moves rows in all or none of them out of rows_. Returns false if there is
@@ -330,12 +342,6 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
     }
 }
 
-/// Sets: rows_ to the rows of other_ in descending order of their keys, equal ones merged.
-void ClassExpander::order_rows() {
-    orders_.sort_by_key(other_, rows_);
-    if (ingredients_.row_classes) rows_.merge_neighbours();
-}
-
 bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                            Expansion& out) {
     bit_columns_.assign(rows_);
@@ -364,7 +370,8 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
         for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, t, out);
     }
     if (is_large) return true;
-    order_rows();
+    orders_.sort_by_key(other_, rows_);
+    if (ingredients_.row_classes) rows_.merge_neighbours();
     if (ingredients_.tangents && !examine_children(node, augmentations, can_prune, interrupt, out))
         return false;
     if (!out.children.empty()) siblings->rows = rows_.compact();
