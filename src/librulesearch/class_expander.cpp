@@ -16,7 +16,7 @@ namespace {
 
 // Nodes with more rows times columns leave it to each child to be proven in vain, so that several
 // threads can share the work.
-constexpr std::size_t most_examined_at_once = 4'000'000;
+constexpr std::size_t most_examined_at_once = 2'000'000;
 // Children with so few columns are solved without a look for a proof.
 constexpr std::size_t few_columns = 7;
 
