@@ -2,10 +2,10 @@
 #include <bit>
 #include <utility>
 
-#include "librulesearch/bit_columns.hpp"
 #include "librulesearch/column_order.hpp"
 #include "librulesearch/expander.hpp"
 #include "librulesearch/leaves.hpp"
+#include "librulesearch/new_keys.hpp"
 #include "librulesearch/proof_workspace.hpp"
 #include "librulesearch/row_classes.hpp"
 #include "librulesearch/row_orders.hpp"
@@ -32,8 +32,8 @@ class ClassExpander final : public Expander {
           needs_coverage_(limits.min_coverage > 0.0),
           most_leaf_columns_(ingredients.leaves ? Leaves::most_columns : 0),
           leaves_(problem, limits, kernels),
-          bit_columns_(kernels),
-          survivors_(problem.propositions) {}
+          survivors_(problem.propositions),
+          new_keys_(kernels) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune,
                      const Interrupt& interrupt) override;
@@ -90,8 +90,8 @@ class ClassExpander final : public Expander {
     RowClasses classes_;
     RowOrders orders_;
     std::vector<double> column_gradients_, column_hessians_, column_coverages_, column_bounds_;
-    BitColumns bit_columns_;
     ColumnOrder survivors_;
+    NewKeys new_keys_;
     std::vector<std::uint32_t> selected_;
     SuffixRows suffix_;
     std::vector<std::uint32_t> leaf_columns_, leaf_keys_;
@@ -344,8 +344,7 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
 
 bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                            Expansion& out) {
-    bit_columns_.assign(rows_);
-    out.counters.equivalence_immediate += survivors_.drop_twins(bit_columns_);
+    out.counters.equivalence_immediate += survivors_.drop_twins(rows_);
     if (survivors_.size() < 2) return true;
     survivors_.sort(ingredients_.reordering);
     AugmentationList augmentations;
@@ -383,8 +382,8 @@ void ClassExpander::key_rows() {
     const std::size_t n_columns = survivors_.size(), n_rows = rows_.size();
     other_.reset(n_rows + 1, n_words(n_columns), needs_coverage_);
     for (std::size_t i = 0; i < n_rows; ++i) other_.push(rows_.sums(i));
-    bit_columns_.write_keys(
-        n_columns, [&](std::size_t t) { return survivors_[t].position; }, other_);
+    new_keys_.write(
+        rows_, n_columns, [&](std::size_t t) { return survivors_[t].position; }, other_);
     if (!has_forced_) return;
     other_.push(forced_);
     for (std::size_t p = 0; p < other_.n_planes(); ++p) {

@@ -12,7 +12,7 @@ constexpr std::size_t least_chain_length = 4;
 
 }  // namespace
 
-std::size_t ColumnOrder::drop_twins(BitColumns& columns) {
+std::size_t ColumnOrder::drop_twins(const KeyedRows& rows) {
     const auto sums = [&](std::uint32_t t) {
         return std::tie(survivors_[t].sum_gradients, survivors_[t].sum_hessians);
     };
@@ -25,7 +25,7 @@ std::size_t ColumnOrder::drop_twins(BitColumns& columns) {
     for (std::size_t first = 0, i = 1; i < size(); ++i) {
         if (sums(by_sums_[first]) != sums(by_sums_[i])) first = i;
         const auto is_twin = [&](std::uint32_t t) {
-            return columns.are_equal(survivors_[t].position, survivors_[by_sums_[i]].position);
+            return rows.are_twins(survivors_[t].position, survivors_[by_sums_[i]].position);
         };
         const auto begin = by_sums_.begin();
         if (std::any_of(begin + static_cast<std::ptrdiff_t>(first),

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "librulesearch/bit_columns.hpp"
 #include "librulesearch/kernels.hpp"
+#include "librulesearch/keyed_rows.hpp"
 #include "librulesearch/propositions.hpp"
 
 namespace rulesearch {
@@ -35,7 +35,7 @@ class ColumnOrder {
     ///
     /// Exchanging a column for another one with the same rows under this query changes neither the
     /// extent nor the length of a refinement.
-    std::size_t drop_twins(BitColumns& columns);
+    std::size_t drop_twins(const KeyedRows& rows);
 
     /// Sorts by bound, ascending, or only forgets the chains of the node before.
     void sort(bool is_wanted);
