@@ -135,6 +135,16 @@ def test_many_rows_and_features_are_cheap():
     assert_allclose(shares.values.sum(axis=1), sums, atol=1e-12)
 
 
+def test_more_features_than_bits_of_a_word():
+    X = np.ones((3, 70))
+    X[1, 69] = X[2, 0] = 0.0
+    query = Query(tuple(Proposition(f"x{j}", ">", 0.5) for j in range(70)))
+    values = shapley_values(RuleEnsemble((Rule(query, 6.0),)), X, X).values
+    expected = np.zeros((3, 70))
+    expected[:, 0], expected[:, 69] = [2, 1, -3], [2, -3, 1]
+    assert_allclose(values, expected)
+
+
 def test_empty_background_is_refused():
     ensemble = RuleEnsemble((Rule(Query((Proposition("x0", ">", 0),)), 1.0),))
     with pytest.raises(ValueError, match="at least one row"):

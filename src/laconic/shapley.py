@@ -19,8 +19,8 @@ looked at, and not pairs of rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -159,12 +159,32 @@ def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
 
 def _shares(explained: NDArray[np.bool_], background: NDArray[np.bool_]) -> Floats:
     """Shapley values of a rule of weight 1, as an array of shape (n_rows, n_factors)."""
-    rows, row_numbers = np.unique(explained, axis=0, return_inverse=True)
-    others, counts = np.unique(background, axis=0, return_counts=True)
+    rows, row_numbers, _ = _distinct(explained)
+    others, _, counts = _distinct(background)
     shares = np.zeros(rows.shape)
     for other, count in zip(others, counts, strict=True):
         shares += count / len(background) * _shares_against(rows, other)
-    return shares[row_numbers.ravel()]
+    return shares[row_numbers]
+
+
+def _distinct(
+    patterns: NDArray[np.bool_],
+) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+    """Find the distinct patterns, which of them each row has, and how often each occurs."""
+    # Words sort ten times faster than rows of an array.
+    n_rows, n_factors = patterns.shape
+    n_words = max(1, math.ceil(n_factors / 64))
+    packed = np.zeros((n_rows, 8 * n_words), dtype=np.uint8)
+    packed[:, : math.ceil(n_factors / 8)] = np.packbits(patterns, axis=1)
+    words = packed.view(np.uint64)
+    _, first, numbers, counts = np.unique(
+        words[:, 0] if n_words == 1 else words,
+        axis=0,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+    )
+    return patterns[first], numbers.ravel(), counts
 
 
 def _shares_against(rows: NDArray[np.bool_], other: NDArray[np.bool_]) -> Floats:
@@ -180,7 +200,7 @@ def _shares_against(rows: NDArray[np.bool_], other: NDArray[np.bool_]) -> Floats
 def _share_per_feature(n_helping: NDArray[np.int_], n_hindering: NDArray[np.int_]) -> Floats:
     """Compute (a - 1)! b! / (a + b)!, which is 1 / (a * C(a + b, a)); 0 where a is 0."""
     pairs = zip(n_helping.tolist(), n_hindering.tolist(), strict=True)
-    return np.array([1 / (a * comb(a + b, a)) if a else 0.0 for a, b in pairs])
+    return np.array([1 / (a * math.comb(a + b, a)) if a else 0.0 for a, b in pairs])
 
 
 def _cells(table: Table, feature_names: tuple[str, ...]) -> NDArray[Any]:
