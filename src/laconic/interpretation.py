@@ -20,7 +20,26 @@ from laconic.search import SearchResult
 from laconic.shapley import ShapleyValues, shapley_values
 from laconic.tables import Table
 
-__all__ = ["InterpretationMixin"]
+__all__ = ["InterpretationMixin", "describe_sum"]
+
+
+def describe_sum(estimator: Any) -> str:
+    """Say what the sum of the weights of the covering rules is.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted or loaded.
+
+    Returns
+    -------
+    meaning : str
+        Such as "log odds of yes".
+    """
+    if hasattr(estimator, "classes_"):
+        is_logistic = isinstance(estimator.loss_, LogisticLoss)
+        return f"{'log odds' if is_logistic else 'score'} of {estimator.classes_[1]}"
+    return "prediction" if isinstance(estimator.loss_, SquaredLoss) else "raw prediction"
 
 
 class InterpretationMixin:
@@ -65,7 +84,7 @@ class InterpretationMixin:
         if hasattr(self, "classes_"):
             predicted = np.searchsorted(self.classes_, predictions)
             probabilities = self.predict_proba(X)[np.arange(table.n_rows), predicted]
-        return Explanation(self.ensemble_, table, predictions, probabilities, self._meaning)
+        return Explanation(self.ensemble_, table, predictions, probabilities, describe_sum(self))
 
     def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
         """Share out the raw predictions among the features, exactly.
@@ -90,20 +109,10 @@ class InterpretationMixin:
         return shapley_values(self.ensemble_, table, self._fitted_table(background))
 
     @property
-    def _meaning(self) -> str:
-        """What the sum of the weights is."""
-        if hasattr(self, "classes_"):
-            is_logistic = isinstance(self.loss_, LogisticLoss)
-            return f"{'log odds' if is_logistic else 'score'} of {self._positive_class}"
-        return "prediction" if isinstance(self.loss_, SquaredLoss) else "raw prediction"
-
-    @property
-    def _positive_class(self) -> str:
-        return str(self.classes_[1])
-
-    @property
     def _summary(self) -> str:
-        return f"{self._meaning.capitalize()}, {self.ensemble_.size}"
+        # Not capitalize, which would make the name of the class small.
+        meaning = describe_sum(self)
+        return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size}"
 
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
@@ -141,7 +150,7 @@ class InterpretationMixin:
                 f"{format_number(round(rule.coverage, 2))} ({rule.share:.0%})" for rule in coverages
             ]
             has_classes = hasattr(self, "classes_")
-            target = f"share of {self._positive_class}" if has_classes else "mean target"
+            target = f"share of {self.classes_[1]}" if has_classes else "mean target"
             layout = ".1%" if has_classes else ".4g"
             columns[target] = [format(rule.mean_target, layout) for rule in coverages]
         columns["certificate"] = [describe_certificate(result) for result in self.search_results_]
