@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from laconic.display import INTERCEPT, rules_html
 from laconic.formatting import format_conditions, format_value, format_weight, intervals
 from laconic.frames import FrameBackend, make_frame
-from laconic.rules import MISSING_RELATIONS, Proposition, Rule, RuleEnsemble
-from laconic.tables import Category, NumericColumn, Table
+from laconic.rules import MISSING_RELATIONS, Proposition, Query, Rule, RuleEnsemble
+from laconic.tables import Category, NumericColumn, Table, as_table
 
 __all__ = ["Explanation", "RowExplanation"]
 
 # Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
 MAX_ROWS_SHOWN = 10
+# Of the numbers that a row holds.
+DIGITS = 5
 
 
 @dataclass(frozen=True)
@@ -72,25 +74,31 @@ class RowExplanation:
     @property
     def _reasons(self) -> list[str]:
         reasons = [
-            f"{format_weight(rule.weight)} because {self._conditions(rule)}"
+            f"{format_weight(rule.weight)} because {self.conditions(rule)}"
             for rule in self.rules.values()
         ]
         if self.intercept != 0.0:
             reasons.insert(0, f"{format_weight(self.intercept)} to start from")
         return reasons or ["no rule applies"]
 
-    def _conditions(self, rule: Rule) -> str:
+    def conditions(self, rule: Rule) -> str:
         """Write the conditions of a rule, each with what the row holds where that says more."""
         texts = []
-        for _, proposition in intervals(rule.query.propositions):
+        for lower, proposition in intervals(rule.query.propositions):
             says_all = proposition.relation in ("==", *MISSING_RELATIONS)
-            texts.append("" if says_all else f" ({self._value(proposition)})")
+            texts.append("" if says_all else f" ({self._value(lower, proposition)})")
         conditions = format_conditions(rule.query.propositions)
         return " & ".join(map("".join, zip(conditions, texts, strict=True))) or str(rule.query)
 
-    def _value(self, proposition: Proposition) -> str:
+    def _value(self, lower: Proposition | None, proposition: Proposition) -> str:
+        """Write what the row holds, in few digits where the conditions stay true."""
         value = self.values[proposition.feature]
-        return "missing" if value is None else format_value(value)
+        if not isinstance(value, float) or value.is_integer():
+            return "missing" if value is None else format_value(value)
+        rounded = np.array([[float(f"{value:.{DIGITS}g}")]])
+        both = Query(tuple(p for p in (lower, proposition) if p is not None))
+        is_true = both.covered(as_table(rounded, [proposition.feature])).all()
+        return format_value(float(rounded[0, 0]) if is_true else value)
 
     def __str__(self) -> str:
         return self.sentence
@@ -99,7 +107,7 @@ class RowExplanation:
         """Table for notebooks: the rules that cover the row, with what it holds."""
         ensemble = RuleEnsemble(tuple(self.rules.values()), self.intercept)
         held = [
-            ", ".join(self._value(p) for _, p in intervals(rule.query.propositions))
+            ", ".join(self._value(*pair) for pair in intervals(rule.query.propositions))
             for rule in ensemble
         ]
         total = f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."

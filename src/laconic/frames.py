@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals as nw
 
-__all__ = ["FrameBackend", "make_frame"]
+__all__ = ["FrameBackend", "frame_backend", "make_frame"]
 
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
@@ -34,10 +34,11 @@ def make_frame(
     -------
     frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
     """
-    return nw.from_dict(columns, schema, backend=_frame_backend(backend)).to_native()
+    return nw.from_dict(columns, schema, backend=frame_backend(backend)).to_native()
 
 
-def _frame_backend(backend: FrameBackend | None) -> FrameBackend:
+def frame_backend(backend: FrameBackend | None) -> FrameBackend:
+    """Library that a frame is made with: the given one, or the first that is installed."""
     if backend is None:
         installed = [name for name in FRAME_BACKENDS if find_spec(name) is not None]
         if not installed:

@@ -123,7 +123,7 @@ class RuleWeightDisplay:
         self.ax_.invert_yaxis()
         self.ax_.axvline(0, color="black", linewidth=0.8)
         # Room for the labels at the ends of the bars.
-        self.ax_.margins(x=0.2)
+        self.ax_.margins(x=0.25)
         self.ax_.set_xlabel(wrapped(self.meaning))
         if self.shares is not None:
             self._draw_shares(self.shares, n_before=len(labels) - len(self.shares))
@@ -134,5 +134,5 @@ class RuleWeightDisplay:
         """Write the coverage of the rules in a column to the right of the bars."""
         axis = self.ax_.get_yaxis_transform()
         for position, share in enumerate(shares, start=n_before):
-            self.ax_.text(1.1, position, f"{share:.0%}", transform=axis, ha="right", va="center")
-        self.ax_.text(1.1, 1.0, "rows", transform=self.ax_.transAxes, ha="right", va="bottom")
+            self.ax_.text(1.14, position, f"{share:.0%}", transform=axis, ha="right", va="center")
+        self.ax_.text(1.14, 1.0, "rows", transform=self.ax_.transAxes, ha="right", va="bottom")
