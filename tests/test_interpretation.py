@@ -84,6 +84,11 @@ def test_loaded_models_show_what_they_know(model, tmp_path):
     assert str(loaded) == str(model)
 
 
+def test_rules_without_their_certificates(model):
+    model.ensemble_ = model.ensemble_[:1]
+    assert rows_of(model._repr_html_())[0] == ["", "weight", "", "rule"]
+
+
 def test_class_names_are_escaped():
     html = RuleBoostingClassifier(n_rules=2).fit(X, ["0", *["<yes>"] * 5])._repr_html_()
     assert rows_of(html)[0][5] == "share of <yes>"

@@ -133,6 +133,8 @@ class TestRuleWeights:
         assert_allclose(display.shares, regressor.ensemble_.covered(X).mean(axis=0))
 
     def test_model_without_coverage(self, regressor):
+        regressor.ensemble_ = regressor.ensemble_[:2]
+        assert RuleWeightDisplay.from_estimator(regressor).shares is None
         del regressor.rule_coverages_
         assert RuleWeightDisplay.from_estimator(regressor).shares is None
 

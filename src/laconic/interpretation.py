@@ -142,10 +142,11 @@ class InterpretationMixin:
         )
 
     def _columns(self) -> dict[str, list[str]]:
-        """Further columns of the table of rules."""
+        """Further columns of the table of rules: what is known about all of them."""
         columns = {}
         coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
-        if coverages:
+        n_rules = len(self.ensemble_)
+        if len(coverages) == n_rules:
             columns["rows"] = [
                 f"{format_number(round(rule.coverage, 2))} ({rule.share:.0%})" for rule in coverages
             ]
@@ -153,5 +154,6 @@ class InterpretationMixin:
             target = f"share of {self.classes_[1]}" if has_classes else "mean target"
             layout = ".1%" if has_classes else ".4g"
             columns[target] = [format(rule.mean_target, layout) for rule in coverages]
-        columns["certificate"] = [describe_certificate(result) for result in self.search_results_]
+        if len(self.search_results_) == n_rules:
+            columns["certificate"] = [*map(describe_certificate, self.search_results_)]
         return columns

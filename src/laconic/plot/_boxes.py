@@ -188,7 +188,7 @@ class RuleBoxDisplay:
             largest = np.abs(self.predictions).max() or 1.0
             limits = {"cmap": diverging_colours(), "vmin": -largest, "vmax": largest}
         mesh = self.ax_.pcolormesh(
-            horizontal.edges, vertical.edges, self.predictions.T, alpha=0.75, **limits
+            horizontal.edges, vertical.edges, self.predictions.T, alpha=0.55, **limits
         )
         self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.meaning))
         self._draw_rows(horizontal.positions, vertical.positions, mesh.norm)

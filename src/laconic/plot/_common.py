@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from laconic.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
 from laconic.formatting import format_conditions
@@ -106,6 +107,31 @@ def literal(text: str) -> str:
     US\$ or A\$
     """
     return text.replace("$", r"\$")
+
+
+def write_column(
+    ax: Axes, texts: Sequence[str], *, start: int, right: float, name: str = ""
+) -> None:
+    """Write a column of texts beside bars, where no bar can reach them.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        With bars at the heights 0, 1, ...
+    texts : sequence of str
+        A text for each bar from `start` on.
+    start : int
+        The first bar with a text.
+    right : float
+        Points from the right end of the axes to that of the texts.
+    name : str, default=""
+        Head of the column.
+    """
+    options: dict[str, Any] = {"xytext": (right, 0), "textcoords": "offset points", "ha": "right"}
+    for position, text in enumerate(texts, start=start):
+        ax.annotate(text, (1, position), xycoords=ax.get_yaxis_transform(), va="center", **options)
+    options["xytext"] = (right, 3)
+    ax.annotate(name, (1, 1), xycoords="axes fraction", va="bottom", color="dimgray", **options)
 
 
 def hide_frame(ax: Axes, *sides: str) -> None:

@@ -15,6 +15,7 @@ from laconic.plot._common import (
     make_axes,
     wrapped,
     wrapped_query,
+    write_column,
 )
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class ContributionDisplay:
         starts = [0.0, *ends[:-1]] if steps else []
         labels, widths = [*labels, "sum"], [*steps, told.raw_prediction]
         self.figure_, self.ax_ = make_axes(ax, bars_size(labels))
+        # Bars that begin where others end leave room at the sides, as others do.
+        self.ax_.use_sticky_edges = False
         self.bars_ = self.ax_.barh(
             range(len(labels)),
             widths,
@@ -111,14 +114,14 @@ class ContributionDisplay:
             height=0.6,
             color=[*map(colour, steps), "dimgray"],
         )
-        self.ax_.bar_label(self.bars_, labels=[*map(format_weight, widths)], padding=3)
+        texts = [*map(format_weight, widths)]
+        write_column(self.ax_, texts, start=0, right=52)
         for position, end in enumerate(ends):
             # Hands the sum on to the next bar.
             self.ax_.plot([end, end], [position - 0.3, position + 1.3], color="gray", linewidth=0.8)
         self.ax_.set_yticks(range(len(labels)), labels)
         self.ax_.invert_yaxis()
         self.ax_.axvline(0, color="black", linewidth=0.8)
-        self.ax_.margins(x=0.2)
         self.ax_.set_xlabel(wrapped(told.meaning))
         self.ax_.set_title(wrapped(f"Row {told.row}: {told.predicted}"))
         hide_frame(self.ax_, "left")

@@ -16,6 +16,7 @@ from laconic.plot._common import (
     make_axes,
     wrapped,
     wrapped_query,
+    write_column,
 )
 from laconic.rules import RuleEnsemble
 
@@ -89,11 +90,12 @@ class RuleWeightDisplay:
         display : RuleWeightDisplay
         """
         check_is_fitted(estimator)
-        shares = None
         if X is not None:
             shares = estimator.explain(X).covered.mean(axis=0).tolist()
-        elif hasattr(estimator, "rule_coverages_"):
-            shares = [rule.share for rule in estimator.rule_coverages_]
+        else:
+            shares = [rule.share for rule in getattr(estimator, "rule_coverages_", [])]
+        if len(shares) != len(estimator.ensemble_):
+            shares = None
         meaning = f"weight, adds to the {describe_sum(estimator)}"
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
@@ -118,21 +120,15 @@ class RuleWeightDisplay:
         self.figure_, self.ax_ = make_axes(ax, bars_size(labels))
         colours = [colour(weight) for weight in weights]
         self.bars_ = self.ax_.barh(range(len(weights)), weights, height=0.6, color=colours)
-        self.ax_.bar_label(self.bars_, labels=[*map(format_weight, weights)], padding=3)
         self.ax_.set_yticks(range(len(labels)), labels)
         self.ax_.invert_yaxis()
         self.ax_.axvline(0, color="black", linewidth=0.8)
-        # Room for the labels at the ends of the bars.
-        self.ax_.margins(x=0.25)
         self.ax_.set_xlabel(wrapped(self.meaning))
+        texts = [*map(format_weight, weights)]
+        write_column(self.ax_, texts, start=0, right=52, name="weight")
         if self.shares is not None:
-            self._draw_shares(self.shares, n_before=len(labels) - len(self.shares))
+            texts = [f"{share:.0%}" for share in self.shares]
+            first = len(labels) - len(texts)
+            write_column(self.ax_, texts, start=first, right=90, name="rows")
         hide_frame(self.ax_, "left")
         return self
-
-    def _draw_shares(self, shares: Sequence[float], n_before: int) -> None:
-        """Write the coverage of the rules in a column to the right of the bars."""
-        axis = self.ax_.get_yaxis_transform()
-        for position, share in enumerate(shares, start=n_before):
-            self.ax_.text(1.14, position, f"{share:.0%}", transform=axis, ha="right", va="center")
-        self.ax_.text(1.14, 1.0, "rows", transform=self.ax_.transAxes, ha="right", va="bottom")
