@@ -44,6 +44,24 @@ def test_sentences():
     )
 
 
+def test_rules_without_conditions_always_hold():
+    shown = RuleBoostingRegressor(1).fit([[1], [1]], [1, 1]).explain([[1]])
+    assert str(shown) == "Row 0 is predicted 0.8: +0.8000 always. Sum: +0.8000, the prediction."
+    assert repr(shown).startswith("<Explanation of 1 row>")
+
+
+def test_numbers_are_short_where_conditions_stay_true():
+    rule = Rule(Query((Proposition("x0", ">", 0.3), Proposition("x0", "<=", 0.5))), 1.0)
+    ensemble = RuleEnsemble((rule,))
+    X = [[1 / 3], [0.300000001], [0.5]]
+    shown = Explanation(ensemble, as_table(X), ensemble.raw_predictions(X), None, "prediction")
+    assert ["(0.33333)" in shown[0].sentence, "(0.300000001)" in shown[1].sentence] == [True, True]
+    assert "(0.5)" in shown[2].sentence
+    large = RuleEnsemble((Rule(Query((Proposition("x0", ">", 1),)), 1.0),))
+    shown = Explanation(large, as_table([[1234567.0]]), np.ones(1), None, "prediction")
+    assert "(1234567)" in shown[0].sentence
+
+
 def test_rows_tell_rules_and_values():
     first = explanation()[0]
     assert first.rules == {1: RULES[0]}

@@ -11,10 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.display import INTERCEPT, rules_html
-from laconic.formatting import format_conditions, format_value, format_weight, intervals
+from laconic.formatting import (
+    format_conditions,
+    format_count,
+    format_value,
+    format_weight,
+    intervals,
+)
 from laconic.frames import FrameBackend, make_frame
-from laconic.rules import MISSING_RELATIONS, Proposition, Query, Rule, RuleEnsemble
-from laconic.tables import Category, NumericColumn, Table, as_table
+from laconic.rules import MISSING_RELATIONS, Proposition, Rule, RuleEnsemble
+from laconic.tables import Category, NumericColumn, Table
 
 __all__ = ["Explanation", "RowExplanation"]
 
@@ -73,10 +79,10 @@ class RowExplanation:
 
     @property
     def _reasons(self) -> list[str]:
-        reasons = [
-            f"{format_weight(rule.weight)} because {self.conditions(rule)}"
-            for rule in self.rules.values()
-        ]
+        reasons = []
+        for rule in self.rules.values():
+            because = "because " if rule.query else ""
+            reasons.append(f"{format_weight(rule.weight)} {because}{self.conditions(rule)}")
         if self.intercept != 0.0:
             reasons.insert(0, f"{format_weight(self.intercept)} to start from")
         return reasons or ["no rule applies"]
@@ -95,10 +101,11 @@ class RowExplanation:
         value = self.values[proposition.feature]
         if not isinstance(value, float) or value.is_integer():
             return "missing" if value is None else format_value(value)
-        rounded = np.array([[float(f"{value:.{DIGITS}g}")]])
-        both = Query(tuple(p for p in (lower, proposition) if p is not None))
-        is_true = both.covered(as_table(rounded, [proposition.feature])).all()
-        return format_value(float(rounded[0, 0]) if is_true else value)
+        rounded = float(f"{value:.{DIGITS}g}")
+        column = NumericColumn(proposition.feature, np.array([rounded]))
+        pair = [p for p in (lower, proposition) if p is not None]
+        is_true = all(p.covered_in(column).all() for p in pair)
+        return format_value(rounded if is_true else value)
 
     def __str__(self) -> str:
         return self.sentence
@@ -229,7 +236,7 @@ class Explanation(Sequence[RowExplanation]):
         return "\n".join(lines + self._about_the_rest)
 
     def __repr__(self) -> str:
-        return f"<Explanation of {len(self)} rows>\n{self}"
+        return f"<Explanation of {format_count(len(self), 'row')}>\n{self}"
 
     def _repr_html_(self) -> str:
         """Tables for notebooks."""
@@ -240,7 +247,11 @@ class Explanation(Sequence[RowExplanation]):
     @property
     def _about_the_rest(self) -> list[str]:
         n_hidden = len(self) - MAX_ROWS_SHOWN
-        return [f"... and {n_hidden} more rows: to_frame() has all"] if n_hidden > 0 else []
+        return (
+            [f"... and {format_count(n_hidden, 'more row')}: to_frame() has all"]
+            if n_hidden > 0
+            else []
+        )
 
 
 def _cell(table: Table, name: str, row: int) -> Category | None:
