@@ -3,9 +3,14 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from benchmarks.problems import NEIGHBOUR, find_datasets
 from laconic.cli import main
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def tables(n_rows):
     return st.lists(rows, min_size=1, max_size=n_rows).map(np.array)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ensembles, tables(2), tables(4))
 def test_definition(ensemble, X, background):
     shares = shapley_values(ensemble, X, background)
