@@ -68,8 +68,7 @@ def rule_coverages(
     weighted_targets = weights * y
     total = float(weights.sum())
     coverages = []
-    for rule in ensemble:
-        covered = rule.query.covered(table)[counted]
+    for covered in ensemble.covered(table)[counted].T:
         coverage = float(weights @ covered)
         mean = float(weighted_targets @ covered) / coverage if coverage else float("nan")
         coverages.append(RuleCoverage(coverage, coverage / total, mean))

@@ -347,9 +347,7 @@ class RuleEnsemble(Sequence[Rule]):
         """
         table = as_table(X, self.feature_names)
         raw_predictions = np.full(table.n_rows, self.intercept)
-        # One block even where there are no rows: a missing column is an error there too.
-        for start in range(0, max(table.n_rows, 1), BLOCK_SIZE):
-            rows = slice(start, min(start + BLOCK_SIZE, table.n_rows))
+        for rows in _blocks(table.n_rows):
             for rule, covered in zip(self.rules, self._covered_in_block(table, rows), strict=True):
                 raw_predictions[rows] += np.multiply(covered, rule.weight)
         return raw_predictions
@@ -400,10 +398,12 @@ class RuleEnsemble(Sequence[Rule]):
             One column per rule.
         """
         table = as_table(X, self.feature_names)
-        covered = np.empty((table.n_rows, self.n_rules), dtype=bool)
-        for position, rule in enumerate(self.rules):
-            covered[:, position] = rule.query.covered(table)
-        return covered
+        # Rule by rule in memory, as they are written and mostly read.
+        covered = np.empty((self.n_rules, table.n_rows), dtype=bool)
+        for rows in _blocks(table.n_rows):
+            for position, mask in enumerate(self._covered_in_block(table, rows)):
+                covered[position, rows] = mask
+        return covered.T
 
     def consolidate(self) -> RuleEnsemble:
         """Merge rules with the same set of propositions, adding their weights.
@@ -566,6 +566,12 @@ def _set_checked_tuple(owner: Query | RuleEnsemble, name: str, item_type: type) 
                 f"Got {item!r} among them."
             )
     object.__setattr__(owner, name, items)
+
+
+def _blocks(n_rows: int) -> Iterator[slice]:
+    # One block even where there are no rows: a missing column is an error there too.
+    for start in range(0, max(n_rows, 1), BLOCK_SIZE):
+        yield slice(start, min(start + BLOCK_SIZE, n_rows))
 
 
 def _all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:
