@@ -1,5 +1,6 @@
 """Fitted models in forms that other programs read, one module per form."""
 
+from laconic.export.javascript import to_javascript
 from laconic.export.json import load_model, model_from_dict, model_to_dict, save_model
 
-__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model"]
+__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model", "to_javascript"]
