@@ -2,5 +2,13 @@
 
 from laconic.export.javascript import to_javascript
 from laconic.export.json import load_model, model_from_dict, model_to_dict, save_model
+from laconic.export.python import to_python
 
-__all__ = ["load_model", "model_from_dict", "model_to_dict", "save_model", "to_javascript"]
+__all__ = [
+    "load_model",
+    "model_from_dict",
+    "model_to_dict",
+    "save_model",
+    "to_javascript",
+    "to_python",
+]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from laconic.estimators import RuleBoostingClassifier
 from laconic.export.portable import Estimator, PortableModel
@@ -37,20 +37,20 @@ class Outputs:
 
     Parameters
     ----------
-    raw_predictions : array-like of shape (n_rows,)
+    raw_predictions : ndarray of shape (n_rows,)
         Intercept plus weights.
-    predictions : array-like of shape (n_rows,)
+    predictions : ndarray of shape (n_rows,)
         Classes or numbers.
-    probabilities : array-like of shape (n_rows,) or None, default=None
+    probabilities : ndarray of shape (n_rows,) or None, default=None
         Of the second class; None for a regression.
-    covered : array-like of shape (n_rows, n_rules) or None, default=None
+    covered : ndarray of shape (n_rows, n_rules) or None, default=None
         Which rule covers which row; None if the export does not tell.
     """
 
-    raw_predictions: ArrayLike
-    predictions: Sequence[Any] | NDArray[Any]
-    probabilities: ArrayLike | None = None
-    covered: ArrayLike | None = None
+    raw_predictions: NDArray[np.float64]
+    predictions: NDArray[Any]
+    probabilities: NDArray[np.float64] | None = None
+    covered: NDArray[Any] | None = None
 
 
 def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
@@ -160,26 +160,26 @@ def check_outputs(
     RuntimeError
         If there is a difference. The message names the first row.
     """
-    is_same = np.asarray(actual.raw_predictions, dtype=float) == expected.raw_predictions
+    is_same = actual.raw_predictions == expected.raw_predictions
     if expected.probabilities is None:
         is_same &= _is_close(actual.predictions, expected.predictions)
     else:
-        is_same &= np.asarray(actual.predictions) == expected.predictions
+        is_same &= actual.predictions == expected.predictions
         is_same &= _is_close(actual.probabilities, expected.probabilities)
     if actual.covered is not None:
-        is_same &= np.all(np.equal(actual.covered, expected.covered), axis=1)
+        is_same &= np.all(actual.covered == expected.covered, axis=1)
     if not is_same.all():
         position = int(np.argmin(is_same))
         raise RuntimeError(
             f"The export to {target} must predict what the model predicts. It does not for the row "
             f"{rows[position]!r}: the raw prediction must be "
-            f"{np.asarray(expected.raw_predictions)[position]!r}. Got "
-            f"{np.asarray(actual.raw_predictions)[position]!r}. This is a defect of laconic: "
+            f"{expected.raw_predictions[position]!r}. Got "
+            f"{actual.raw_predictions[position]!r}. This is a defect of laconic: "
             "report it with this message."
         )
 
 
 def _is_close(actual: Any, expected: Any) -> NDArray[np.bool_]:
-    numbers = np.asarray(actual, dtype=float)
     # The absolute tolerance is for probabilities that are not normal numbers.
-    return np.isclose(numbers, expected, rtol=TOLERANCE, atol=1e-300)
+    is_close: NDArray[np.bool_] = np.isclose(actual, expected, rtol=TOLERANCE, atol=1e-300)
+    return is_close

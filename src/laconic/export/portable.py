@@ -123,7 +123,7 @@ def _kind(name: str, ensemble: RuleEnsemble) -> Kind:
     types = {type(value) for value in values if value is not None}
     if str in types and len(types) > 1:
         raise ValueError(
-            f"The conditions of a feature must compare with text or with numbers. Those of "
+            "The conditions of a feature must compare with text or with numbers. Those of "
             f"{name!r} do both, so that no column fits all of them. Remove the rules of one kind."
         )
     if not types:
