@@ -15,9 +15,11 @@ from laconic.export.boundary import Outputs, check_outputs
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node.js: install the package nodejs")
 
+NAN = {"isNaN": True}
 RUNNER = """
 const { predict } = require("./model.js");
-const rows = JSON.parse(require("fs").readFileSync("rows.json", "utf8"));
+const text = require("fs").readFileSync("rows.json", "utf8");
+const rows = JSON.parse(text, (key, value) => (value?.isNaN ? NaN : value));
 process.stdout.write(JSON.stringify(rows.map((row) => predict(row))));
 """
 
@@ -32,7 +34,9 @@ def run_node(script, folder):
 
 def outputs_of_node(model, rows, folder):
     (folder / "model.js").write_text(to_javascript(model), "utf-8")
-    (folder / "rows.json").write_text(json.dumps(rows), "utf-8")
+    # JSON has no NaN.
+    cells = [{name: cell if cell == cell else NAN for name, cell in row.items()} for row in rows]
+    (folder / "rows.json").write_text(json.dumps(cells, allow_nan=False), "utf-8")
     results = json.loads(run_node(RUNNER, folder))
     is_classifier = hasattr(model, "classes_")
     return Outputs(

@@ -3,6 +3,7 @@
 from laconic.export.javascript import to_javascript
 from laconic.export.json import load_model, model_from_dict, model_to_dict, save_model
 from laconic.export.python import to_python
+from laconic.export.sql import to_sql
 
 __all__ = [
     "load_model",
@@ -11,4 +12,5 @@ __all__ = [
     "save_model",
     "to_javascript",
     "to_python",
+    "to_sql",
 ]

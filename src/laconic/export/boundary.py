@@ -64,7 +64,7 @@ def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
     Returns
     -------
     rows : list of dict
-        With the columns that rules use, None where missing. The same at every call.
+        With the columns that rules use, None or NaN where missing. The same at every call.
     """
     generator = np.random.default_rng(0)
     values = {name: boundary_values(portable, name) for name in portable.kinds}
@@ -86,7 +86,7 @@ def boundary_values(portable: PortableModel, name: str) -> list[Any]:
     if kind == "boolean":
         return [None, False, True]
     if kind == "any":
-        return [None, 1.0]
+        return [None, 1.0, 0.0]
     known = [
         proposition.value
         for rule in portable.ensemble
@@ -100,7 +100,7 @@ def boundary_values(portable: PortableModel, name: str) -> list[Any]:
         for value in map(float, known)
         for number in (value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
     ]
-    return [None, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
+    return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
 
 
 def _covered_cells(rule: Rule, values: dict[str, list[Any]]) -> dict[str, Any]:
