@@ -2,6 +2,8 @@
 
 from laconic.export.javascript import to_javascript
 from laconic.export.json import load_model, model_from_dict, model_to_dict, save_model
+from laconic.export.onnx import to_onnx
+from laconic.export.onnx_converter import register_onnx_converters
 from laconic.export.python import to_python
 from laconic.export.sql import to_sql
 
@@ -9,8 +11,10 @@ __all__ = [
     "load_model",
     "model_from_dict",
     "model_to_dict",
+    "register_onnx_converters",
     "save_model",
     "to_javascript",
+    "to_onnx",
     "to_python",
     "to_sql",
 ]

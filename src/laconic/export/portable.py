@@ -6,6 +6,7 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -86,6 +87,7 @@ def portable_model(model: Estimator) -> PortableModel:
         for rule in ensemble
     )
     is_classifier = isinstance(model, RuleBoostingClassifier)
+    _check_texts([*kinds, *(p.value for rule in rules for p in rule.query)])
     return PortableModel(
         RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names),
         loss_name(model.loss_) == LogisticLoss.name,
@@ -131,6 +133,15 @@ def _kind(name: str, ensemble: RuleEnsemble) -> Kind:
     if types == {bool}:
         return "boolean"
     return "text" if types == {str} else "number"
+
+
+def _check_texts(texts: Sequence[Any]) -> None:
+    for text in texts:
+        if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError(
+                "The names and categories of an exported model must be Unicode text. Got "
+                f"{text!r}, which has half a surrogate pair. Fit the model without it."
+            )
 
 
 def _with_float(proposition: Proposition, kind: Kind) -> Proposition:

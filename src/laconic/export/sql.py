@@ -236,9 +236,8 @@ def _checked_columns(portable: PortableModel, columns: Mapping[str, str]) -> Map
         *(name for name in portable.classes or () if isinstance(name, str)),
     ]
     for text in texts:
-        if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        if "\0" in text:
             raise ValueError(
-                "SQL cannot hold characters that are NUL or half a surrogate pair. "
-                f"Got {text!r}. Fit the model without them."
+                f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."
             )
     return columns
