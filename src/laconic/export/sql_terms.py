@@ -141,7 +141,9 @@ class SqlTerms:
                 factor = min(power, _LARGEST_POWER)
                 term = operation(this=term, expression=exp.Literal.number(factor))
                 power //= factor
-        return exp.Paren(this=term)
+        product = exp.Paren(this=term)
+        product.add_comments([repr(number)])
+        return product
 
     def _literal(self, text: str) -> Any:
         literal = self._exp.Literal.number(text.removeprefix("-"))
