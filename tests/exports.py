@@ -81,10 +81,10 @@ def every_relation():
 NAMES = ("unused", "age", "mark", "flag", "grade", "size", "seen")
 
 
-def classifier(classes=("no", "yes"), **settings):
-    """Classifier with every relation."""
+def classifier(classes=("no", "yes"), n_rules=None, **settings):
+    """Classifier with every relation, or with the first rules of it."""
     settings = {"intercept": 0.25, "feature_names": NAMES, **settings}
-    return make_model(every_relation(), classes=classes, **settings)
+    return make_model(every_relation()[:n_rules], classes=classes, **settings)
 
 
 def regressor(**settings):
@@ -104,9 +104,9 @@ def hostile_model():
 
 MODELS = {
     "classifier": classifier(),
-    "integer classes": classifier((0, 1)),
-    "boolean classes": classifier((False, True)),
-    "classifier by squares": classifier(loss=SquaredLoss()),
+    "integer classes": classifier((0, 1), n_rules=5),
+    "boolean classes": classifier((False, True), n_rules=5),
+    "classifier by squares": classifier(loss=SquaredLoss(), n_rules=5),
     "large weights": make_model(
         [((Proposition("age", ">", 1.5),), 800.0), ((Proposition("age", "<=", 1.5),), -800.0)],
         classes=("a", "b"),

@@ -11,7 +11,7 @@ import pytest
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
 from laconic.cli import main
-from laconic.export import to_javascript, to_python, to_scorecard, to_sql
+from laconic.export import to_javascript, to_pmml, to_python, to_scorecard, to_sql
 
 TABLE = pl.DataFrame(
     {
@@ -47,6 +47,7 @@ def model(tmp_path):
     [
         (["python"], to_python),
         (["javascript"], to_javascript),
+        (["pmml"], to_pmml),
         (["scorecard"], lambda model: f"{to_scorecard(model)}\n"),
         (["scorecard", "--max-points", 3], lambda m: f"{to_scorecard(m, max_points=3)}\n"),
         (["sql", "--dialect", "duckdb"], lambda model: f"{to_sql(model, 'duckdb')}\n"),

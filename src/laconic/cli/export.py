@@ -16,7 +16,7 @@ from laconic.cli import target as targets
 if TYPE_CHECKING:
     Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
 
-Target: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "scorecard"]
+Target: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
 
 # Options that mean something for one form only.
 _FORM_OF = {
@@ -58,8 +58,8 @@ def export(
         File that 'laconic fit --model' or laconic.save_model wrote.
     to : str
         "json" for the model as it is saved, "sql" for an expression or a SELECT, "python" and
-        "javascript" for a function without dependencies, "onnx" for a graph, "scorecard" for whole
-        points.
+        "javascript" for a function without dependencies, "onnx" for a graph, "pmml" for a document,
+        "scorecard" for whole points.
     output : Path
         File to write, instead of the standard output.
     dialect : str
@@ -156,6 +156,8 @@ def _content(
             text = exports.to_json(estimator)
         case "python":
             text = exports.to_python(estimator)
+        case "pmml":
+            text = exports.to_pmml(estimator)
         case "javascript":
             text = exports.to_javascript(estimator)
     return text.encode()

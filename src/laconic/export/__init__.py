@@ -5,6 +5,7 @@ from laconic.export.json import load_model, model_schema, save_model, to_json
 from laconic.export.model_dict import model_from_dict, model_to_dict
 from laconic.export.onnx import to_onnx
 from laconic.export.onnx_converter import register_onnx_converters
+from laconic.export.pmml import to_pmml
 from laconic.export.python import to_python
 from laconic.export.scorecard import Scorecard, to_scorecard
 from laconic.export.sql import to_sql
@@ -20,6 +21,7 @@ __all__ = [
     "to_javascript",
     "to_json",
     "to_onnx",
+    "to_pmml",
     "to_python",
     "to_scorecard",
     "to_sql",
