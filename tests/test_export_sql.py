@@ -231,12 +231,17 @@ def test_duckdb_reads_frames_with_categoricals():
 
 
 @pytest.mark.parametrize("table", ["t; DROP TABLE x", "SELECT 1", "my table", "(SELECT 1)"])
-def test_table_names_stay_names(table):
+def test_table_names_stay_names_or_are_refused(table):
     model = make_model([((Proposition("x", ">", 3),), 1.0)])
+    try:
+        select = to_sql(model, "sqlite", table=table)
+    except ValueError as error:  # as with older releases of sqlglot
+        assert "must be the name of a table" in str(error)  # noqa: PT017
+        return
     statements = [
         f'CREATE TABLE "{table}" (x)',
         f'INSERT INTO "{table}" VALUES (4)',
-        to_sql(model, "sqlite", table=table),
+        select,
     ]
     assert execute_sqlite(statements) == [(4, 1.0, 1.0)]
 

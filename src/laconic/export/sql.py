@@ -82,7 +82,6 @@ def to_sql(
     else:
         tree = _select(terms, _parsed_table(table, dialect), keep, rule_columns)
     sql = _written(tree, dialect)
-    _check_whole(sql, tree, dialect)
     _check_in_databases(model, portable, dialect)
     return sql
 
@@ -126,35 +125,37 @@ def _quoted(exp: Any, name: str) -> Any:
 
 def _written(tree: Any, dialect: str) -> str:
     sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
-    try:
-        sql = tree.sql(dialect, pretty=True, unsupported_level=sqlglot.ErrorLevel.RAISE)
-    except sqlglot.errors.SqlglotError as error:
-        raise ValueError(
-            f"The model cannot be written in the dialect {dialect!r}: {error} Choose another one."
-        ) from None
-    return str(sql)
+    # Not all releases of sqlglot leave names with line breaks alone when they indent.
+    for pretty in (True, False):
+        try:
+            sql = tree.sql(dialect, pretty=pretty, unsupported_level=sqlglot.ErrorLevel.RAISE)
+        except sqlglot.errors.SqlglotError as error:
+            raise ValueError(
+                f"The model cannot be written in the dialect {dialect!r}: {error} Choose another."
+            ) from None
+        if _is_whole(sql, tree, dialect):
+            return str(sql)
+    raise ValueError(
+        f"The dialect {dialect!r} must hold every column name and category of the model. It does "
+        "not read back as it was written. Rename what has unusual characters, or choose another "
+        "dialect."
+    )
 
 
-def _check_whole(sql: str, tree: Any, dialect: str) -> None:
-    """Make sure that a database reads the names and texts of the tree, and no statement more."""
+def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
+    """Tell whether a database reads the names and texts of the tree, and no statement more."""
     sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
     exp = sqlglot.exp
     text = sql if isinstance(tree, exp.Select) else f"SELECT {sql}"
     try:
         statements = sqlglot.parse(text, dialect=dialect)
     except sqlglot.errors.SqlglotError:
-        statements = []
-    is_whole = len(statements) == 1 and all(
+        return False
+    return len(statements) == 1 and all(
         {node.name for node in statements[0].find_all(kind)}
         == {node.name for node in tree.find_all(kind)}
-        for kind in (exp.Column, exp.Literal)
+        for kind in (exp.Column, exp.Literal, exp.Table)
     )
-    if not is_whole:
-        raise ValueError(
-            f"The dialect {dialect!r} must hold every column name and category of the model. It "
-            "does not read back as it was written. Rename what has unusual characters, or choose "
-            "another dialect."
-        )
 
 
 def _check_in_databases(model: Estimator, portable: PortableModel, dialect: str) -> None:
