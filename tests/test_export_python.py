@@ -134,6 +134,12 @@ def test_any_threshold_and_weight(rules):
     to_python(model)  # compares at every threshold and next to it
 
 
+def test_texts_of_numpy_are_written_as_texts():
+    name, relation, value = np.array(["x", "==", "a"])
+    source = to_python(make_model([((Proposition(name, relation, value),), 1.0)]))
+    assert "np." not in source
+
+
 def test_a_fitted_model():
     X = [[1, "a"], [2, "a"], [3, "b"], [4, None]]
     model = RuleBoostingRegressor(n_rules=3).fit(X, [5, 5, 1, 2])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from laconic.estimators import RuleBoostingClassifier
 from laconic.export.portable import Estimator, PortableModel
-from laconic.rules import Rule
+from laconic.rules import Proposition, Rule
 from laconic.tables import as_table
 
 __all__ = ["Outputs", "boundary_rows", "check_outputs", "expected_outputs"]
@@ -74,25 +74,28 @@ def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
     for rule in portable.ensemble:
-        covered = mixed_row() | _covered_cells(rule, values)
-        names = dict.fromkeys(proposition.feature for proposition in rule.query)
-        rows += [covered | {name: cell} for name in names for cell in values[name]]
+        # The thresholds of other rules are on one side of its own, as are the extremes.
+        cells = {
+            name: _cells(portable.kinds[name], [p for p in rule.query if p.feature == name])
+            for name in dict.fromkeys(proposition.feature for proposition in rule.query)
+        }
+        covered = mixed_row() | _covered_cells(rule, cells)
+        rows += [covered | {name: cell} for name in cells for cell in cells[name]]
     return rows
 
 
 def boundary_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    kind = portable.kinds[name]
+    propositions = (p for rule in portable.ensemble for p in rule.query)
+    return _cells(portable.kinds[name], [p for p in propositions if p.feature == name])
+
+
+def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
     if kind == "boolean":
         return [None, False, True]
     if kind == "any":
         return [None, 1.0, 0.0]
-    known = [
-        proposition.value
-        for rule in portable.ensemble
-        for proposition in rule.query
-        if proposition.feature == name and proposition.value is not None
-    ]
+    known = [proposition.value for proposition in propositions if proposition.value is not None]
     if kind == "text":
         return [None, *dict.fromkeys([*known, *_UNSEEN])]
     near = [
@@ -103,15 +106,15 @@ def boundary_values(portable: PortableModel, name: str) -> list[Any]:
     return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
 
 
-def _covered_cells(rule: Rule, values: dict[str, list[Any]]) -> dict[str, Any]:
+def _covered_cells(rule: Rule, cells: dict[str, list[Any]]) -> dict[str, Any]:
     """Find a cell for each column of a rule that fulfils its conditions, if there is one."""
-    cells = {}
-    for name in dict.fromkeys(proposition.feature for proposition in rule.query):
-        column = as_table([[cell] for cell in values[name]], [name]).column(name)
+    found = {}
+    for name, values in cells.items():
+        column = as_table([[cell] for cell in values], [name]).column(name)
         conditions = [p for p in rule.query if p.feature == name]
         is_covered = np.all([p.covered_in(column) for p in conditions], axis=0)
-        cells[name] = values[name][int(np.argmax(is_covered))]
-    return cells
+        found[name] = values[int(np.argmax(is_covered))]
+    return found
 
 
 def expected_outputs(model: Estimator, rows: Sequence[dict[str, Any]]) -> Outputs:

@@ -80,16 +80,17 @@ def portable_model(model: Estimator) -> PortableModel:
     {'x0': 'number'}
     """
     ensemble = checked_estimator(model).ensemble_
+    names = tuple(map(str.__str__, ensemble.feature_names or ()))
     used = {proposition.feature for rule in ensemble for proposition in rule.query}
-    kinds = {name: _kind(name, ensemble) for name in ensemble.feature_names or () if name in used}
+    kinds = {name: _kind(name, ensemble) for name in names if name in used}
     rules = tuple(
-        Rule(Query(tuple(_with_float(p, kinds[p.feature]) for p in rule.query)), rule.weight)
+        Rule(Query(tuple(_plain(p, kinds[p.feature]) for p in rule.query)), rule.weight)
         for rule in ensemble
     )
     is_classifier = isinstance(model, RuleBoostingClassifier)
     _check_texts([*kinds, *(p.value for rule in rules for p in rule.query)])
     return PortableModel(
-        RuleEnsemble(rules, ensemble.intercept, ensemble.feature_names),
+        RuleEnsemble(rules, ensemble.intercept, names),
         loss_name(model.loss_) == LogisticLoss.name,
         tuple(model.classes_.tolist()) if is_classifier else None,
         kinds,
@@ -144,7 +145,9 @@ def _check_texts(texts: Sequence[Any]) -> None:
             )
 
 
-def _with_float(proposition: Proposition, kind: Kind) -> Proposition:
-    if kind != "number" or proposition.value is None:
-        return proposition
-    return Proposition(proposition.feature, proposition.relation, float(proposition.value))
+def _plain(proposition: Proposition, kind: Kind) -> Proposition:
+    value = proposition.value
+    if kind == "number" and value is not None:
+        value = float(value)
+    # The texts of NumPy are texts, but do not look like them when they are written down.
+    return Proposition(str.__str__(proposition.feature), str.__str__(proposition.relation), value)
