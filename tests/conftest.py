@@ -3,8 +3,14 @@
 import os
 
 import pytest
+from hypothesis import settings
 
 from benchmarks.problems import NEIGHBOUR, find_datasets
+from laconic.cli import main
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("no_deadline", deadline=None)
+settings.load_profile("no_deadline")
 
 
 @pytest.fixture
@@ -13,3 +19,16 @@ def datasets_folder():
     if not os.environ.get("LACONIC_DATASETS") and not NEIGHBOUR.is_dir():
         pytest.skip("needs the folder of benchmark problems: set LACONIC_DATASETS to it")
     return find_datasets()
+
+
+@pytest.fixture
+def run(capfd):
+    """Run a command in this process: exit code, standard output, standard error."""
+
+    def run(*tokens):
+        code = main([str(token) for token in tokens])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run

@@ -22,22 +22,8 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.cli import main
 
 PROGRAM = [sys.executable, "-c", "import sys; from laconic.cli import main; sys.exit(main())"]
-
-
-@pytest.fixture
-def run(capfd):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*tokens):
-        code = main([str(token) for token in tokens])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return run
 
 
 def refused(result, *parts):

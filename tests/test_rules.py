@@ -1,7 +1,6 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError
-from xml.etree import ElementTree
 
 import narwhals as nw
 import numpy as np
@@ -333,42 +332,6 @@ class TestText:
         assert repr(RuleEnsemble()) == ("<RuleEnsemble: 0 rules, 0 conditions>\n+0.000 intercept")
 
 
-class TestHTML:
-    @staticmethod
-    def cells(ensemble):
-        table = ElementTree.fromstring(ensemble._repr_html_())
-        return [["".join(cell.itertext()) for cell in row] for row in table.iter("tr")]
-
-    def test_a_row_per_rule(self):
-        ensemble = RuleEnsemble((rule(1.0, X_IS, OLD), rule(-2.0)))
-        assert self.cells(ensemble) == [
-            ["weight", "query", "conditions"],
-            ["+1.000", "mark == x & age > 28", "2"],
-            ["-2.000", "always", "0"],
-        ]
-        assert "RuleEnsemble: 2 rules, 2 conditions" in ensemble._repr_html_()
-
-    def test_intercept_where_there_is_one_or_nothing_else(self):
-        assert self.cells(RuleEnsemble((rule(1.0),), 0.5))[1] == ["+0.5000", "intercept", ""]
-        assert self.cells(RuleEnsemble())[1:] == [["+0.000", "intercept", ""]]
-
-    @pytest.mark.parametrize(
-        "hostile",
-        [
-            "<script>alert(1)</script>",
-            "</td></table>",
-            "&lt;b&gt;",
-            "<img src=x onerror='f(\"\")'>",
-        ],
-    )
-    def test_hostile_names_and_values_are_text(self, hostile):
-        plain = RuleEnsemble((rule(1.0, Proposition("a", "==", "b")),))
-        ensemble = RuleEnsemble((rule(1.0, Proposition(hostile, "==", hostile)),))
-        assert self.cells(ensemble)[1] == ["+1.000", f"{hostile!r} == {hostile!r}", "1"]
-        assert hostile not in ensemble._repr_html_()
-        assert ensemble._repr_html_().count("<") == plain._repr_html_().count("<")
-
-
 class TestValues:
     VALUES = (
         X_IS,
@@ -611,43 +574,6 @@ def test_raw_predictions_for_arrays_do_not_depend_on_blocks(dtype, order, monkey
     monkeypatch.setattr(rules_module, "BLOCK_SIZE", 10)
     assert_array_equal(ensemble.raw_predictions(X), expected)
     assert_array_equal(ensemble.raw_predictions(X.astype(object)), expected)
-
-
-class TestToFrame:
-    ENSEMBLE = RuleEnsemble((rule(1.5, X_IS, OLD), rule(-2.0)))
-
-    @pytest.mark.parametrize(
-        ("backend", "frame_type"),
-        [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)],
-    )
-    def test_backends(self, backend, frame_type):
-        frame = self.ENSEMBLE.to_frame(backend)
-        assert isinstance(frame, frame_type)
-        assert nw.from_native(frame).to_dict(as_series=False) == {
-            "rule": [1, 2],
-            "weight": [1.5, -2.0],
-            "query": ["mark == x & age > 28", "always"],
-            "n_conditions": [2, 0],
-        }
-        empty = nw.from_native(RuleEnsemble().to_frame(backend), eager_only=True)
-        assert empty.shape == (0, 4)
-        assert empty.schema == nw.from_native(frame).schema
-
-    def test_first_installed(self, monkeypatch):
-        assert isinstance(self.ENSEMBLE.to_frame(), pd.DataFrame)
-        monkeypatch.setattr(
-            rules_module, "find_spec", lambda name: None if name == "pandas" else name
-        )
-        assert isinstance(self.ENSEMBLE.to_frame(), pl.DataFrame)
-
-    def test_none_installed(self, monkeypatch):
-        monkeypatch.setattr(rules_module, "find_spec", lambda name: None)
-        with pytest.raises(ImportError, match="needs one of pandas, polars or pyarrow"):
-            self.ENSEMBLE.to_frame()
-
-    def test_unknown_backend(self):
-        with pytest.raises(ValueError, match=r"must be None or one of 'pandas'.*Got 'numpy'"):
-            self.ENSEMBLE.to_frame("numpy")
 
 
 NUMBERS = st.none() | st.sampled_from([-1.5, 0.0, 1.0, 2.0])

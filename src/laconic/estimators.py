@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -24,6 +24,8 @@ from sklearn.utils.validation import (
 )
 
 from laconic.boosting import boost
+from laconic.coverage import rule_coverages
+from laconic.interpretation import InterpretationMixin
 from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.progress import FitProgress, ProgressPrinter, describe_ratio, proven_percent
 from laconic.propositions import (
@@ -98,6 +100,8 @@ ensemble_ : RuleEnsemble
     The model: a sequence of rules, each with a query and a weight.
 search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+rule_coverages_ : list of RuleCoverage
+    How many training rows each rule covers, and the mean target there; not in loaded models.
 loss_ : Loss
     The loss in use.
 n_features_in_ : int
@@ -106,7 +110,7 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where the table had names."""
 
 
-class _RuleBoosting(BaseEstimator):
+class _RuleBoosting(InterpretationMixin, BaseEstimator):
     """What classifier and regressor share; they differ in how they read the target."""
 
     ensemble_: RuleEnsemble
@@ -207,7 +211,7 @@ class _RuleBoosting(BaseEstimator):
 
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
-        for name in ("ensemble_", "search_results_"):
+        for name in ("ensemble_", "search_results_", "rule_coverages_"):
             self.__dict__.pop(name, None)
 
     def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
@@ -288,6 +292,8 @@ class _RuleBoosting(BaseEstimator):
             is_interrupted = True
         self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
         self.search_results_ = results
+        shown = y > 0 if is_classifier(self) else y
+        self.rule_coverages_ = rule_coverages(self.ensemble_, table, shown, weights, counted)
         if is_interrupted:
             warnings.warn(
                 f"Interrupted: the model has {len(rules)} of {self.n_rules} rules. Fit again with "

@@ -9,19 +9,25 @@ evaluate themselves on any table and print as a person would write them.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from html import escape
-from importlib.util import find_spec
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, cast, get_args, overload
+from typing import Any, cast, overload
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.display import rules_frame, rules_html, rules_latex, rules_markdown
+from laconic.formatting import (
+    format_conditions,
+    format_count,
+    format_name,
+    format_number,
+    format_value,
+    format_weight,
+)
+from laconic.frames import FrameBackend
 from laconic.tables import CategoricalColumn, Category, Column, NumericColumn, Table, as_table
 
 __all__ = ["Proposition", "Query", "Rule", "RuleEnsemble", "format_number", "format_weight"]
@@ -31,65 +37,12 @@ VALUE_RELATIONS = ("==", "!=")
 MISSING_RELATIONS = ("is missing", "is present")
 RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + MISSING_RELATIONS
 
-FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
-FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
-
 # A float is a Real, but to ask for it first is ten times faster.
 NUMBERS = (float, Real)
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
 BLOCK_SIZE = 32_768
-
-# In a value without quotes, besides letters, their marks and digits of any script.
-PLAIN_PUNCTUATION = frozenset("_.+-")
-# Characters that keep a feature name from standing without quotes next to relations and "&".
-NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
-
-
-def format_number(number: float) -> str:
-    """Shortest text that reads back as the same number.
-
-    Parameters
-    ----------
-    number : int or float
-        A finite number.
-
-    Returns
-    -------
-    text : str
-        Without a decimal point where the number is an integer.
-
-    Examples
-    --------
-    >>> [format_number(number) for number in (30.0, 0.25, 1e-7)]
-    ['30', '0.25', '1e-07']
-    """
-    return repr(number).removesuffix(".0")
-
-
-def format_weight(weight: float) -> str:
-    """Signed weight with four significant digits, and every integer digit.
-
-    Parameters
-    ----------
-    weight : float
-        A finite number.
-
-    Returns
-    -------
-    text : str
-        Starts with a sign.
-
-    Examples
-    --------
-    >>> [format_weight(weight) for weight in (1.18742, -0.5, 22.456, 16192.3)]
-    ['+1.187', '-0.5000', '+22.46', '+16192']
-    """
-    # Beyond 1e16 a double no longer knows its last integer digit.
-    if 1e3 <= abs(weight) < 1e16:
-        return f"{weight:+.0f}"
-    return f"{weight:+#.4g}".removesuffix(".")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -198,10 +151,10 @@ class Proposition:
         return np.zeros(len(missing), dtype=bool)
 
     def __str__(self) -> str:
-        name = _format_name(self.feature)
+        name = format_name(self.feature)
         if self.value is None:
             return f"{name} {self.relation}"
-        return f"{name} {self.relation} {_format_value(self.value)}"
+        return f"{name} {self.relation} {format_value(self.value)}"
 
     def __repr__(self) -> str:
         return f"<Proposition: {self}>"
@@ -253,17 +206,7 @@ class Query:
         return iter(self.propositions)
 
     def __str__(self) -> str:
-        remaining = list(self.propositions)
-        texts = []
-        while remaining:
-            first = remaining.pop(0)
-            other = next((p for p in remaining if _bound_one_interval(first, p)), None)
-            if other is None:
-                texts.append(str(first))
-            else:
-                remaining.remove(other)
-                texts.append(_format_interval(first, other))
-        return " & ".join(texts) or "always"
+        return " & ".join(format_conditions(self.propositions)) or "always"
 
     def __repr__(self) -> str:
         return f"<Query: {self}>"
@@ -315,8 +258,13 @@ class Rule:
         """
         return np.where(self.query.covered(X), self.weight, 0.0)
 
+    @property
+    def condition(self) -> str:
+        """When the rule holds, in words."""
+        return f"if {self.query}" if self.query.propositions else str(self.query)
+
     def __str__(self) -> str:
-        return f"{format_weight(self.weight)} {_format_condition(self.query)}"
+        return f"{format_weight(self.weight)} {self.condition}"
 
     def __repr__(self) -> str:
         return f"<Rule: {self}>"
@@ -399,9 +347,7 @@ class RuleEnsemble(Sequence[Rule]):
         """
         table = as_table(X, self.feature_names)
         raw_predictions = np.full(table.n_rows, self.intercept)
-        # One block even where there are no rows: a missing column is an error there too.
-        for start in range(0, max(table.n_rows, 1), BLOCK_SIZE):
-            rows = slice(start, min(start + BLOCK_SIZE, table.n_rows))
+        for rows in _blocks(table.n_rows):
             for rule, covered in zip(self.rules, self._covered_in_block(table, rows), strict=True):
                 raw_predictions[rows] += np.multiply(covered, rule.weight)
         return raw_predictions
@@ -452,10 +398,12 @@ class RuleEnsemble(Sequence[Rule]):
             One column per rule.
         """
         table = as_table(X, self.feature_names)
-        covered = np.empty((table.n_rows, self.n_rules), dtype=bool)
-        for position, rule in enumerate(self.rules):
-            covered[:, position] = rule.query.covered(table)
-        return covered
+        # Rule by rule in memory, as they are written and mostly read.
+        covered = np.empty((self.n_rules, table.n_rows), dtype=bool)
+        for rows in _blocks(table.n_rows):
+            for position, mask in enumerate(self._covered_in_block(table, rows)):
+                covered[position, rows] = mask
+        return covered.T
 
     def consolidate(self) -> RuleEnsemble:
         """Merge rules with the same set of propositions, adding their weights.
@@ -488,15 +436,47 @@ class RuleEnsemble(Sequence[Rule]):
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             Columns rule (counted from 1), weight, query (text) and n_conditions.
         """
-        columns = {
-            "rule": list(range(1, self.n_rules + 1)),
-            "weight": [rule.weight for rule in self.rules],
-            "query": [str(rule.query) for rule in self.rules],
-            "n_conditions": [len(rule.query) for rule in self.rules],
-        }
-        dtypes = (nw.Int64(), nw.Float64(), nw.String(), nw.Int64())
-        schema = dict(zip(columns, dtypes, strict=True))
-        return nw.from_dict(columns, schema, backend=_frame_backend(backend)).to_native()
+        return rules_frame(self, backend)
+
+    def to_markdown(self) -> str:
+        """Rules as a Markdown table.
+
+        Returns
+        -------
+        text : str
+            With the columns weight and rule; conditions are in code style.
+
+        Examples
+        --------
+        >>> rule = Rule(Query((Proposition("PS", ">", 100), Proposition("PS", "<=", 180))), 0.5)
+        >>> print(RuleEnsemble((rule,)).to_markdown())
+        | weight | rule |
+        |---:|:---|
+        | +0.5000 | `100 < PS <= 180` |
+        """
+        return rules_markdown(self)
+
+    def to_latex(self) -> str:
+        r"""Rules as a LaTeX table.
+
+        Returns
+        -------
+        text : str
+            A tabular environment; the document needs ``\usepackage{booktabs}``.
+
+        Examples
+        --------
+        >>> rule = Rule(Query((Proposition("PS", ">", 100), Proposition("PS", "<=", 180))), 0.5)
+        >>> print(RuleEnsemble((rule,)).to_latex())
+        \begin{tabular}{rl}
+        \toprule
+        weight & rule \\
+        \midrule
+        $+0.5000$ & 100 $<$ PS $\leq$ 180 \\
+        \bottomrule
+        \end{tabular}
+        """
+        return rules_latex(self)
 
     @overload
     def __getitem__(self, index: int) -> Rule: ...
@@ -513,8 +493,8 @@ class RuleEnsemble(Sequence[Rule]):
         return len(self.rules)
 
     def __str__(self) -> str:
-        lines = [(rule.weight, _format_condition(rule.query)) for rule in self.rules]
-        if self._shows_intercept:
+        lines = [(rule.weight, rule.condition) for rule in self.rules]
+        if self.shows_intercept:
             lines.insert(0, (self.intercept, "intercept"))
         weights = [format_weight(weight) for weight, _ in lines]
         width = max(map(len, weights))
@@ -523,32 +503,23 @@ class RuleEnsemble(Sequence[Rule]):
         )
 
     def __repr__(self) -> str:
-        return f"<RuleEnsemble: {self._size}>\n{self}"
+        return f"<RuleEnsemble: {self.size}>\n{self}"
 
     def _repr_html_(self) -> str:
         """Table for notebooks."""
-        rows = [(rule.weight, str(rule.query), str(len(rule.query))) for rule in self.rules]
-        if self._shows_intercept:
-            rows.insert(0, (self.intercept, "intercept", ""))
-        body = "".join(
-            f"<tr><td>{format_weight(weight)}</td>"
-            f'<td style="text-align: left">{escape(text)}</td><td>{n_conditions}</td></tr>'
-            for weight, text, n_conditions in rows
-        )
-        return (
-            f"<table><caption>RuleEnsemble: {self._size}</caption>"
-            "<thead><tr><th>weight</th>"
-            '<th style="text-align: left">query</th><th>conditions</th></tr></thead>'
-            f"<tbody>{body}</tbody></table>"
-        )
+        conditions = [str(len(rule.query)) for rule in self.rules]
+        return rules_html(self, f"RuleEnsemble: {self.size}", {"conditions": conditions})
 
     @property
-    def _shows_intercept(self) -> bool:
+    def shows_intercept(self) -> bool:
+        """Whether the intercept is worth a line: when it is not 0, or all there is."""
         return self.intercept != 0.0 or not self.rules
 
     @property
-    def _size(self) -> str:
-        return f"{_counted(self.n_rules, 'rule')}, {_counted(self.n_conditions, 'condition')}"
+    def size(self) -> str:
+        """Numbers of rules and conditions, in words."""
+        rules = format_count(self.n_rules, "rule")
+        return f"{rules}, {format_count(self.n_conditions, 'condition')}"
 
 
 def _checked_value(relation: str, value: Any) -> Category | None:
@@ -597,6 +568,12 @@ def _set_checked_tuple(owner: Query | RuleEnsemble, name: str, item_type: type) 
     object.__setattr__(owner, name, items)
 
 
+def _blocks(n_rows: int) -> Iterator[slice]:
+    # One block even where there are no rows: a missing column is an error there too.
+    for start in range(0, max(n_rows, 1), BLOCK_SIZE):
+        yield slice(start, min(start + BLOCK_SIZE, n_rows))
+
+
 def _all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:
     """Mask of the rows that all masks have in common."""
     return reduce(np.logical_and, masks, np.ones(n_rows, dtype=bool))
@@ -630,72 +607,3 @@ def _kind_of_column(column: Column) -> str:
     if isinstance(column, CategoricalColumn):
         return _kind_of_value(next(iter(column.categories), None))
     return "numbers"
-
-
-def _bound_one_interval(first: Proposition, second: Proposition) -> bool:
-    return first.feature == second.feature and {first.relation, second.relation} == {"<=", ">"}
-
-
-def _format_interval(first: Proposition, second: Proposition) -> str:
-    lower, upper = (first, second) if first.relation == ">" else (second, first)
-    return f"{_format_value(lower.value)} < {upper}"
-
-
-def _format_condition(query: Query) -> str:
-    return f"if {query}" if query.propositions else str(query)
-
-
-def _format_name(name: str) -> str:
-    is_plain = (
-        name.strip() == name != ""
-        and name.isprintable()
-        and NOT_IN_PLAIN_NAMES.isdisjoint(name)
-        and not _reads_as_number(name)
-    )
-    return name if is_plain else repr(name)
-
-
-def _format_value(value: Category | None) -> str:
-    if isinstance(value, str):
-        is_plain = (
-            value not in ("", "True", "False")
-            and all(map(_is_plain_character, value))
-            and not _reads_as_number(value)
-        )
-        return value if is_plain else repr(value)
-    if isinstance(value, bool) or value is None:
-        return str(value)
-    return format_number(value)
-
-
-def _is_plain_character(character: str) -> bool:
-    return character in PLAIN_PUNCTUATION or unicodedata.category(character)[0] in "LMN"
-
-
-def _reads_as_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _frame_backend(backend: FrameBackend | None) -> FrameBackend:
-    if backend is None:
-        installed = [name for name in FRAME_BACKENDS if find_spec(name) is not None]
-        if not installed:
-            raise ImportError(
-                "A DataFrame needs one of pandas, polars or pyarrow. None is installed. "
-                "Install one of them, for example with 'pip install pandas'."
-            )
-        return installed[0]
-    if backend not in FRAME_BACKENDS:
-        allowed = ", ".join(map(repr, FRAME_BACKENDS))
-        raise ValueError(
-            f"The 'backend' parameter must be None or one of {allowed}. Got {backend!r} instead."
-        )
-    return backend

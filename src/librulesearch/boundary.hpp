@@ -49,11 +49,11 @@ class Boundary {
         }
     }
 
-    /// Adds the children of one node. Their rows are kept if there is room; else each child will
-    /// have to collect its own.
+    /// Adds the children of one node. Their rows are kept while little is used; else each
+    /// child will have to collect its own.
     void push_children(std::vector<Node> children, const std::shared_ptr<Siblings>& siblings) {
         if (children.empty()) return;
-        if (used_ + *shared_ + siblings->rows.n_bytes() > memory_limit_ / 2) siblings->rows = {};
+        if (used_ + *shared_ + siblings->rows.n_bytes() > memory_limit_ / 4) siblings->rows = {};
         const std::size_t shared = siblings->n_bytes();
         *shared_ += shared;
         siblings->on_release = Release(shared_, shared);

@@ -1,7 +1,8 @@
 """The command line: thin commands over the public API.
 
 What a command has to say goes to the standard output, errors and warnings to the standard error.
-The exit code is 0 for success, 1 for an error, 2 for a wrong call and 130 after Ctrl-C.
+The exit code is 0 for success, 1 for an error, 2 for a wrong call, 3 for models that differ if
+'compare' is asked for an exit code, and 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -9,9 +10,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -24,7 +23,10 @@ from laconic.datasets import tic_tac_toe
 try:
     import cyclopts
 
-    from laconic.cli import options, screen
+    from laconic.cli import inputs, options, screen
+    from laconic.cli.compare import compare
+    from laconic.cli.cv import cv
+    from laconic.cli.explain import explain
     from laconic.cli.export import export
 
     # Too slow to import before a command needs it.
@@ -37,8 +39,6 @@ except ModuleNotFoundError:
     ) from None
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
 
 __all__ = ["main"]
@@ -95,7 +95,7 @@ def _run(tokens: Sequence[str] | None) -> int:
         help="Learn short, readable rule ensembles in which every rule is proven to be the best.",
         version=laconic.__version__,
     )
-    for command in (demo, fit, show, predict, export):
+    for command in (demo, fit, show, predict, explain, compare, cv, export):
         app.command(command)
     called, arguments, *_ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     return called(*arguments.args, **arguments.kwargs) or 0
@@ -212,7 +212,7 @@ def fit(
     """
     if model is not None:
         files.check_model_destination(model, table)
-    X, goal, weights = _read_training_table(table, target, weight, drop, missing)
+    X, goal, weights = inputs.read_training_table(table, target, weight, drop, missing)
     if task == "auto":
         task = targets.detect_task(goal)
     y = targets.read_target(goal, task)
@@ -240,7 +240,7 @@ def fit(
         on_interrupt="keep",
         callback=progress,
     )
-    with _short_warnings(), progress.watch():
+    with inputs.short_warnings(), progress.watch():
         estimator.fit(X, y, sample_weight)
     if progress.is_interrupted and not getattr(estimator, "ensemble_", ()):
         screen.complain("Interrupted before the first rule was found. Nothing is saved.")
@@ -262,28 +262,6 @@ def fit(
     if model is not None:
         screen.print_text(console, f"Saved to {screen.visible(str(model))}")
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
-
-
-def _read_training_table(
-    table: Path, target: str, weight: str | None, drop: Sequence[str], missing: Sequence[str]
-) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Read features, target and weights, and warn about columns that may not be as intended."""
-    cells = files.read_table(table)
-    is_text = files.is_text_table(table)
-    frame = columns.interpret(cells, missing) if is_text else cells
-    goal = columns.column(frame, target)
-    weights = None if weight is None else columns.column(frame, weight)
-    if target in drop:
-        raise files.CommandError(
-            f"--drop must not name the target. Got {target!r} for both. Choose another --target, "
-            "or drop other columns."
-        )
-    X = columns.drop_columns(frame, [target, *([weight] if weight else []), *drop])
-    in_use = [goal, *([] if weights is None else [weights]), *X]
-    misread = columns.misread_warnings(in_use, cells, missing) if is_text else {}
-    _warn(misread.values())
-    _warn(columns.identifier_warnings(X.drop(misread, strict=False)))
-    return X, goal, weights
 
 
 def show(model: Path, /) -> None:
@@ -342,15 +320,8 @@ def predict(
         raise files.CommandError(
             "--probabilities needs a model with classes. Got a regression model. Leave it out."
         )
-    cells = files.read_table(table)
-    used = columns.select_used(cells, estimator)
-    if files.is_text_table(table):
-        text = columns.text_features(estimator)
-        used = columns.interpret(used, missing, text_columns=text, keep_codes=False)
-        _warn(columns.misread_warnings(used.drop(text, strict=False), cells, missing).values())
-    X = columns.fill_unused(used, cells.height, estimator)
-    # The columns are taken by name, also for a model that was trained on nameless ones.
-    with warnings.catch_warnings(action="ignore", category=UserWarning):
+    cells, X = inputs.read_features(table, estimator, missing)
+    with inputs.columns_by_name():
         predictions = {"prediction": estimator.predict(X)}
         if isinstance(estimator, laconic.RuleBoostingClassifier) and probabilities:
             names = [f"probability_{name}" for name in estimator.classes_.tolist()]
@@ -360,23 +331,3 @@ def predict(
         screen.write_csv(result.write_csv())
     else:
         files.write_table(result, output)
-
-
-def _warn(messages: Iterable[str]) -> None:
-    for message in messages:
-        screen.complain(f"warning: {message}")
-
-
-@contextmanager
-def _short_warnings() -> Iterator[None]:
-    """Show warnings as single lines; the certificates tell about searches that were stopped."""
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    _warn(
-        str(warning.message)
-        for warning in caught
-        if not issubclass(warning.category, ConvergenceWarning)
-    )

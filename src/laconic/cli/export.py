@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import cyclopts
 
 import laconic
-from laconic.cli import columns, files, options, screen
+from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli import target as targets
 
 if TYPE_CHECKING:
@@ -169,17 +169,13 @@ def _rows(
     """Read rows and their targets, as the model takes them."""
     if data is None or target is None:
         return {}
-    cells = files.read_table(data)
+    cells, X = inputs.read_features(data, estimator, missing)
     goal = columns.column(cells, target).to_frame()
-    used = columns.select_used(cells, estimator)
     if files.is_text_table(data):
-        text = columns.text_features(estimator)
-        used = columns.interpret(used, missing, text_columns=text, keep_codes=False)
         goal = columns.interpret(goal, missing, text_columns=_text_targets(estimator, target))
     is_classifier = isinstance(estimator, laconic.RuleBoostingClassifier)
     task: targets.Task = "classification" if is_classifier else "regression"
-    y = targets.read_target(goal[target], task)
-    return {"X": columns.fill_unused(used, cells.height, estimator), "y": y}
+    return {"X": X, "y": targets.read_target(goal[target], task)}
 
 
 def _text_targets(estimator: Estimator, target: str) -> list[str]:

@@ -154,12 +154,12 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> str:
     )
 
 
-def check_model_comes_first(model: Path, table: Path) -> None:
+def check_model_comes_first(model: Path, table: Path, *, command: str = "predict") -> None:
     """Refuse a table in the place of the model."""
     if has_suffix(model, TABLE_SUFFIXES):
         raise CommandError(
-            f"The model comes first: laconic predict MODEL TABLE. Got the table {str(model)!r} as "
-            f"MODEL and {str(table)!r} as TABLE."
+            f"The model comes first: laconic {command} MODEL TABLE. Got the table {str(model)!r} "
+            f"as MODEL and {str(table)!r} as TABLE."
         )
 
 

@@ -19,6 +19,11 @@ def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parame
     return cyclopts.Parameter(validator=check)
 
 
+def _check_rows(kind: Any, value: tuple[int, ...]) -> None:
+    if any(number < 0 for number in value):
+        raise ValueError("Rows are whole numbers of at least 0.")
+
+
 _IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
 
 Count: TypeAlias = Annotated[int, _IS_COUNT]
@@ -37,7 +42,16 @@ Seconds: TypeAlias = Annotated[
 Jobs: TypeAlias = Annotated[
     int | None, _must_be("a whole number other than 0", lambda number: number != 0)
 ]
+Folds: TypeAlias = Annotated[
+    int, _must_be("a whole number of at least 2", lambda number: number >= 2)
+]
 Flag: TypeAlias = Annotated[bool, cyclopts.Parameter(negative="")]
+Rows: TypeAlias = Annotated[
+    tuple[int, ...],
+    cyclopts.Parameter(
+        negative="", consume_multiple=True, show_default=False, validator=_check_rows
+    ),
+]
 Names: TypeAlias = Annotated[
     tuple[str, ...],
     cyclopts.Parameter(negative="", consume_multiple=True, show_default=False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import time
@@ -160,7 +161,7 @@ def rules_table(
     table : Table
         One row per rule.
     """
-    table = Table(title=title, title_justify="left", title_style="bold", **_TABLE_STYLE)
+    table = make_table(title)
     table.add_column("", justify="right", style="dim")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
@@ -194,11 +195,11 @@ class QueryCell:
 
     Parameters
     ----------
-    query : Query
+    query : Query or str
         What to show.
     """
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: Query | str) -> None:
         first, *others = visible(str(query)).split(" & ")
         self.parts = [first, *(f"& {condition}" for condition in others)]
 
@@ -276,6 +277,11 @@ def _count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def make_table(title: str | None = None) -> Table:
+    """Make an empty table in the style of all commands."""
+    return Table(title=title, title_justify="left", title_style="bold", **_TABLE_STYLE)
+
+
 def make_console(*, quiet: bool = False) -> Console:
     """Make a console for the standard output that takes text as it is."""
     width = None if sys.stdout.isatty() else _PIPED_WIDTH
@@ -315,6 +321,11 @@ def write_csv(text: str) -> None:
     if sys.stdout.isatty():
         text = "\n".join(map(visible, text.split("\n")))
     sys.stdout.buffer.write(text.encode())
+
+
+def write_json(content: Any) -> None:
+    """Write JSON to the standard output, for programs."""
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 
 def complain(message: str) -> None:

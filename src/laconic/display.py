@@ -1,0 +1,198 @@
+"""Rules as tables: for data frames, Markdown, LaTeX and notebooks.
+
+Everything here is made from the values of an ensemble; what an estimator knows besides, such as
+certificates and coverage, comes as further columns of text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+
+from laconic.formatting import (
+    format_conditions,
+    format_name,
+    format_value,
+    format_weight,
+    intervals,
+)
+from laconic.frames import FrameBackend, make_frame
+
+if TYPE_CHECKING:
+    from laconic.rules import Proposition, Query, RuleEnsemble
+
+__all__ = ["rules_frame", "rules_html", "rules_latex", "rules_markdown"]
+
+INTERCEPT = "intercept"
+
+# Two of the colours of Okabe and Ito, which people with any kind of colour vision tell apart; on
+# white and on black alike they can be seen.
+POSITIVE_COLOUR = "#0072b2"
+NEGATIVE_COLOUR = "#d55e00"
+
+_LATEX_CHARACTERS = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+_LATEX_RELATIONS = {"<=": r"$\leq$", ">": "$>$", "==": "$=$", "!=": r"$\neq$"}
+
+_CELL = "padding: 0.2em 0.6em; vertical-align: middle"
+_TEXT_CELL = f"{_CELL}; text-align: left"
+_NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
+
+
+def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
+    """Make a data frame of the rules; see `RuleEnsemble.to_frame`."""
+    rules = ensemble.rules
+    columns = {
+        "rule": list(range(1, len(rules) + 1)),
+        "weight": [rule.weight for rule in rules],
+        "query": [str(rule.query) for rule in rules],
+        "n_conditions": [len(rule.query) for rule in rules],
+    }
+    dtypes = (nw.Int64(), nw.Float64(), nw.String(), nw.Int64())
+    return make_frame(columns, dict(zip(columns, dtypes, strict=True)), backend)
+
+
+def rules_markdown(ensemble: RuleEnsemble) -> str:
+    """Write the rules as a Markdown table; see `RuleEnsemble.to_markdown`."""
+    lines = ["| weight | rule |", "|---:|:---|"]
+    if ensemble.shows_intercept:
+        lines.append(f"| {format_weight(ensemble.intercept)} | {INTERCEPT} |")
+    lines += [
+        f"| {format_weight(rule.weight)} | {_markdown_code(str(rule.query))} |" for rule in ensemble
+    ]
+    return "\n".join(lines)
+
+
+def _markdown_code(text: str) -> str:
+    """Text exactly as it is, inside a cell of a table."""
+    runs = {len(run) for run in re.findall("`+", text)}
+    fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
+    space = " " if runs else ""
+    # Of all characters only the bar means something inside of code, and only in tables.
+    return fence + space + text.replace("|", r"\|") + space + fence
+
+
+def rules_latex(ensemble: RuleEnsemble) -> str:
+    """Write the rules as a LaTeX table; see `RuleEnsemble.to_latex`."""
+    rows = [(rule.weight, _latex_query(rule.query)) for rule in ensemble]
+    if ensemble.shows_intercept:
+        rows.insert(0, (ensemble.intercept, INTERCEPT))
+    return "\n".join(
+        [
+            r"\begin{tabular}{rl}",
+            r"\toprule",
+            r"weight & rule \\",
+            r"\midrule",
+            *(rf"${format_weight(weight)}$ & {text} \\" for weight, text in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _latex_query(query: Query) -> str:
+    texts = [
+        _latex_condition(proposition)
+        if lower is None
+        else f"{_latex_text(format_value(lower.value))} $<$ {_latex_condition(proposition)}"
+        for lower, proposition in intervals(query.propositions)
+    ]
+    return r" $\wedge$ ".join(texts) or str(query)
+
+
+def _latex_condition(proposition: Proposition) -> str:
+    name = _latex_text(format_name(proposition.feature))
+    if proposition.value is None:
+        return f"{name} {proposition.relation}"
+    value = _latex_text(format_value(proposition.value))
+    return f"{name} {_LATEX_RELATIONS[proposition.relation]} {value}"
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX_CHARACTERS.get(character, character) for character in text)
+
+
+def rules_html(
+    ensemble: RuleEnsemble,
+    caption: str,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    numbers: Sequence[int] | None = None,
+) -> str:
+    """Make an HTML table of the rules, with a bar for each weight.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        What to show.
+    caption : str
+        Stands above the table.
+    columns : mapping of str to sequence of str, default=None
+        Further columns: a text for each rule.
+    numbers : sequence of int, default=None
+        Numbers of the rules; None counts from 1.
+
+    Returns
+    -------
+    html : str
+        A table that needs nothing from the page around it. Names, values and
+        texts are escaped.
+    """
+    columns = columns or {}
+    weights = [rule.weight for rule in ensemble]
+    largest = max(map(abs, (*weights, ensemble.intercept))) or 1.0
+    rows = []
+    if ensemble.shows_intercept:
+        rows.append(_html_row("", ensemble.intercept, largest, [INTERCEPT], [""] * len(columns)))
+    numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
+    for position, (number, rule) in enumerate(zip(numbers, ensemble, strict=True)):
+        further = [texts[position] for texts in columns.values()]
+        conditions = format_conditions(rule.query.propositions) or [str(rule.query)]
+        rows.append(_html_row(str(number), rule.weight, largest, conditions, further))
+    heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("rule", _TEXT_CELL)]
+    heads += [(name, _NUMBER_CELL) for name in columns]
+    head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in heads)
+    return (
+        '<table class="laconic-rules" style="border-collapse: collapse">'
+        f'<caption style="text-align: left; caption-side: top">{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _html_row(
+    number: str, weight: float, largest: float, conditions: Sequence[str], further: Sequence[str]
+) -> str:
+    # Lines break between conditions if they can.
+    texts = [f'<span style="display: inline-block">{escape(text)}</span>' for text in conditions]
+    cells = [
+        (escape(number), f"{_NUMBER_CELL}; opacity: 0.6"),
+        (format_weight(weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
+        (_html_bar(weight / largest), _CELL),
+        (" &amp; ".join(texts), _TEXT_CELL),
+        *((escape(cell), _NUMBER_CELL) for cell in further),
+    ]
+    return "".join(
+        ["<tr>", *(f'<td style="{style}">{content}</td>' for content, style in cells), "</tr>"]
+    )
+
+
+def _html_bar(share: float) -> str:
+    """Bar to the right of the middle for positive shares, to the left for negative ones."""
+    width = 50 * abs(share)
+    start = 50.0 if share > 0 else 50 - width
+    colour = POSITIVE_COLOUR if share > 0 else NEGATIVE_COLOUR
+    return (
+        '<div style="position: relative; width: 6em; height: 0.9em; background: linear-gradient('
+        'to right, transparent calc(50% - 0.5px), gray 0 calc(50% + 0.5px), transparent 0)">'
+        f'<div style="position: absolute; left: {start:.1f}%; width: {width:.1f}%; '
+        f'height: 100%; background: {colour}"></div></div>'
+    )

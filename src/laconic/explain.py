@@ -1,0 +1,263 @@
+"""Why a model predicts what it predicts: the rules that cover a row, and what each one adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.display import INTERCEPT, rules_html
+from laconic.formatting import (
+    format_conditions,
+    format_count,
+    format_value,
+    format_weight,
+    intervals,
+)
+from laconic.frames import FrameBackend, make_frame
+from laconic.rules import MISSING_RELATIONS, Proposition, Rule, RuleEnsemble
+from laconic.tables import Category, NumericColumn, Table
+
+__all__ = ["Explanation", "RowExplanation"]
+
+# Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
+MAX_ROWS_SHOWN = 10
+# Of the numbers that a row holds.
+DIGITS = 5
+
+
+@dataclass(frozen=True)
+class RowExplanation:
+    """Why the prediction for one row is what it is.
+
+    Attributes
+    ----------
+    row : int
+        Position of the row, counted from 0.
+    rules : dict of int to Rule
+        The rules that cover the row, by their number, counted from 1.
+    intercept : float
+        What the sum starts from.
+    raw_prediction : float
+        Intercept plus the weights of the rules.
+    prediction : Any
+        What the model predicts: a class, or a number.
+    probability : float or None
+        Of the predicted class.
+    values : dict of str to value
+        What the row holds in the features that the covering rules ask for.
+    meaning : str
+        What the sum is, such as "log odds of yes".
+    """
+
+    row: int
+    rules: dict[int, Rule]
+    intercept: float
+    raw_prediction: float
+    prediction: Any
+    probability: float | None
+    values: dict[str, Category | None]
+    meaning: str
+
+    @property
+    def sentence(self) -> str:
+        """The explanation in a sentence."""
+        said = f"Row {self.row} is predicted {self.predicted}: {'; '.join(self._reasons)}"
+        return f"{said}. Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
+
+    @property
+    def predicted(self) -> str:
+        """The prediction in words."""
+        if self.probability is not None:
+            return f"{self.prediction} with probability {self.probability:.3g}"
+        is_number = isinstance(self.prediction, float)
+        return f"{self.prediction:.4g}" if is_number else str(self.prediction)
+
+    @property
+    def _reasons(self) -> list[str]:
+        reasons = []
+        for rule in self.rules.values():
+            because = "because " if rule.query else ""
+            reasons.append(f"{format_weight(rule.weight)} {because}{self.conditions(rule)}")
+        if self.intercept != 0.0:
+            reasons.insert(0, f"{format_weight(self.intercept)} to start from")
+        return reasons or ["no rule applies"]
+
+    def conditions(self, rule: Rule) -> str:
+        """Write the conditions of a rule, each with what the row holds where that says more."""
+        texts = []
+        for lower, proposition in intervals(rule.query.propositions):
+            says_all = proposition.relation in ("==", *MISSING_RELATIONS)
+            texts.append("" if says_all else f" ({self._value(lower, proposition)})")
+        conditions = format_conditions(rule.query.propositions)
+        return " & ".join(map("".join, zip(conditions, texts, strict=True))) or str(rule.query)
+
+    def _value(self, lower: Proposition | None, proposition: Proposition) -> str:
+        """Write what the row holds, in few digits where the conditions stay true."""
+        value = self.values[proposition.feature]
+        if not isinstance(value, float) or value.is_integer():
+            return "missing" if value is None else format_value(value)
+        rounded = float(f"{value:.{DIGITS}g}")
+        column = NumericColumn(proposition.feature, np.array([rounded]))
+        pair = [p for p in (lower, proposition) if p is not None]
+        is_true = all(p.covered_in(column).all() for p in pair)
+        return format_value(rounded if is_true else value)
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks: the rules that cover the row, with what it holds."""
+        ensemble = RuleEnsemble(tuple(self.rules.values()), self.intercept)
+        held = [
+            ", ".join(self._value(*pair) for pair in intervals(rule.query.propositions))
+            for rule in ensemble
+        ]
+        total = f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
+        caption = f"Row {self.row} is predicted {self.predicted}. {total}"
+        return rules_html(ensemble, caption, {"values here": held}, list(self.rules))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Sequence[RowExplanation]):
+    """Why the predictions for some rows are what they are.
+
+    A sequence of :class:`RowExplanation`, one per row; ``print`` shows them as sentences. Made by
+    the method ``explain`` of estimators.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        The model.
+    table : Table
+        The rows.
+    predictions : ndarray of shape (n_rows,)
+        What the model predicts.
+    probabilities : ndarray of shape (n_rows,) or None
+        Of the predicted classes.
+    meaning : str
+        What the sum of the weights is, such as "log odds of yes".
+
+    Attributes
+    ----------
+    covered : ndarray of shape (n_rows, n_rules), dtype bool
+        Which rule covers which row.
+    contributions : ndarray of shape (n_rows, n_rules)
+        The weight of each rule where it covers the row, else 0.
+    raw_predictions : ndarray of shape (n_rows,)
+        Intercept plus contributions.
+    """
+
+    ensemble: RuleEnsemble
+    table: Table
+    predictions: NDArray[Any]
+    probabilities: NDArray[np.float64] | None
+    meaning: str
+    covered: NDArray[np.bool_] = field(init=False)
+    raw_predictions: NDArray[np.float64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "covered", self.ensemble.covered(self.table))
+        object.__setattr__(self, "raw_predictions", self.ensemble.raw_predictions(self.table))
+
+    @property
+    def contributions(self) -> NDArray[np.float64]:
+        """The weight of each rule where it covers the row, else 0."""
+        weights = np.array([rule.weight for rule in self.ensemble], dtype=np.float64)
+        return np.multiply(self.covered, weights)
+
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+        """Explanation as a DataFrame, one row per row of the table and rule that covers it.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or None, default=None
+            Library of the result; None takes the first that is installed.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Columns row (position in the table, counted from 0), rule (number, counted from 1),
+            query (text), contribution, raw_prediction (the sum of the row's contributions),
+            prediction and, for classes, the probability of the predicted one. Rule 0 is the
+            intercept, which is there where it is not 0 or no rule covers the row.
+        """
+        has_intercept = (self.ensemble.intercept != 0.0) | ~self.covered.any(axis=1)
+        rows, rules = np.nonzero(np.column_stack([has_intercept, self.covered]))
+        queries = [INTERCEPT, *(str(rule.query) for rule in self.ensemble)]
+        weights = [self.ensemble.intercept, *(rule.weight for rule in self.ensemble)]
+        columns = {
+            "row": rows.tolist(),
+            "rule": rules.tolist(),
+            "query": [queries[rule] for rule in rules],
+            "contribution": [weights[rule] for rule in rules],
+            "raw_prediction": self.raw_predictions[rows].tolist(),
+            "prediction": self.predictions[rows].tolist(),
+        }
+        if self.probabilities is not None:
+            columns["probability"] = self.probabilities[rows].tolist()
+        return make_frame(columns, backend=backend)
+
+    @overload
+    def __getitem__(self, index: int) -> RowExplanation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RowExplanation]: ...
+
+    def __getitem__(self, index: int | slice) -> RowExplanation | list[RowExplanation]:
+        rows = range(len(self))[index]
+        return [self._row(row) for row in rows] if isinstance(rows, range) else self._row(rows)
+
+    def _row(self, row: int) -> RowExplanation:
+        numbers = np.flatnonzero(self.covered[row]) + 1
+        rules = {int(number): self.ensemble[int(number) - 1] for number in numbers}
+        features = dict.fromkeys(p.feature for rule in rules.values() for p in rule.query)
+        probabilities = self.probabilities
+        return RowExplanation(
+            row,
+            rules,
+            self.ensemble.intercept,
+            float(self.raw_predictions[row]),
+            self.predictions[row : row + 1].tolist()[0],
+            None if probabilities is None else float(probabilities[row]),
+            {name: _cell(self.table, name, row) for name in features},
+            self.meaning,
+        )
+
+    def __len__(self) -> int:
+        return len(self.raw_predictions)
+
+    def __str__(self) -> str:
+        lines = [explanation.sentence for explanation in self[:MAX_ROWS_SHOWN]]
+        return "\n".join(lines + self._about_the_rest)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {format_count(len(self), 'row')}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """Tables for notebooks."""
+        tables = [explanation._repr_html_() for explanation in self[:MAX_ROWS_SHOWN]]
+        notes = [f"<p>{escape(note)}</p>" for note in self._about_the_rest]
+        return f"<div>{''.join(tables + notes)}</div>"
+
+    @property
+    def _about_the_rest(self) -> list[str]:
+        n_hidden = len(self) - MAX_ROWS_SHOWN
+        return (
+            [f"... and {format_count(n_hidden, 'more row')}: to_frame() has all"]
+            if n_hidden > 0
+            else []
+        )
+
+
+def _cell(table: Table, name: str, row: int) -> Category | None:
+    column = table.column(name)
+    if isinstance(column, NumericColumn):
+        number = float(column.values[row])
+        return None if np.isnan(number) else number
+    code = int(column.codes[row])
+    return None if code < 0 else column.categories[code]

@@ -1,0 +1,182 @@
+"""Numbers, names, values and conditions as a person would write them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from laconic.rules import Proposition
+    from laconic.tables import Category
+
+__all__ = [
+    "format_conditions",
+    "format_count",
+    "format_name",
+    "format_number",
+    "format_value",
+    "format_weight",
+    "intervals",
+]
+
+# In a value without quotes, besides letters, their marks and digits of any script.
+PLAIN_PUNCTUATION = frozenset("_.+-")
+# Characters that keep a feature name from standing without quotes next to relations and "&".
+NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
+
+
+def format_number(number: float) -> str:
+    """Shortest text that reads back as the same number.
+
+    Parameters
+    ----------
+    number : int or float
+        A finite number.
+
+    Returns
+    -------
+    text : str
+        Without a decimal point where the number is an integer.
+
+    Examples
+    --------
+    >>> [format_number(number) for number in (30.0, 0.25, 1e-7)]
+    ['30', '0.25', '1e-07']
+    """
+    return repr(number).removesuffix(".0")
+
+
+def format_weight(weight: float) -> str:
+    """Signed weight with four significant digits, and every integer digit.
+
+    Parameters
+    ----------
+    weight : float
+        A finite number.
+
+    Returns
+    -------
+    text : str
+        Starts with a sign.
+
+    Examples
+    --------
+    >>> [format_weight(weight) for weight in (1.18742, -0.5, 22.456, 16192.3)]
+    ['+1.187', '-0.5000', '+22.46', '+16192']
+    """
+    # Beyond 1e16 a double no longer knows its last integer digit.
+    if 1e3 <= abs(weight) < 1e16:
+        return f"{weight:+.0f}"
+    return f"{weight:+#.4g}".removesuffix(".")
+
+
+def format_count(number: int, noun: str) -> str:
+    """Write how many of something there are.
+
+    Examples
+    --------
+    >>> format_count(1, "rule"), format_count(2, "rule")
+    ('1 rule', '2 rules')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def format_name(name: str) -> str:
+    """Write a feature name, in quotes where it could be taken for something else.
+
+    Examples
+    --------
+    >>> print(format_name("worst area"), format_name("a & b"))
+    worst area 'a & b'
+    """
+    is_plain = (
+        name.strip() == name != ""
+        and name.isprintable()
+        and NOT_IN_PLAIN_NAMES.isdisjoint(name)
+        and not _reads_as_number(name)
+    )
+    return name if is_plain else repr(name)
+
+
+def format_value(value: Category | None) -> str:
+    """Write a threshold or a value, text in quotes where it could be taken for something else.
+
+    Examples
+    --------
+    >>> print(format_value(30.0), format_value("x"), format_value("30"), format_value(True))
+    30 x '30' True
+    """
+    if isinstance(value, str):
+        is_plain = (
+            value not in ("", "True", "False")
+            and all(map(_is_plain_character, value))
+            and not _reads_as_number(value)
+        )
+        return value if is_plain else repr(value)
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    return format_number(value)
+
+
+def intervals(
+    propositions: Sequence[Proposition],
+) -> Iterator[tuple[Proposition | None, Proposition]]:
+    """Pair the two thresholds of a feature, so that they can be written as an interval.
+
+    Parameters
+    ----------
+    propositions : sequence of Proposition
+        The conditions of a query.
+
+    Yields
+    ------
+    lower : Proposition or None
+        The condition ``feature > a`` of an interval; None for a condition that stands alone.
+    proposition : Proposition
+        The condition ``feature <= b`` of the interval, or the one that stands alone.
+    """
+    remaining = list(propositions)
+    while remaining:
+        first = remaining.pop(0)
+        second = next((p for p in remaining if _bound_one_interval(first, p)), None)
+        if second is None:
+            yield None, first
+        else:
+            remaining.remove(second)
+            yield (first, second) if first.relation == ">" else (second, first)
+
+
+def format_conditions(propositions: Sequence[Proposition]) -> list[str]:
+    """Write conditions, two thresholds of one feature as an interval.
+
+    Parameters
+    ----------
+    propositions : sequence of Proposition
+        The conditions of a query.
+
+    Returns
+    -------
+    texts : list of str
+        Such as ``100 < PS <= 180``.
+    """
+    return [
+        str(proposition) if lower is None else f"{format_value(lower.value)} < {proposition}"
+        for lower, proposition in intervals(propositions)
+    ]
+
+
+def _bound_one_interval(first: Proposition, second: Proposition) -> bool:
+    return first.feature == second.feature and {first.relation, second.relation} == {"<=", ">"}
+
+
+def _is_plain_character(character: str) -> bool:
+    return character in PLAIN_PUNCTUATION or unicodedata.category(character)[0] in "LMN"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,301 @@
+"""A model along one or two features: its predictions, the boxes of its rules, and the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
+
+from laconic.interpretation import describe_sum
+from laconic.plot._common import (
+    colour,
+    diverging_colours,
+    hide_frame,
+    literal,
+    make_axes,
+    wrapped,
+)
+from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
+from laconic.rules import Query, RuleEnsemble
+from laconic.tables import as_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from laconic.plot._common import Estimator
+
+# Boxes of rules often share sides: each one is drawn a little smaller than the one before, by this
+# share of the axes, so that all of them can be seen.
+INSET = 0.004
+# Points from one label to the next where boxes begin in the same corner.
+LABEL_WIDTH = 44
+
+
+class RuleBoxDisplay:
+    """A model along one or two features: its predictions, the boxes of its rules, and the rows.
+
+    With two features, the colour is the mean raw prediction if all rows had these two values, and
+    each rule is a box, dashed if it has conditions on other features too. With one feature, the
+    mean raw prediction is a line, and each rule a bar at the height of its weight.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        The model.
+    cells : sequence of one or two FeatureCells
+        The features to show.
+    predictions : ndarray of shape (n_cells,) or (n_cells_x, n_cells_y)
+        Mean raw prediction in each cell.
+    y : ndarray of shape (n_rows,) or None, default=None
+        Target of the rows; None leaves the rows out.
+    classes : sequence or None, default=None
+        The two classes, if `y` holds classes.
+    meaning : str, default="raw prediction"
+        What the raw predictions are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> from laconic.plot import RuleBoxDisplay
+    >>> X, y = [[1, 1], [1, 2], [2, 1], [2, 2]], [0, 0, 0, 8]
+    >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=0).fit(X, y)
+    >>> RuleBoxDisplay.from_estimator(model, X, y, features=["x0", "x1"]).predictions
+    array([[0., 0.],
+           [0., 8.]])
+    """
+
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(
+        self,
+        ensemble: RuleEnsemble,
+        cells: Sequence[FeatureCells],
+        predictions: NDArray[np.float64],
+        *,
+        y: NDArray[Any] | None = None,
+        classes: Sequence[Any] | None = None,
+        meaning: str = "raw prediction",
+    ) -> None:
+        self.ensemble = ensemble
+        self.cells = cells
+        self.predictions = predictions
+        self.y = y
+        self.classes = classes
+        self.meaning = meaning
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Estimator,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        features: str | Sequence[str],
+        ax: Axes | None = None,
+    ) -> Self:
+        """Look at a fitted model along one or two features, and draw it.
+
+        Parameters
+        ----------
+        estimator : RuleBoostingClassifier or RuleBoostingRegressor
+            Fitted.
+        X : table-like of shape (n_rows, n_features)
+            Rows to average over, and to draw if `y` is given.
+        y : array-like of shape (n_rows,), default=None
+            Their target.
+        features : str, or sequence of one or two str
+            Names of the features; those of an array are x0, x1, ...
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : RuleBoxDisplay
+        """
+        names = [features] if isinstance(features, str) else list(features)
+        if len(names) not in (1, 2) or len(set(names)) < len(names):
+            raise ValueError(
+                f"'features' must be the names of one or two different features. Got {names}. Draw "
+                "a picture for each pair."
+            )
+        check_is_fitted(estimator)
+        ensemble = estimator.ensemble_
+        table = as_table(X, ensemble.feature_names)
+        cells = [feature_cells(ensemble, table, name) for name in names]
+        predictions = cell_predictions(ensemble, other_shares(ensemble, table, names), cells)
+        if y is not None:
+            y = np.asarray(y)
+            check_consistent_length(cells[0].positions, y)
+        display = cls(
+            ensemble,
+            cells,
+            predictions,
+            y=y,
+            classes=getattr(estimator, "classes_", None),
+            meaning=describe_sum(estimator),
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw predictions, rules and rows.
+
+        Sets: ax_, figure_.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : RuleBoxDisplay
+        """
+        self.figure_, self.ax_ = make_axes(ax, (6.0, 4.5))
+        self._draw_axis(self.ax_.xaxis, self.cells[0])
+        if len(self.cells) == 2:
+            self._draw_axis(self.ax_.yaxis, self.cells[1])
+            self._draw_plane()
+        else:
+            self._draw_line()
+        return self
+
+    @staticmethod
+    def _draw_axis(axis: Any, feature: FeatureCells) -> None:
+        axis.set_label_text(wrapped(feature.name))
+        if feature.categories is not None:
+            labels = [wrapped(category, 20) for category in feature.categories]
+            # Many or long names do not fit next to each other.
+            is_crowded = sum(map(len, labels)) > 50
+            turn = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if is_crowded else {}
+            axis.set_ticks(range(len(labels)), labels, **turn)
+
+    def _draw_plane(self) -> None:
+        horizontal, vertical = self.cells
+        limits: dict[str, Any] = {"cmap": "cividis"}
+        if self.classes is not None:
+            largest = np.abs(self.predictions).max() or 1.0
+            limits = {"cmap": diverging_colours(), "vmin": -largest, "vmax": largest}
+        mesh = self.ax_.pcolormesh(
+            horizontal.edges, vertical.edges, self.predictions.T, alpha=0.55, **limits
+        )
+        self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.meaning))
+        self._draw_rows(horizontal.positions, vertical.positions, mesh.norm)
+        self._draw_boxes()
+
+    def _draw_rows(self, x: NDArray[np.float64], y: NDArray[np.float64], norm: Any = None) -> None:
+        """Draw the rows at these positions: classes as two marks, numbers as colours."""
+        if self.y is None:
+            return
+        if self.classes is None:
+            edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.3}
+            self.ax_.scatter(x, y, c=self.y, cmap="cividis", norm=norm, s=14, **edge)
+            return
+        marks: list[dict[str, Any]] = [
+            {"marker": "x", "color": colour(-1), "linewidths": 1.0},
+            {"marker": "o", "color": colour(1), "linewidths": 0.4, "edgecolors": "white"},
+        ]
+        for label, mark in zip(self.classes, marks, strict=True):
+            chosen = self.y == label
+            self.ax_.scatter(x[chosen], y[chosen], s=16, label=literal(str(label)), **mark)
+        self.ax_.legend(framealpha=0.9)
+
+    def _draw_boxes(self) -> None:
+        from matplotlib.patches import Rectangle
+
+        shown = {feature.name for feature in self.cells}
+        inset_x, inset_y = (INSET * (cell.edges[-1] - cell.edges[0]) for cell in self.cells)
+        corners: Counter[tuple[float, float]] = Counter()
+        n_drawn = 0
+        for number, rule in enumerate(self.ensemble, start=1):
+            features = {proposition.feature for proposition in rule.query}
+            if not features & shown:
+                continue
+            n_drawn += 1
+            for (left, right), (bottom, top) in product(*self._sides(rule.query)):
+                offset = (3 + LABEL_WIDTH * corners[left, top], -3)
+                corners[left, top] += 1
+                left, right = left + n_drawn * inset_x, right - n_drawn * inset_x
+                bottom, top = bottom + n_drawn * inset_y, top - n_drawn * inset_y
+                box = Rectangle(
+                    (left, bottom),
+                    right - left,
+                    top - bottom,
+                    fill=False,
+                    edgecolor=colour(rule.weight),
+                    linewidth=1.8,
+                    linestyle="-" if features <= shown else "--",
+                )
+                self.ax_.add_patch(box)
+                self._write(f"{number}: {rule.weight:+.2g}", left, top, offset, "top")
+
+    def _sides(self, query: Query) -> list[list[tuple[float, float]]]:
+        """Where a query holds along each feature: the ends of its stretches of cells."""
+        return [
+            [(cell.edges[start], cell.edges[stop]) for start, stop in runs(cell.holds(query))]
+            for cell in self.cells
+        ]
+
+    def _draw_line(self) -> None:
+        [feature] = self.cells
+        self.ax_.stairs(
+            self.predictions,
+            feature.edges,
+            baseline=None,
+            color="black",
+            linewidth=2,
+            label="model",
+        )
+        self._draw_levels(feature)
+        self.ax_.set_ylabel(wrapped(self.meaning))
+        if self.y is not None:
+            self._draw_rows(feature.positions, self._heights(self.y))
+        hide_frame(self.ax_)
+
+    def _draw_levels(self, feature: FeatureCells) -> None:
+        """Draw each rule about the feature as a bar at the height of its weight."""
+        for number, rule in enumerate(self.ensemble, start=1):
+            features = {proposition.feature for proposition in rule.query}
+            stretches = self._sides(rule.query)[0] if feature.name in features else []
+            for left, right in stretches:
+                self.ax_.plot(
+                    [left, right],
+                    [rule.weight, rule.weight],
+                    color=colour(rule.weight),
+                    linewidth=4,
+                    alpha=0.6,
+                    solid_capstyle="butt",
+                    linestyle="-" if len(features) == 1 else (0, (1.5, 0.7)),
+                )
+                self._write(str(number), left, rule.weight, (3, 3), "bottom")
+
+    def _heights(self, y: NDArray[Any]) -> NDArray[np.float64]:
+        """Where the rows stand: at their target, or below and above the model for two classes."""
+        if self.classes is None:
+            return y
+        low, high = self.ax_.get_ylim()
+        beyond = 0.06 * (high - low)
+        return np.where(y == self.classes[1], high + beyond, low - beyond)
+
+    def _write(self, text: str, x: float, y: float, offset: tuple[int, int], side: str) -> None:
+        self.ax_.annotate(
+            text,
+            (x, y),
+            xytext=offset,
+            textcoords="offset points",
+            va=side,
+            fontsize="small",
+            fontweight="bold",
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},
+        )

@@ -1,0 +1,119 @@
+"""How far rules speak about the same rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.plot._common import bars_size, make_axes, wrapped_query
+from laconic.rules import RuleEnsemble
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+    from laconic.plot._common import Estimator
+
+
+class RuleOverlapDisplay:
+    """Share of the rows of each rule that each other rule covers as well.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        The model.
+    overlaps : ndarray of shape (n_rules, n_rules)
+        Of the rows that the rule of the row of the matrix covers, the share that the rule of the
+        column covers; NaN for rules that cover nothing.
+
+    Attributes
+    ----------
+    image_ : matplotlib AxesImage
+        The matrix.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> from laconic.plot import RuleOverlapDisplay
+    >>> X = [[1], [2], [3], [4]]
+    >>> model = RuleBoostingRegressor(n_rules=2).fit(X, [5, 5, 1, 1])
+    >>> RuleOverlapDisplay.from_estimator(model, X).overlaps
+    array([[1. , 1. ],
+           [0.5, 1. ]])
+    """
+
+    image_: AxesImage
+    ax_: Axes
+    figure_: Figure
+
+    def __init__(self, ensemble: RuleEnsemble, overlaps: NDArray[np.float64]) -> None:
+        self.ensemble = ensemble
+        self.overlaps = overlaps
+
+    @classmethod
+    def from_estimator(cls, estimator: Estimator, X: Any, *, ax: Axes | None = None) -> Self:
+        """Compare the rules of a fitted model on some rows, and draw the matrix.
+
+        Parameters
+        ----------
+        estimator : RuleBoostingClassifier or RuleBoostingRegressor
+            Fitted.
+        X : table-like of shape (n_rows, n_features)
+            The rows.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : RuleOverlapDisplay
+        """
+        covered = estimator.explain(X).covered.astype(np.float64)
+        n_both = covered.T @ covered
+        n_covered = np.diag(n_both)[:, None]
+        overlaps = np.divide(
+            n_both, n_covered, out=np.full_like(n_both, np.nan), where=n_covered > 0
+        )
+        return cls(estimator.ensemble_, overlaps).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the matrix.
+
+        Sets: image_, ax_, figure_.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure that is as large as the rules need.
+
+        Returns
+        -------
+        display : RuleOverlapDisplay
+        """
+        n_rules = len(self.ensemble)
+        labels = [
+            f"{number}: {wrapped_query(rule.query)}"
+            for number, rule in enumerate(self.ensemble, start=1)
+        ]
+        self.figure_, self.ax_ = make_axes(ax, bars_size(labels, width=4.0 + 0.55 * n_rules))
+        self.image_ = self.ax_.imshow(self.overlaps, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for (row, column), share in np.ndenumerate(self.overlaps):
+            self.ax_.text(
+                column,
+                row,
+                "–" if np.isnan(share) else f"{share:.0%}",
+                ha="center",
+                va="center",
+                fontsize="small",
+                color="white" if share > 0.6 else "black",
+            )
+        self.ax_.set_xticks(range(n_rules), [str(number) for number in range(1, n_rules + 1)])
+        self.ax_.set_yticks(range(n_rules), labels)
+        self.ax_.tick_params(length=0)
+        self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
+        self.ax_.spines[:].set_visible(False)
+        return self

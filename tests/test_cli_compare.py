@@ -1,0 +1,85 @@
+"""laconic compare"""
+
+import json
+
+import numpy as np
+import pytest
+
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
+from test_cli import people, pretend_terminal, refused
+
+X = people().drop("client", "spent", "weight")
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Save a model of clients: path of the file."""
+
+    def save(name, **parameters):
+        model = RuleBoostingClassifier(**parameters).fit(X, people()["client"].to_numpy())
+        save_model(model, tmp_path / f"{name}.json")
+        return tmp_path / f"{name}.json"
+
+    return save
+
+
+def test_same_models(run, saved):
+    a = saved("a", n_rules=3)
+    code, out, err = run("compare", a, a, "--exit-code")
+    assert (code, err) == (0, "")
+    assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 0 added\n")
+
+
+def test_differences(run, saved):
+    a, b = saved("a", n_rules=3), saved("b", n_rules=4)
+    code, out, _ = run("compare", a, b)
+    assert code == 0
+    assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 1 added\n")
+    assert run("compare", a, b, "--exit-code")[0] == 3
+    code, out, _ = run("compare", b, a, "--json")
+    assert [rule["kind"] for rule in json.loads(out)["rules"]] == [*["same"] * 3, "dropped"]
+
+
+def test_intercepts_count(run, tmp_path):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, intercept in zip(paths, (0.0, 0.5), strict=True):
+        model = RuleBoostingRegressor(1).fit([[1], [2]], [1, 2])
+        model.ensemble_ = RuleEnsemble(model.ensemble_.rules, intercept, ("x0",))
+        save_model(model, path)
+    code, out, _ = run("compare", *paths, "--exit-code")
+    assert code == 3
+    assert "always (intercept)" in out
+
+
+def test_agreement(run, saved, tmp_path):
+    a, b = saved("a", n_rules=1), saved("b", n_rules=4)
+    people(seed=1).write_csv(tmp_path / "new.csv")
+    _, out, _ = run("compare", a, b, tmp_path / "new.csv", "--json")
+    agreement = json.loads(out)["agreement"]
+    new = people(seed=1).drop("client", "spent", "weight")
+    y = people()["client"].to_numpy()
+    first, second = (RuleBoostingClassifier(n).fit(X, y) for n in (1, 4))
+    difference = np.abs(first.decision_function(new) - second.decision_function(new))
+    assert agreement == {
+        "n_rows": 80,
+        "n_same": int((first.predict(new) == second.predict(new)).sum()),
+        "mean_difference": pytest.approx(difference.mean()),
+        "largest_difference": pytest.approx(difference.max()),
+        "row_of_largest_difference": int(difference.argmax()),
+    }
+    _, out, _ = run("compare", a, b, tmp_path / "new.csv")
+    assert f"Same prediction for {agreement['n_same']} of 80 rows" in out
+
+
+def test_terminal(run, saved, monkeypatch):
+    a, b = saved("a", n_rules=3), saved("b", n_rules=3, l2_regularization=30)
+    pretend_terminal(monkeypatch)
+    code, out, _ = run("compare", a, b)
+    assert code == 0
+    assert "\x1b[" in out
+
+
+def test_models_of_different_targets(run, saved, tmp_path):
+    save_model(RuleBoostingRegressor(1).fit([[1], [2]], [1, 2]), tmp_path / "r.json")
+    result = run("compare", saved("a"), tmp_path / "r.json")
+    assert refused(result, "one with the classes ['no', 'yes'] and a regression")

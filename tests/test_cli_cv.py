@@ -1,0 +1,95 @@
+"""laconic cv"""
+
+import inspect
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.model_selection import StratifiedKFold
+
+from laconic import RuleBoostingClassifier
+from laconic.cli.cv import cv
+from test_cli import people, pretend_terminal, refused
+
+TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    people().write_csv(path)
+    return path
+
+
+def test_scores_of_classes(run, table):
+    code, out, err = run("cv", table, *TOKENS, "--json", "--folds", 4)
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    X, y = people().drop("client", "spent", "weight"), people()["client"].to_numpy()
+    splits = StratifiedKFold(4, shuffle=True, random_state=0).split(y, y)
+    expected = []
+    for training, test in splits:
+        model = RuleBoostingClassifier(2).fit(X[training], y[training])
+        expected.append([np.mean(labels == y[test]) for labels in model.staged_predict(X[test])])
+    assert [size["n_rules"] for size in found["sizes"]] == [0, 1, 2]
+    for size, accuracies in zip(found["sizes"][1:], np.transpose(expected), strict=True):
+        assert size["accuracy"] == pytest.approx(accuracies.tolist())
+    assert found["sizes"][0]["log_loss"] == pytest.approx([np.log(2)] * 4)
+    means = [np.mean(size["log_loss"]) for size in found["sizes"]]
+    assert found["best"] == int(np.argmin(means))
+    assert found["within_one_standard_error"] <= found["best"]
+
+
+def test_table(run, table):
+    code, out, err = run("cv", table, *TOKENS)
+    assert (code, err) == (0, "")
+    head, _, *lines = out.splitlines()
+    assert head.split() == ["rules", "log", "loss", "accuracy", "AUC"]
+    assert lines[0].split()[:4] == ["0", "0.6931", "±", "0"]
+    assert "The log loss is smallest with" in out
+
+
+def test_regression_and_weights(run, table):
+    tokens = ("--target", "spent", "--drop", "client", "--n-rules", "2", "--json")
+    _, plain, _ = run("cv", table, *tokens, "--drop", "weight")
+    _, weighted, _ = run("cv", table, "--weight", "weight", *tokens)
+    assert set(json.loads(plain)["sizes"][0]) == {"n_rules", "rmse", "r2"}
+    assert plain != weighted
+
+
+def test_models_that_need_fewer_rules(run, tmp_path):
+    pl.DataFrame({"x": [0, 1] * 10, "y": [0.0, 1.0] * 10}).write_csv(tmp_path / "t.csv")
+    _, out, _ = run(
+        *("cv", tmp_path / "t.csv", "--target", "y", "--task", "regression"),
+        *("--l2-regularization", "0", "--n-rules", "3", "--json"),
+    )
+    sizes = json.loads(out)["sizes"]
+    assert len(sizes) == 4
+    assert sizes[3] == sizes[1] | {"n_rules": 3}
+
+
+def test_terminal_shows_progress(run, table, monkeypatch):
+    pretend_terminal(monkeypatch, n_columns=90)
+    code, out, _ = run("cv", table, *TOKENS)
+    assert code == 0
+    assert "within one standard error" in out
+
+
+def test_refusals(run, table, tmp_path):
+    assert refused(run("cv", table, "--target", "klient"), "Did you mean 'client'?")
+    pl.DataFrame({"x": [1, 2, 3], "y": ["a", "b", "b"]}).write_csv(tmp_path / "t.csv")
+    assert refused(run("cv", tmp_path / "t.csv", "--target", "y"), "n_splits=5")
+    code, _, err = run("cv", table, *TOKENS, "--folds", "1")
+    assert code == 2
+    assert "at least 2" in err
+
+
+def test_defaults_are_those_of_the_estimators():
+    ours = inspect.signature(cv).parameters
+    theirs = inspect.signature(RuleBoostingClassifier).parameters
+    shared = ours.keys() & theirs.keys()
+    assert len(shared) == 7
+    assert {name: ours[name].default for name in shared} == {
+        name: theirs[name].default for name in shared
+    }
