@@ -56,7 +56,7 @@ def tests_oldest(session: nox.Session) -> None:
     """Test with the oldest releases that the package claims to work with."""
     extras = PROJECT["optional-dependencies"]
     # Without shap, which needs a newer NumPy.
-    used = (extras[name] for name in ("cli", "plot", "test"))
+    used = (extras[name] for name in ("cli", "sql", "onnx", "plot", "test"))
     required = [*PROJECT["dependencies"], *(line for lines in used for line in lines)]
     # What is not a lower bound is this package itself, with another of its extras.
     session.install(".", *(line.replace(">=", "==") for line in required if ">=" in line))

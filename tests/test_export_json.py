@@ -26,11 +26,12 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.export import model_from_dict, model_to_dict
+from laconic.export import model_from_dict, model_schema, model_to_dict, to_json
+from laconic.export.json import MAX_BYTES
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchResult, SearchStatus
 
-SCHEMA = json.loads((files("laconic.export") / "model.schema.json").read_text("utf-8"))
+SCHEMA = json.loads((files("laconic.export") / "model-1.schema.json").read_text("utf-8"))
 
 
 def mixed_table(n_rows=60, seed=0):
@@ -396,6 +397,22 @@ def test_unreadable_files_are_refused(content, message, tmp_path):
         load_model(path)
     assert type(caught.value) is ValueError
     assert repr(str(path)) in str(caught.value)
+
+
+def test_files_that_are_too_large_are_refused(tmp_path):
+    path = tmp_path / "model.json"
+    with path.open("wb") as stream:
+        stream.truncate(MAX_BYTES + 1)
+    with pytest.raises(ValueError, match=r"at most 67108864 bytes\. Got a larger file"):
+        load_model(path)
+
+
+def test_text_is_what_a_file_holds(tmp_path):
+    model = fitted_classifier()
+    save_model(model, tmp_path / "model.json")
+    assert (tmp_path / "model.json").read_text("utf-8") == to_json(model)
+    assert model_schema() == SCHEMA
+    assert SCHEMA["$id"].endswith(f":{json.loads(to_json(model))['version']}")
 
 
 def test_missing_file_keeps_the_error_of_the_system(tmp_path):

@@ -1,0 +1,188 @@
+"""Rows on which an export is most likely to go wrong, and the comparison with the model on them.
+
+Each threshold with the two floats next to it, each category, an unseen one, missing values, zeros
+of either sign, the largest, the smallest, and integers that no double holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.estimators import RuleBoostingClassifier
+from laconic.export.portable import Estimator, PortableModel
+from laconic.rules import Proposition, Rule
+from laconic.tables import as_table
+
+__all__ = ["Outputs", "boundary_rows", "check_outputs", "expected_outputs"]
+
+_EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
+_UNSEEN = ("laconic: unseen", "'", '"; --', "")
+
+# Besides the rows made for single rules. Enough for every two boundary values to meet by chance.
+_N_MIXED_ROWS = 500
+
+# Of probabilities, which take an exponential: libraries compute it to about 1e-15.
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a model or an export makes of some rows.
+
+    Parameters
+    ----------
+    raw_predictions : ndarray of shape (n_rows,)
+        Intercept plus weights.
+    predictions : ndarray of shape (n_rows,)
+        Classes or numbers.
+    probabilities : ndarray of shape (n_rows,) or None, default=None
+        Of the second class; None for a regression.
+    covered : ndarray of shape (n_rows, n_rules) or None, default=None
+        Which rule covers which row; None if the export does not tell.
+    """
+
+    raw_predictions: NDArray[np.float64]
+    predictions: NDArray[Any]
+    probabilities: NDArray[np.float64] | None = None
+    covered: NDArray[Any] | None = None
+
+
+def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
+    """Make rows at and next to every place where a prediction changes.
+
+    Parameters
+    ----------
+    portable : PortableModel
+        The model.
+
+    Returns
+    -------
+    rows : list of dict
+        With the columns that rules use, None or NaN where missing. The same at every call.
+    """
+    generator = np.random.default_rng(0)
+    values = {name: boundary_values(portable, name) for name in portable.kinds}
+
+    def mixed_row() -> dict[str, Any]:
+        return {name: cells[generator.integers(len(cells))] for name, cells in values.items()}
+
+    rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
+    for rule in portable.ensemble:
+        # The thresholds of other rules are on one side of its own, as are the extremes.
+        cells = {
+            name: _cells(portable.kinds[name], [p for p in rule.query if p.feature == name])
+            for name in dict.fromkeys(proposition.feature for proposition in rule.query)
+        }
+        covered = mixed_row() | _covered_cells(rule, cells)
+        rows += [covered | {name: cell} for name in cells for cell in cells[name]]
+    return rows
+
+
+def boundary_values(portable: PortableModel, name: str) -> list[Any]:
+    """Cells of a column at and next to every place where a condition changes."""
+    propositions = (p for rule in portable.ensemble for p in rule.query)
+    return _cells(portable.kinds[name], [p for p in propositions if p.feature == name])
+
+
+def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
+    if kind == "boolean":
+        return [None, False, True]
+    if kind == "any":
+        return [None, 1.0, 0.0]
+    known = [proposition.value for proposition in propositions if proposition.value is not None]
+    if kind == "text":
+        return [None, *dict.fromkeys([*known, *_UNSEEN])]
+    near = [
+        number
+        for value in map(float, known)
+        for number in (value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf))
+    ]
+    return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
+
+
+def _covered_cells(rule: Rule, cells: dict[str, list[Any]]) -> dict[str, Any]:
+    """Find a cell for each column of a rule that fulfils its conditions, if there is one."""
+    found = {}
+    for name, values in cells.items():
+        column = as_table([[cell] for cell in values], [name]).column(name)
+        conditions = [p for p in rule.query if p.feature == name]
+        is_covered = np.all([p.covered_in(column) for p in conditions], axis=0)
+        found[name] = values[int(np.argmax(is_covered))]
+    return found
+
+
+def expected_outputs(model: Estimator, rows: Sequence[dict[str, Any]]) -> Outputs:
+    """Predict for rows of the columns that rules use.
+
+    Parameters
+    ----------
+    model : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted.
+    rows : sequence of dict
+        None where missing.
+
+    Returns
+    -------
+    outputs : Outputs
+        Those of the model itself.
+    """
+    names = model.ensemble_.feature_names or ()
+    table = as_table([[row.get(name) for name in names] for row in rows], names)
+    raw_predictions = model.ensemble_.raw_predictions(table)
+    means = model.loss_.inverse_link(raw_predictions)
+    covered = model.ensemble_.covered(table)
+    if isinstance(model, RuleBoostingClassifier):
+        classes = model.classes_[(raw_predictions > 0).astype(np.intp)]
+        return Outputs(raw_predictions, classes, means, covered)
+    return Outputs(raw_predictions, means, None, covered)
+
+
+def check_outputs(
+    target: str, rows: Sequence[dict[str, Any]], expected: Outputs, actual: Outputs
+) -> None:
+    """Refuse an export that does not predict what the model does.
+
+    Parameters
+    ----------
+    target : str
+        What it was exported to, for the message.
+    rows : sequence of dict
+        What was predicted for.
+    expected, actual : Outputs
+        Of the model and of the export. Raw predictions, classes and covered rows must be the
+        same, probabilities and numbers derived from an exponential up to `TOLERANCE`.
+
+    Raises
+    ------
+    RuntimeError
+        If there is a difference. The message names the first row.
+    """
+    is_same = actual.raw_predictions == expected.raw_predictions
+    if expected.probabilities is None:
+        is_same &= _is_close(actual.predictions, expected.predictions)
+    else:
+        is_same &= actual.predictions == expected.predictions
+        is_same &= _is_close(actual.probabilities, expected.probabilities)
+    if actual.covered is not None:
+        is_same &= np.all(actual.covered == expected.covered, axis=1)
+    if not is_same.all():
+        position = int(np.argmin(is_same))
+        raise RuntimeError(
+            f"The export to {target} must predict what the model predicts. It does not for the row "
+            f"{rows[position]!r}: the raw prediction must be "
+            f"{expected.raw_predictions[position]!r}. Got "
+            f"{actual.raw_predictions[position]!r}. This is a defect of laconic: "
+            "report it with this message."
+        )
+
+
+def _is_close(actual: Any, expected: Any) -> NDArray[np.bool_]:
+    # The absolute tolerance is for probabilities that are not normal numbers.
+    is_close: NDArray[np.bool_] = np.isclose(actual, expected, rtol=TOLERANCE, atol=1e-300)
+    return is_close

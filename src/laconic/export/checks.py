@@ -1,0 +1,132 @@
+"""Single entries of a model that comes from elsewhere: what they must be, and what is said if not.
+
+Every function takes a value and the path of its entry, and raises a ValueError that names both.
+"""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections.abc import Collection
+from typing import Any
+
+from laconic.tables import Category
+
+__all__ = [
+    "check_has",
+    "check_keys",
+    "read_amount",
+    "read_bool",
+    "read_category",
+    "read_choice",
+    "read_list",
+    "read_number",
+    "read_text",
+    "read_whole",
+    "require",
+    "shown",
+]
+
+
+def read_category(value: Any, path: str) -> Category:
+    """Return a category."""
+    require(
+        isinstance(value, str | bool) or _is_finite_number(value),
+        path,
+        "a string, a boolean or a finite number",
+        value,
+    )
+    category: Category = read_text(value, path) if isinstance(value, str) else value
+    return category
+
+
+def read_text(value: Any, path: str) -> str:
+    """Return a text that has UTF-8."""
+    # Half a surrogate pair can be written in JSON, but is no character and has no UTF-8.
+    is_text = isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
+    require(is_text, path, "a string of Unicode characters", value)
+    return str(value)
+
+
+def read_bool(value: Any, path: str) -> bool:
+    """Return a boolean."""
+    require(isinstance(value, bool), path, "a boolean", value)
+    return bool(value)
+
+
+def read_number(value: Any, path: str) -> float:
+    """Return a finite number."""
+    require(_is_finite_number(value), path, "a finite number", value)
+    return float(value)
+
+
+def read_amount(value: Any, path: str) -> float:
+    """Return a finite number that is not negative."""
+    is_amount = _is_finite_number(value) and value >= 0
+    require(is_amount, path, "a finite number in the range [0, inf)", value)
+    return float(value)
+
+
+def read_whole(value: Any, path: str) -> int:
+    """Return a whole number that is not negative."""
+    is_whole = _is_finite_number(value) and value >= 0 and value == int(value)
+    require(is_whole, path, "a whole number in the range [0, inf)", value)
+    return int(value)
+
+
+def read_choice(value: Any, path: str, choices: Collection[str]) -> str:
+    """Return one of several words."""
+    required = " or ".join(repr(str(choice)) for choice in choices)
+    require(isinstance(value, str) and value in choices, path, required, value)
+    return str(value)
+
+
+def read_list(value: Any, path: str) -> list[Any]:
+    """Return a list."""
+    require(isinstance(value, list), path, "a JSON array", value)
+    return list(value)
+
+
+def check_keys(data: Any, path: str, keys: Collection[str]) -> None:
+    """Refuse an object that lacks a key or has another."""
+    require(isinstance(data, dict), path, "a JSON object", data)
+    check_has(data, path, keys)
+    unknown = next((key for key in data if key not in keys), None)
+    if unknown is not None:
+        raise ValueError(
+            f"{path or 'The model'} must have the keys {', '.join(map(repr, keys))} and no other. "
+            f"Got {shown(unknown)} as well."
+        )
+
+
+def check_has(data: dict[str, Any], path: str, keys: Collection[str]) -> None:
+    """Refuse an object that lacks a key."""
+    for key in keys:
+        if key not in data:
+            got = ", ".join(map(shown, data)) or "none"
+            raise ValueError(
+                f"{path or 'The model'} must have the key {key!r}. Got the keys {got}."
+            )
+
+
+def require(is_met: bool, path: str, required: str, value: Any) -> None:
+    """Refuse a value that is not as it must be."""
+    if not is_met:
+        raise ValueError(f"{path} must be {required}. Got {shown(value)}.")
+
+
+def shown(value: Any) -> str:
+    """Return a short text for any value, whatever a file may hold."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"
+
+
+def _is_finite_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

@@ -1,0 +1,49 @@
+"""The model as plain data for programs in Python and JavaScript, which share its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laconic.export.portable import PortableModel
+from laconic.rules import Proposition
+
+__all__ = ["code_data"]
+
+
+def code_data(portable: PortableModel) -> dict[str, Any]:
+    """Describe a model by what a program needs to predict, and to show what it did.
+
+    Parameters
+    ----------
+    portable : PortableModel
+        The model.
+
+    Returns
+    -------
+    data : dict
+        Made of dict, list, str, bool, int, finite float and None only. Values that numbers are
+        compared with are numbers, also for booleans.
+    """
+    return {
+        "classes": None if portable.classes is None else list(portable.classes),
+        "link": "logistic" if portable.is_logistic else "identity",
+        "intercept": portable.ensemble.intercept,
+        "features": [{"name": name, "kind": kind} for name, kind in portable.kinds.items()],
+        "rules": [
+            {
+                "weight": rule.weight,
+                "text": str(rule.query),
+                "conditions": [_condition(proposition) for proposition in rule.query],
+            }
+            for rule in portable.ensemble
+        ],
+    }
+
+
+def _condition(proposition: Proposition) -> dict[str, Any]:
+    value = proposition.value
+    return {
+        "feature": proposition.feature,
+        "relation": proposition.relation,
+        "value": float(value) if isinstance(value, bool) else value,
+    }

@@ -1,0 +1,192 @@
+"""The converter that lets skl2onnx convert pipelines with rule ensembles in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.export.extras import import_extra
+from laconic.export.onnx import check_missing_text
+from laconic.export.onnx_graph import ModelNodes, element_type, encoded
+from laconic.export.portable import PortableModel, portable_model
+
+__all__ = ["register_onnx_converters"]
+
+_MISSING_TEXT = ""
+
+
+def register_onnx_converters() -> None:
+    """Teach skl2onnx to convert the estimators of this package, also inside pipelines.
+
+    Call it once before ``skl2onnx.to_onnx`` or ``skl2onnx.convert_sklearn``. The estimator takes
+    what the step before it gives, or the inputs of the graph: one tensor with all columns, or
+    several, in the order of the training table. Text has to be of type string, in which "" stands
+    for a missing value; numbers may be of any type. Rules are computed in double precision.
+    Probabilities and numbers have the type that skl2onnx gives to them: double precision if the
+    first input has it, single precision otherwise.
+
+    Notes
+    -----
+    A step before the estimator may compute in single precision what scikit-learn computes in double
+    precision. A value that this moves across a threshold is then predicted differently, as with any
+    model of thresholds. Use ``DoubleTensorType`` to avoid that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skl2onnx
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), [5, 5, 1, 1]
+    >>> pipeline = make_pipeline(StandardScaler(), RuleBoostingRegressor(n_rules=1)).fit(X, y)
+    >>> register_onnx_converters()
+    >>> onnx_model = skl2onnx.to_onnx(pipeline, X)
+    >>> [output.name for output in onnx_model.graph.output]
+    ['variable']
+    """
+    skl2onnx = import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
+    skl2onnx.update_registered_converter(
+        RuleBoostingClassifier,
+        "LaconicRuleBoostingClassifier",
+        _set_classifier_types,
+        _convert_classifier,
+        options={
+            "zipmap": [True, False, "columns"],
+            "output_class_labels": [False, True],
+            "nocl": [True, False],
+        },
+    )
+    skl2onnx.update_registered_converter(
+        RuleBoostingRegressor,
+        "LaconicRuleBoostingRegressor",
+        _set_regressor_types,
+        _convert_regressor,
+    )
+
+
+class _ContainerGraph:
+    """Operators and constants that go into a model of skl2onnx."""
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        self._scope = scope
+        self._container = container
+
+    def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
+        """Add an operator and return the name of its output."""
+        name = str(self._scope.get_unique_variable_name(operator))
+        self._container.add_node(
+            operator,
+            list(inputs),
+            [name],
+            op_domain=domain,
+            # The newest of a domain may be newer than what the rest of the graph is made of.
+            op_version=2 if domain else None,
+            name=self._scope.get_unique_operator_name(operator),
+            **settings,
+        )
+        return name
+
+    def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
+        """Add a tensor of the given element type and return its name."""
+        name = str(self._scope.get_unique_variable_name("constant"))
+        self._container.add_initializer(name, element_type(kind), list(shape), encoded(values))
+        return name
+
+
+def _set_classifier_types(operator: Any) -> None:
+    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    n_rows = operator.inputs[0].get_first_dimension()
+    is_text = operator.raw_operator.classes_.dtype.kind in "UO"
+    label_type = types.StringTensorType if is_text else types.Int64TensorType
+    operator.outputs[0].type = label_type([n_rows])
+    operator.outputs[1].type = _number_type(operator)([n_rows, 2])
+
+
+def _set_regressor_types(operator: Any) -> None:
+    n_rows = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].type = _number_type(operator)([n_rows, 1])
+
+
+def _number_type(operator: Any) -> Any:
+    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    is_double = isinstance(operator.inputs[0].type, types.DoubleTensorType)
+    return types.DoubleTensorType if is_double else types.FloatTensorType
+
+
+def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+    portable = portable_model(operator.raw_operator)
+    nodes, raw_prediction = _converted(portable, scope, operator, container)
+    probabilities = nodes.probabilities(nodes.mean(raw_prediction))
+    classes = portable.classes or ()
+    if isinstance(classes[0], str):
+        kind = "STRING"
+    else:
+        kind, classes = "INT64", tuple(map(_whole_class, classes))
+    label = nodes.flat(nodes.classes(raw_prediction, kind, classes))
+    container.add_node("Identity", [label], [operator.outputs[0].full_name])
+    _give_numbers(operator, container, probabilities, operator.outputs[1])
+
+
+def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
+    portable = portable_model(operator.raw_operator)
+    nodes, raw_prediction = _converted(portable, scope, operator, container)
+    _give_numbers(operator, container, nodes.mean(raw_prediction), operator.outputs[0])
+
+
+def _converted(
+    portable: PortableModel, scope: Any, operator: Any, container: Any
+) -> tuple[ModelNodes, str]:
+    check_missing_text(portable, _MISSING_TEXT)
+    graph = _ContainerGraph(scope, container)
+    nodes = ModelNodes(portable, graph, _MISSING_TEXT)
+    columns = _columns(operator)
+    if len(columns) != len(portable.feature_names):
+        raise ValueError(
+            f"The graph must give the {len(portable.feature_names)} columns that the estimator was "
+            f"fitted on. Got {len(columns)}. Check the 'initial_types'."
+        )
+    tensors = {}
+    for name, (variable, position, is_text) in zip(portable.feature_names, columns, strict=True):
+        if name in portable.kinds:
+            _check_type(name, portable.kinds[name], is_text)
+            index = graph.constant("INT64", [1], [position])
+            tensors[name] = graph.node("Gather", [variable, index], axis=1)
+            (nodes.set_text if is_text else nodes.set_numbers)(name, tensors[name])
+    first = graph.node("Gather", [columns[0][0], graph.constant("INT64", [1], [0])], axis=1)
+    return nodes, nodes.raw_prediction(first, nodes.covered(first))
+
+
+def _columns(operator: Any) -> list[tuple[str, int, bool]]:
+    """Name of a tensor, position in it and whether it is of text, for each column."""
+    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    return [
+        (variable.full_name, position, isinstance(variable.type, types.StringTensorType))
+        for variable in operator.inputs
+        for position in range(variable.type.shape[1])
+    ]
+
+
+def _check_type(name: str, kind: str, is_text: bool) -> None:
+    if kind != "any" and is_text != (kind == "text"):
+        needed, got = ("strings", "numbers") if kind == "text" else ("numbers", "strings")
+        raise ValueError(
+            f"Column {name!r} must be a tensor of {needed}, as in training. Got {got}. Change its "
+            "type in the 'initial_types'."
+        )
+
+
+def _whole_class(name: Any) -> int:
+    if name != int(name):
+        raise ValueError(
+            f"skl2onnx knows classes that are text or whole numbers. Got the class {name!r}. "
+            "Fit the model with one of these, or use laconic.export.to_onnx."
+        )
+    return int(name)
+
+
+def _give_numbers(operator: Any, container: Any, tensor: str, output: Any) -> None:
+    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    is_double = _number_type(operator) is types.DoubleTensorType
+    kind = element_type("DOUBLE" if is_double else "FLOAT")
+    container.add_node("Cast", [tensor], [output.full_name], to=kind)

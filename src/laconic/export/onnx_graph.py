@@ -1,0 +1,218 @@
+"""The computation of a model as ONNX operators, whoever collects them.
+
+Everything is computed in double precision, in the order of the rules, so that raw predictions are
+those of the model to the last bit. Text is encoded as numbers first, since few operators take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
+
+from laconic.export.extras import import_extra
+from laconic.export.portable import PortableModel
+from laconic.rules import Proposition, Query
+
+__all__ = ["Graph", "ModelNodes", "OnnxGraph"]
+
+# What text is encoded as, besides the positions of the categories that rules ask for.
+MISSING_CODE = -1
+_UNSEEN_CODE = -2
+
+
+class Graph(Protocol):
+    """Where operators and constants go."""
+
+    def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
+        """Add an operator and return the name of its output."""
+        ...
+
+    def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
+        """Add a tensor of the given element type and return its name."""
+        ...
+
+
+class OnnxGraph:
+    """Operators and constants of a model of its own.
+
+    Attributes
+    ----------
+    nodes : list of NodeProto
+    constants : list of TensorProto
+    """
+
+    def __init__(self) -> None:
+        self._helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
+        """Add an operator and return the name of its output."""
+        # With a colon, so that it is not the name of a column, which stands by itself.
+        name = f":{operator}:{len(self.nodes)}"
+        made = self._helper.make_node(operator, inputs, [name], domain=domain, **settings)
+        self.nodes.append(made)
+        return name
+
+    def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
+        """Add a tensor of the given element type and return its name."""
+        name = f":constant:{len(self.constants)}"
+        self.constants.append(
+            self._helper.make_tensor(name, element_type(kind), shape, encoded(values))
+        )
+        return name
+
+
+def element_type(kind: str) -> int:
+    """Return ONNX's number for "DOUBLE", "FLOAT", "INT64", "BOOL" or "STRING"."""
+    onnx = import_extra("onnx", "onnx", "The export to ONNX")
+    return int(onnx.TensorProto.DataType.Value(kind))
+
+
+def encoded(values: Sequence[Any]) -> list[Any]:
+    """Values as a tensor holds them."""
+    return [value.encode() if isinstance(value, str) else value for value in values]
+
+
+class ModelNodes:
+    """Operators of one model.
+
+    Parameters
+    ----------
+    portable : PortableModel
+        The model.
+    graph : Graph
+        Where to put the operators.
+    missing_text : str
+        What stands for a missing value in text.
+    """
+
+    def __init__(self, portable: PortableModel, graph: Graph, missing_text: str) -> None:
+        self.portable = portable
+        self.graph = graph
+        self.missing_text = missing_text
+        self._columns: dict[str, str] = {}
+        self._text_columns: set[str] = set()
+        self._known: dict[Proposition, str] = {}
+
+    def set_numbers(self, name: str, tensor: str) -> None:
+        """Take a column of numbers of any type, of shape (n_rows, 1)."""
+        self._columns[name] = self._cast(tensor, "DOUBLE")
+
+    def set_text(self, name: str, tensor: str) -> None:
+        """Take a column of text, of shape (n_rows, 1)."""
+        categories = self._categories(name)
+        self._text_columns.add(name)
+        self._columns[name] = self.graph.node(
+            "LabelEncoder",
+            [tensor],
+            domain="ai.onnx.ml",
+            keys_strings=[*categories, self.missing_text],
+            values_int64s=[*range(len(categories)), MISSING_CODE],
+            default_int64=_UNSEEN_CODE,
+        )
+
+    def covered(self, any_column: str) -> list[str]:
+        """For each rule, which rows it covers; shape (n_rows, 1)."""
+        always: list[str] = []
+        if not all(rule.query for rule in self.portable.ensemble):
+            always.append(self._filled(any_column, "BOOL", True))
+        return [self._query(rule.query, always) for rule in self.portable.ensemble]
+
+    def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
+        """Intercept plus weights; shape (n_rows, 1)."""
+        ensemble = self.portable.ensemble
+        total = self._filled(any_column, "DOUBLE", ensemble.intercept)
+        zero = self._double(0.0)
+        for rule, is_covered in zip(ensemble, covered, strict=True):
+            term = self.graph.node("Where", [is_covered, self._double(rule.weight), zero])
+            total = self.graph.node("Add", [total, term])
+        return total
+
+    def mean(self, raw_prediction: str) -> str:
+        """Raw prediction on the scale of the target."""
+        if not self.portable.is_logistic:
+            return raw_prediction
+        # Not Sigmoid, which some runtimes approximate.
+        node, one = self.graph.node, self._double(1.0)
+        exponential = node("Exp", [node("Neg", [raw_prediction])])
+        return node("Div", [one, node("Add", [one, exponential])])
+
+    def probabilities(self, mean: str) -> str:
+        """Probabilities of both classes; shape (n_rows, 2)."""
+        other = self.graph.node("Sub", [self._double(1.0), mean])
+        return self.graph.node("Concat", [other, mean], axis=1)
+
+    def classes(self, raw_prediction: str, kind: str, values: Sequence[Any]) -> str:
+        """One of two values for each row; shape (n_rows, 1)."""
+        is_second = self.graph.node("Greater", [raw_prediction, self._double(0.0)])
+        position = self._cast(is_second, "INT64")
+        return self.graph.node("Gather", [self.graph.constant(kind, [2], values), position])
+
+    def flat(self, tensor: str) -> str:
+        """Tensor of shape (n_rows, 1) as one of shape (n_rows,)."""
+        return self.graph.node("Reshape", [tensor, self.graph.constant("INT64", [1], [-1])])
+
+    def _query(self, query: Query, always: Collection[str]) -> str:
+        if not query:
+            return next(iter(always))
+        first, *others = [self._proposition(proposition) for proposition in query]
+        for other in others:
+            first = self.graph.node("And", [first, other])
+        return first
+
+    def _proposition(self, proposition: Proposition) -> str:
+        if proposition not in self._known:
+            is_text = proposition.feature in self._text_columns
+            write = self._text_condition if is_text else self._number_condition
+            self._known[proposition] = write(proposition, self._columns[proposition.feature])
+        return self._known[proposition]
+
+    def _number_condition(self, proposition: Proposition, column: str) -> str:
+        node, relation = self.graph.node, proposition.relation
+        if relation in ("is missing", "is present", "!="):
+            is_missing = node("IsNaN", [column])
+            if relation == "is missing":
+                return is_missing
+            is_present = node("Not", [is_missing])
+            if relation == "is present":
+                return is_present
+        value = self._double(float(proposition.value or 0))
+        if relation == "!=":
+            return node("And", [is_present, node("Not", [node("Equal", [column, value])])])
+        operators = {"<=": "LessOrEqual", ">": "Greater", "==": "Equal"}
+        return node(operators[relation], [column, value])
+
+    def _text_condition(self, proposition: Proposition, codes: str) -> str:
+        node, relation = self.graph.node, proposition.relation
+        is_missing = node("Equal", [codes, self._whole(MISSING_CODE)])
+        if relation == "is missing":
+            return is_missing
+        if relation == "is present":
+            return node("Not", [is_missing])
+        code = self._categories(proposition.feature).index(str(proposition.value))
+        is_equal = node("Equal", [codes, self._whole(code)])
+        if relation == "==":
+            return is_equal
+        return node("Not", [node("Or", [is_missing, is_equal])])
+
+    def _categories(self, name: str) -> list[str]:
+        propositions = [p for rule in self.portable.ensemble for p in rule.query]
+        values = (p.value for p in propositions if p.feature == name)
+        return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+
+    def _filled(self, column: str, kind: str, value: Any) -> str:
+        helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+        tensor = helper.make_tensor("value", element_type(kind), [1], [value])
+        return self.graph.node(
+            "ConstantOfShape", [self.graph.node("Shape", [column])], value=tensor
+        )
+
+    def _cast(self, tensor: str, kind: str) -> str:
+        return self.graph.node("Cast", [tensor], to=element_type(kind))
+
+    def _double(self, number: float) -> str:
+        return self.graph.constant("DOUBLE", [1], [number])
+
+    def _whole(self, number: int) -> str:
+        return self.graph.constant("INT64", [1], [number])

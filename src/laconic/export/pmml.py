@@ -1,0 +1,183 @@
+"""Models as PMML 4.4 documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.rules import Proposition, Query
+from laconic.tables import Category
+
+__all__ = ["to_pmml"]
+
+_NAMESPACE = "http://www.dmg.org/PMML-4_4"
+
+_DATA_TYPES = {"number": "double", "boolean": "boolean", "text": "string", "any": "string"}
+_FUNCTIONS = {
+    "<=": "lessOrEqual",
+    ">": "greaterThan",
+    "==": "equal",
+    "!=": "notEqual",
+    "is missing": "isMissing",
+    "is present": "isNotMissing",
+}
+_OUTPUTS = ("raw_prediction", "probability", "prediction")
+
+# Characters that XML 1.0 does not know, not even by number.
+_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_pmml(model: Estimator) -> str:
+    """Write a fitted model as a PMML document.
+
+    Parameters
+    ----------
+    model : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted, with one of the named losses.
+
+    Returns
+    -------
+    document : str
+        A RegressionModel of PMML 4.4, whose value is the raw prediction. Its output fields are
+        "raw_prediction", "prediction" and, for a classifier, "probability" of the second class.
+
+    Notes
+    -----
+    A row without a value for a field has a missing value there. Of a column that rules only ask
+    whether it has a value, the value is taken as text.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> '<DataField name="x0" optype="continuous" dataType="double" />' in to_pmml(model)
+    True
+    """
+    portable = portable_model(model)
+    _check_texts(portable)
+    root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
+    SubElement(SubElement(root, "Header"), "Application", name="laconic")
+    dictionary = SubElement(root, "DataDictionary")
+    for name, kind in portable.kinds.items():
+        _field(dictionary, "DataField", name, _DATA_TYPES[kind])
+    _add_model(root, portable)
+    ElementTree.indent(root)
+    # A parser takes a carriage return for a line feed, unless it is written by number.
+    text = ElementTree.tostring(root, encoding="unicode").replace("\r", "&#13;")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add_model(root: Element, portable: PortableModel) -> None:
+    model = SubElement(root, "RegressionModel", functionName="regression")
+    schema = SubElement(model, "MiningSchema")
+    for name in portable.kinds:
+        # Whatever was not seen in training is still a value.
+        SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
+    _add_outputs(SubElement(model, "Output"), portable)
+    total = _add_sums(SubElement(model, "LocalTransformations"), portable)
+    table = SubElement(model, "RegressionTable", intercept="0")
+    SubElement(table, "NumericPredictor", name=total, coefficient="1")
+
+
+def _add_sums(transformations: Element, portable: PortableModel) -> str:
+    """Add up the weights in rule order, and return the name of the total."""
+    ensemble = portable.ensemble
+    names = [f"sum_{number}" for number in range(len(ensemble) + 1)]
+    start = _field(transformations, "DerivedField", names[0], "double")
+    start.append(_constant(ensemble.intercept))
+    for rule, before, after in zip(ensemble, names, names[1:], strict=False):
+        term = (
+            _apply("if", _condition(rule.query), _constant(rule.weight), _constant(0.0))
+            if rule.query
+            else _constant(rule.weight)
+        )
+        field = _field(transformations, "DerivedField", after, "double")
+        field.append(_apply("+", _reference(before), term))
+    return names[-1]
+
+
+def _add_outputs(output: Element, portable: PortableModel) -> None:
+    _field(output, "OutputField", "raw_prediction", "double", feature="predictedValue")
+    raw_prediction = _reference("raw_prediction")
+    mean = raw_prediction
+    if portable.is_logistic:
+        exponential = _apply("exp", _apply("-", _constant(0.0), raw_prediction))
+        mean = _apply("/", _constant(1.0), _apply("+", _constant(1.0), exponential))
+    if portable.classes is None:
+        _transformed(output, "prediction", "double", mean)
+        return
+    first, second = map(_constant, portable.classes)
+    is_second = _apply("greaterThan", raw_prediction, _constant(0.0))
+    data_type = first.attrib["dataType"]
+    _transformed(output, "probability", "double", mean)
+    _transformed(output, "prediction", data_type, _apply("if", is_second, second, first))
+
+
+def _transformed(output: Element, name: str, data_type: str, expression: Element) -> None:
+    _field(output, "OutputField", name, data_type, feature="transformedValue").append(expression)
+
+
+def _condition(query: Query) -> Element:
+    conditions = [_proposition(proposition) for proposition in query]
+    return conditions[0] if len(conditions) == 1 else _apply("and", *conditions)
+
+
+def _proposition(proposition: Proposition) -> Element:
+    arguments = [_reference(proposition.feature)]
+    if proposition.value is None:
+        return _apply(_FUNCTIONS[proposition.relation], *arguments)
+    comparison = _apply(_FUNCTIONS[proposition.relation], *arguments, _constant(proposition.value))
+    comparison.set("mapMissingTo", "false")
+    return comparison
+
+
+def _apply(function: str, *arguments: Element) -> Element:
+    element = Element("Apply", function=function)
+    element.extend(arguments)
+    return element
+
+
+def _reference(name: str) -> Element:
+    return Element("FieldRef", field=name)
+
+
+def _constant(value: Category) -> Element:
+    if isinstance(value, bool):
+        data_type, text = "boolean", str(value).lower()
+    elif isinstance(value, str):
+        data_type, text = "string", value
+    else:
+        data_type, text = "integer" if isinstance(value, int) else "double", repr(value)
+    element = Element("Constant", dataType=data_type)
+    element.text = text
+    return element
+
+
+def _field(parent: Element, kind: str, name: str, data_type: str, **settings: str) -> Element:
+    optype = "continuous" if data_type in ("double", "integer") else "categorical"
+    attributes = {"name": name, "optype": optype, "dataType": data_type, **settings}
+    return SubElement(parent, kind, attributes)
+
+
+def _check_texts(portable: PortableModel) -> None:
+    taken = {*_OUTPUTS, *(f"sum_{number}" for number in range(len(portable.ensemble) + 1))}
+    for name in portable.kinds:
+        if name in taken:
+            raise ValueError(
+                "The columns of a PMML document must have names other than its own fields, "
+                f"such as 'prediction' and 'sum_1'. Got {name!r}. Fit the model with another name."
+            )
+    texts: Sequence[Any] = [
+        *portable.kinds,
+        *(p.value for rule in portable.ensemble for p in rule.query),
+        *(portable.classes or ()),
+    ]
+    for text in texts:
+        if isinstance(text, str) and _NOT_IN_XML.search(text):
+            raise ValueError(
+                f"XML cannot hold all characters of {text!r}. Fit the model without it."
+            )

@@ -1,0 +1,367 @@
+"""Models as scorecards: whole points instead of weights, with what the rounding costs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, r2_score
+
+from laconic.estimators import RuleBoostingClassifier
+from laconic.export.portable import Estimator, checked_estimator
+from laconic.losses import Loss
+from laconic.rules import RuleEnsemble
+from laconic.tables import Category
+
+__all__ = ["RoundingCost", "Scorecard", "to_scorecard"]
+
+# Totals in the table of probabilities: as many as a page takes.
+_MAX_TOTALS_SHOWN = 21
+
+# The intercept gets at most so many times the points of the largest rule.
+_MAX_BASE = 1e6
+
+# Share of a weight that counts as no difference.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True)
+class RoundingCost:
+    """How much worse a scorecard is than its model, on some rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    loss, rounded_loss : float
+        Mean loss of the model and of the scorecard.
+    score, rounded_score : float
+        Accuracy or R² of the model and of the scorecard.
+    n_changed : int
+        Rows that get another class; 0 for a regression.
+    max_deviation : float
+        Largest difference between the raw predictions of the two.
+    """
+
+    n_rows: int
+    loss: float
+    rounded_loss: float
+    score: float
+    rounded_score: float
+    n_changed: int
+    max_deviation: float
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """Rule ensemble with whole points. Made by `to_scorecard`.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        The rules with their weights before rounding, each query once.
+    points : tuple of int
+        Points of each rule.
+    base_points : int
+        Points of every row, in place of the intercept.
+    unit : float
+        Raw prediction that one point stands for.
+    loss : Loss
+        Whose inverse link turns raw predictions into means or probabilities.
+    classes : tuple or None
+        The two classes, None for a regression.
+    cost : RoundingCost or None
+        On the rows given to `to_scorecard`, None without any.
+    """
+
+    ensemble: RuleEnsemble
+    points: tuple[int, ...]
+    base_points: int
+    unit: float
+    loss: Loss
+    classes: tuple[Category, ...] | None
+    cost: RoundingCost | None = None
+
+    @property
+    def max_deviation(self) -> float:
+        """Largest difference that rounding can make to the raw prediction of any row."""
+        return _largest_deviation(self.ensemble, self.points, self.base_points, self.unit)
+
+    @property
+    def range(self) -> tuple[int, int]:
+        """Smallest and largest total, if all rules of one sign could apply at once."""
+        least = self.base_points + sum(min(points, 0) for points in self.points)
+        most = self.base_points + sum(max(points, 0) for points in self.points)
+        return least, most
+
+    def total_points(self, X: Any) -> NDArray[np.int64]:
+        """Points of the rules that cover a row, and the base points.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        covered = self.ensemble.covered(X).astype(np.int64)
+        return covered @ np.array(self.points, dtype=np.int64) + self.base_points
+
+    def means(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Predicted means, or probabilities of the second class, for totals.
+
+        Parameters
+        ----------
+        totals : array-like of int
+
+        Returns
+        -------
+        ndarray of the same shape
+        """
+        return self.loss.inverse_link(np.asarray(totals, dtype=np.float64) * self.unit)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict a class, the second one where the total is above 0, or a number.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        totals = self.total_points(X)
+        if self.classes is None:
+            return self.means(totals)
+        return np.array(self.classes)[(totals > 0).astype(np.intp)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the scorecard by plain values.
+
+        Returns
+        -------
+        data : dict
+            With the points and texts of the rules, the unit, the totals with their means, and what
+            the rounding costs.
+        """
+        totals = self._totals()
+        return {
+            "base_points": self.base_points,
+            "unit": self.unit,
+            "classes": None if self.classes is None else list(self.classes),
+            "rules": [
+                {"points": points, "rule": str(rule.query), "weight": rule.weight}
+                for points, rule in zip(self.points, self.ensemble, strict=True)
+            ],
+            "totals": [
+                {"total": total, "mean": mean}
+                for total, mean in zip(totals, self.means(totals).tolist(), strict=True)
+            ],
+            "max_deviation": self.max_deviation,
+            "cost": None if self.cost is None else vars(self.cost).copy(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([*self._rule_lines(), "", *self._total_lines(), "", *self._cost_lines()])
+
+    def _rule_lines(self) -> Iterator[str]:
+        rows = [
+            (points, f"if {rule.query}" if rule.query else "always")
+            for points, rule in zip(self.points, self.ensemble, strict=True)
+        ]
+        if self.base_points or not rows:
+            rows.insert(0, (self.base_points, "to start with"))
+        texts = [f"{points:+d}" if points else "0" for points, _ in rows]
+        width = max(len("points"), *map(len, texts))
+        yield f"{'points':>{width}}"
+        for text, (_, condition) in zip(texts, rows, strict=True):
+            yield f"{text:>{width}}  {condition}"
+
+    def _total_lines(self) -> Iterator[str]:
+        if self.classes is None:
+            yield f"Prediction: the total times {self.unit:.6g}"
+            return
+        first, second = self.classes
+        yield f"Total above 0: {second}; otherwise: {first}"
+        yield f"{'total':>6}  probability of {second}"
+        totals = self._totals()
+        for total, mean in zip(totals, self.means(totals).tolist(), strict=True):
+            yield f"{total:>6}  {mean:.3f}"
+
+    def _cost_lines(self) -> Iterator[str]:
+        # What is but a rounding error of floating point numbers is nothing to worry about.
+        deviation = self.max_deviation if self.max_deviation > _NOTHING * self.unit else 0.0
+        yield (
+            f"One point is {self.unit:.4g} of the raw prediction. Rounding changes that by at most "
+            f"{deviation:.4g} in any row."
+        )
+        if self.cost is not None:
+            cost, score = self.cost, "R²" if self.classes is None else "accuracy"
+            yield (
+                f"On {cost.n_rows} rows: loss {cost.rounded_loss:.6g} instead of {cost.loss:.6g}, "
+                f"{score} {cost.rounded_score:.6g} instead of {cost.score:.6g}"
+                + (f", another class in {cost.n_changed}." if self.classes else ".")
+            )
+
+    def _totals(self) -> list[int]:
+        least, most = self.range
+        step = math.ceil((most - least + 1) / _MAX_TOTALS_SHOWN)
+        return list(range(least, most + 1, step))
+
+
+def to_scorecard(
+    model: Estimator,
+    *,
+    max_points: int = 10,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> Scorecard:
+    """Round the weights of a fitted model to whole points.
+
+    A scorecard is the one export that does not predict what the model does: it can be added up by
+    hand, and says what that costs. Of all units in which the largest weight gets up to
+    `max_points`, it takes the one for which rounding can change a raw prediction the least; of
+    equals the one with fewer points.
+
+    Parameters
+    ----------
+    model : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted.
+    max_points : int, default=10
+        Largest number of points of a rule.
+    X : table-like of shape (n_rows, n_features), default=None
+        Rows to measure the cost of rounding on, such as those of the training table.
+    y : array-like of shape (n_rows,), default=None
+        Their targets.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Their weights.
+
+    Returns
+    -------
+    scorecard : Scorecard
+        Prints as a table.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, y)
+    >>> print(model.ensemble_)
+     +5.366 if x0 <= 2
+    +0.8637 if x0 > 1
+    >>> print(to_scorecard(model, max_points=5, X=X, y=y))
+    points
+        +5  if x0 <= 2
+        +1  if x0 > 1
+    <BLANKLINE>
+    Prediction: the total times 1.07317
+    <BLANKLINE>
+    One point is 1.073 of the raw prediction. Rounding changes that by at most 0.2095 in any row.
+    On 4 rows: loss 0.0843248 instead of 0.0559258, R² 0.983745 instead of 0.989219.
+    """
+    checked_estimator(model)
+    _check_max_points(max_points)
+    if (X is None) != (y is None):
+        raise ValueError(
+            "The cost of rounding is measured on rows with their targets: 'X' and 'y' must be "
+            "given together. Got one of them."
+        )
+    scorecard = _rounded(model, int(max_points))
+    if X is None:
+        return scorecard
+    return Scorecard(**{**vars(scorecard), "cost": _cost(model, scorecard, X, y, sample_weight)})
+
+
+def _check_max_points(max_points: Any) -> None:
+    if isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1:
+        raise ValueError(
+            f"'max_points' must be an int in the range [1, inf). Got {max_points!r} instead."
+        )
+
+
+def _rounded(model: Estimator, max_points: int) -> Scorecard:
+    # A query that occurs twice would be rounded twice.
+    ensemble = model.ensemble_.consolidate()
+    largest = max((abs(rule.weight) for rule in ensemble), default=0.0) or 1.0
+    # Next to a huge intercept, rules make no difference, and its points shall stay readable.
+    largest = max(largest, abs(ensemble.intercept) / _MAX_BASE, sys.float_info.min * max_points)
+    best: tuple[int, tuple[int, ...], float] = (0, (), 1.0)
+    best_deviation = math.inf
+    for n_points in range(1, max_points + 1):
+        unit = largest / n_points
+        points = tuple(round(rule.weight / unit) for rule in ensemble)
+        base_points = round(ensemble.intercept / unit)
+        deviation = _largest_deviation(ensemble, points, base_points, unit)
+        if deviation < best_deviation - _NOTHING * largest:
+            best, best_deviation = (base_points, points, unit), deviation
+    base_points, points, unit = best
+    is_classifier = isinstance(model, RuleBoostingClassifier)
+    classes = tuple(model.classes_.tolist()) if is_classifier else None
+    return Scorecard(ensemble, points, base_points, unit, model.loss_, classes)
+
+
+def _largest_deviation(
+    ensemble: RuleEnsemble, points: tuple[int, ...], base_points: int, unit: float
+) -> float:
+    start = base_points * unit - ensemble.intercept
+    errors = [n * unit - rule.weight for n, rule in zip(points, ensemble, strict=True)]
+    # Rules apply in any combination, so at worst all errors of one sign add up.
+    above = start + sum(error for error in errors if error > 0)
+    below = start + sum(error for error in errors if error < 0)
+    return max(abs(above), abs(below))
+
+
+def _cost(
+    model: Estimator, scorecard: Scorecard, X: Any, y: Any, sample_weight: Any
+) -> RoundingCost:
+    raw_predictions = model.ensemble_.raw_predictions(X)
+    rounded = scorecard.total_points(X).astype(np.float64) * scorecard.unit
+    targets = np.asarray(y)
+    if targets.shape != raw_predictions.shape:
+        raise ValueError(
+            f"'y' must have one entry per row of 'X', shape {raw_predictions.shape}. Got shape "
+            f"{targets.shape}."
+        )
+    predictions = scorecard.predict(X)
+    if isinstance(model, RuleBoostingClassifier):
+        exact = model.classes_[(raw_predictions > 0).astype(np.intp)]
+        _check_classes(targets, model)
+        encoded = np.where(targets == model.classes_[1], 1.0, -1.0)
+        score, n_changed = accuracy_score, int(np.sum(exact != predictions))
+    else:
+        exact = model.loss_.inverse_link(raw_predictions)
+        encoded, score, n_changed = targets.astype(np.float64), r2_score, 0
+
+    def mean_loss(raw: NDArray[np.float64]) -> float:
+        return float(np.average(model.loss_.value(encoded, raw), weights=sample_weight))
+
+    def score_of(outcome: NDArray[Any]) -> float:
+        return float(score(targets, outcome, sample_weight=sample_weight))
+
+    return RoundingCost(
+        n_rows=len(targets),
+        loss=mean_loss(raw_predictions),
+        rounded_loss=mean_loss(rounded),
+        score=score_of(exact),
+        rounded_score=score_of(predictions),
+        n_changed=n_changed,
+        max_deviation=float(np.max(np.abs(rounded - raw_predictions))),
+    )
+
+
+def _check_classes(targets: NDArray[Any], model: RuleBoostingClassifier) -> None:
+    is_known = np.isin(targets, model.classes_)
+    if not is_known.all():
+        raise ValueError(
+            f"'y' must hold the classes of the model, {model.classes_.tolist()}. Got "
+            f"{targets[~is_known][0]!r}. Leave such rows out."
+        )

@@ -1,0 +1,244 @@
+"""Models as SQL, in any dialect that sqlglot writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
+
+from laconic.export.boundary import boundary_rows, check_outputs, expected_outputs
+from laconic.export.extras import import_extra
+from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite
+from laconic.export.sql_terms import SqlTerms
+
+__all__ = ["to_sql"]
+
+SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
+
+
+def to_sql(
+    model: Estimator,
+    dialect: str,
+    *,
+    table: str | None = None,
+    keep: Sequence[str] | None = None,
+    rule_columns: bool = False,
+    output: SqlOutput = "raw_prediction",
+    columns: Mapping[str, str] | None = None,
+) -> str:
+    """Write a fitted model as SQL.
+
+    Before it is returned, the statement is run on boundary rows and compared with the model: in
+    SQLite for every dialect, and for DuckDB in DuckDB itself where that is installed. It is also
+    parsed again, to make sure that every name and every text is whole.
+
+    Parameters
+    ----------
+    model : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted, with one of the named losses.
+    dialect : str
+        A dialect of sqlglot, such as "postgres", "duckdb", "sqlite", "bigquery" or "snowflake".
+    table : str or None, default=None
+        Table to select from, written as in this dialect. None gives an expression to be put into a
+        statement.
+    keep : sequence of str or None, default=None
+        Columns of the table to select besides; None for all of them. Only with a table.
+    rule_columns : bool, default=False
+        Whether to add the columns rule_1, rule_2, ..., which are 1 where the rule covers the row
+        and 0 elsewhere. Only with a table.
+    output : {"raw_prediction", "probability", "prediction"}, default="raw_prediction"
+        What an expression is about. A SELECT has all of them as columns; probabilities, which only
+        a classifier has, are those of the second class.
+    columns : mapping of str to str or None, default=None
+        Names in the database, for features that have other names there.
+
+    Returns
+    -------
+    sql : str
+        A SELECT or an expression, without a semicolon.
+
+    Notes
+    -----
+    Names are quoted. Columns of numbers are cast to double precision, so that integers beyond 2**53
+    round as they do here. NULL and NaN are missing values; of a column that rules only ask whether
+    it has a value, NULL alone. Infinities, which `predict` refuses, compare as numbers. Text
+    compares as the collation of the column says, which has to tell upper from lower case.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> print(to_sql(model, "sqlite", columns={"x0": "dose"}))
+    CASE WHEN CAST("dose" AS REAL) <= 2 THEN 4.0 ELSE 0 END
+    """
+    portable = portable_model(model)
+    dialect = _checked_dialect(dialect)
+    _check_options(portable, table, keep, rule_columns, output)
+    columns = _checked_columns(portable, columns or {})
+    terms = SqlTerms(portable, dialect, columns)
+    if table is None:
+        tree = _expression(terms, output)
+    else:
+        tree = _select(terms, _parsed_table(table, dialect), keep, rule_columns)
+    sql = _written(tree, dialect)
+    _check_in_databases(model, portable, dialect)
+    return sql
+
+
+def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
+    raw_prediction = terms.raw_prediction()
+    if output == "raw_prediction":
+        return raw_prediction
+    return (terms.mean if output == "probability" else terms.prediction)(raw_prediction)
+
+
+def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_columns: bool) -> Any:
+    """Select the raw prediction and the rules, and what follows from the former around that."""
+    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
+    exp = sqlglot.exp
+    kept = [_all_of(exp, table)] if keep is None else [_quoted(exp, name) for name in keep]
+    inner = [*kept, exp.alias_(terms.raw_prediction(), "raw_prediction", quoted=True)]
+    if rule_columns:
+        inner += [
+            exp.alias_(terms.covered(rule.query), f"rule_{number}", quoted=True)
+            for number, rule in enumerate(terms.portable.ensemble, start=1)
+        ]
+    scored = exp.select(*inner).from_(table).subquery("scored")
+    outer = [_all_of(exp, scored)]
+    raw_prediction = _quoted(exp, "raw_prediction")
+    if terms.portable.classes is not None:
+        outer.append(exp.alias_(terms.mean(raw_prediction.copy()), "probability", quoted=True))
+    outer.append(exp.alias_(terms.prediction(raw_prediction), "prediction", quoted=True))
+    return exp.select(*outer).from_(scored)
+
+
+def _all_of(exp: Any, source: Any) -> Any:
+    # With the name of the table: not all databases allow a lone star next to other columns.
+    alias = source.args.get("alias")
+    return exp.Column(this=exp.Star(), table=(alias or source).this.copy())
+
+
+def _quoted(exp: Any, name: str) -> Any:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _written(tree: Any, dialect: str) -> str:
+    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
+    # Not all releases of sqlglot leave names with line breaks alone when they indent.
+    for pretty in (True, False):
+        try:
+            sql = tree.sql(dialect, pretty=pretty, unsupported_level=sqlglot.ErrorLevel.RAISE)
+        except sqlglot.errors.SqlglotError as error:
+            raise ValueError(
+                f"The model cannot be written in the dialect {dialect!r}: {error} Choose another."
+            ) from None
+        if _is_whole(sql, tree, dialect):
+            return str(sql)
+    raise ValueError(
+        f"The dialect {dialect!r} must hold every column name and category of the model. It does "
+        "not read back as it was written. Rename what has unusual characters, or choose another "
+        "dialect."
+    )
+
+
+def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
+    """Tell whether a database reads the names and texts of the tree, and no statement more."""
+    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
+    exp = sqlglot.exp
+    text = sql if isinstance(tree, exp.Select) else f"SELECT {sql}"
+    try:
+        statements = sqlglot.parse(text, dialect=dialect)
+    except sqlglot.errors.SqlglotError:
+        return False
+    return len(statements) == 1 and all(
+        {node.name for node in statements[0].find_all(kind)}
+        == {node.name for node in tree.find_all(kind)}
+        for kind in (exp.Column, exp.Literal, exp.Table)
+    )
+
+
+def _check_in_databases(model: Estimator, portable: PortableModel, dialect: str) -> None:
+    rows = boundary_rows(portable)
+    expected = expected_outputs(model, rows)
+    actual = run_sqlite(portable, select_for_checks(portable, "sqlite"), rows)
+    check_outputs("SQL (run in SQLite)", rows, expected, actual)
+    if dialect == "duckdb" and find_spec("duckdb") is not None:
+        actual = run_duckdb(portable, select_for_checks(portable, dialect), rows)
+        check_outputs("SQL (run in DuckDB)", rows, expected, actual)
+
+
+def select_for_checks(portable: PortableModel, dialect: str) -> str:
+    """Write a SELECT from the table of rows to check."""
+    terms = SqlTerms(portable, dialect, column_names(portable))
+    return _written(_select(terms, _parsed_table(TABLE, dialect), [KEY], True), dialect)
+
+
+def _checked_dialect(dialect: Any) -> str:
+    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
+    known = sorted(name for name in sqlglot.Dialect.classes if name)
+    if dialect not in known:
+        raise ValueError(
+            f"The 'dialect' must be one of {', '.join(known)}. Got {dialect!r} instead."
+        )
+    return str(dialect)
+
+
+def _parsed_table(table: str, dialect: str) -> Any:
+    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
+    try:
+        # What does not parse as a name in this dialect becomes a quoted one.
+        tree = sqlglot.exp.to_table(table, dialect=dialect)
+        is_name = all(isinstance(part, sqlglot.exp.Identifier) for part in tree.parts)
+    except (sqlglot.errors.SqlglotError, ValueError):
+        is_name = False
+    if not is_name:
+        raise ValueError(
+            f"The 'table' must be the name of a table as in the dialect {dialect!r}. Got "
+            f'{table!r} instead. Quote it as there, for example as schema."My table".'
+        )
+    return tree
+
+
+def _check_options(
+    portable: PortableModel,
+    table: str | None,
+    keep: Sequence[str] | None,
+    rule_columns: bool,
+    output: str,
+) -> None:
+    if table is None and (keep is not None or rule_columns):
+        raise ValueError(
+            "An expression has no columns: 'keep' and 'rule_columns' need a 'table' to select "
+            "from. Got table=None. Name a table, or leave them out."
+        )
+    if isinstance(keep, str):
+        raise TypeError(f"'keep' must be a list of column names. Got {keep!r}. Use [{keep!r}].")
+    outputs = ["raw_prediction", "prediction"]
+    if portable.classes is not None:
+        outputs.insert(1, "probability")
+    if output not in outputs:
+        raise ValueError(
+            f"The 'output' of this model must be one of {', '.join(map(repr, outputs))}. "
+            f"Got {output!r} instead."
+        )
+
+
+def _checked_columns(portable: PortableModel, columns: Mapping[str, str]) -> Mapping[str, str]:
+    for name in columns:
+        if name not in portable.feature_names:
+            raise ValueError(
+                "The keys of 'columns' must be features of the model. "
+                f"Got {name!r}, which is none. Check the spelling."
+            )
+    texts = [
+        *(columns.get(name, name) for name in portable.kinds),
+        *(p.value for rule in portable.ensemble for p in rule.query if isinstance(p.value, str)),
+        *(name for name in portable.classes or () if isinstance(name, str)),
+    ]
+    for text in texts:
+        if "\0" in text:
+            raise ValueError(
+                f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."
+            )
+    return columns

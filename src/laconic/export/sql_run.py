@@ -1,0 +1,65 @@
+"""Exports to SQL, run on rows in the databases that Python brings along."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from laconic.export.boundary import Outputs
+from laconic.export.extras import import_extra
+from laconic.export.portable import PortableModel
+
+__all__ = ["column_names", "run_duckdb", "run_sqlite", "select_outputs"]
+
+TABLE = "boundary"
+KEY = "number"
+
+_DUCKDB_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR", "any": "DOUBLE"}
+
+
+def column_names(portable: PortableModel) -> dict[str, str]:
+    """Name the columns of the table of rows; a database may not tell names by their case."""
+    return {name: f"column {position}" for position, name in enumerate(portable.kinds)}
+
+
+def run_sqlite(portable: PortableModel, select: str, rows: Sequence[dict[str, Any]]) -> Outputs:
+    """Run a SELECT with the key and a column per rule in SQLite."""
+    names = column_names(portable)
+    declared = ", ".join([KEY, *(f'"{name}"' for name in names.values())])
+    marks = ", ".join("?" * (len(names) + 1))
+    cells = [[number, *(row[name] for name in names)] for number, row in enumerate(rows)]
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(f"CREATE TABLE {TABLE} ({declared})")
+        connection.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", cells)
+        return select_outputs(portable, connection.execute(f"{select} ORDER BY 1"))
+    finally:
+        connection.close()
+
+
+def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, Any]]) -> Outputs:
+    """Run a SELECT with the key and a column per rule in DuckDB."""
+    types = {name: _DUCKDB_TYPES[kind] for name, kind in portable.kinds.items()}
+    names = column_names(portable)
+    declared = ", ".join(f'"{names[name]}" {types[name]}' for name in names)
+    lists = [list(range(len(rows))), *([row[name] for row in rows] for name in names)]
+    marks = ", ".join(f"unnest(?::{kind}[])" for kind in ("INTEGER", *types.values()))
+    with import_extra("duckdb", "sql", "To run SQL in DuckDB").connect() as connection:
+        connection.execute(f"CREATE TABLE {TABLE} ({KEY} INTEGER, {declared})")
+        connection.execute(f"INSERT INTO {TABLE} SELECT {marks}", lists)
+        return select_outputs(portable, connection.execute(f"{select} ORDER BY 1").fetchall())
+
+
+def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) -> Outputs:
+    """Arrange rows of the key, the raw prediction, the rules, a probability and the prediction."""
+    n_rules = portable.ensemble.n_rules
+    results = list(fetched)
+    return Outputs(
+        np.array([row[1] for row in results], dtype=float),
+        np.array([row[-1] for row in results]),
+        None if portable.classes is None else np.array([row[-2] for row in results], dtype=float),
+        np.array([row[2 : 2 + n_rules] for row in results], dtype=bool).reshape(len(results), -1),
+    )

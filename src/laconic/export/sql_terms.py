@@ -1,0 +1,235 @@
+"""Numbers, columns, conditions and sums as trees of sqlglot, the same to the last bit as here.
+
+Databases differ from floating point numbers as everyone else has them: a decimal point may make a
+decimal number, integers may compare exactly with floats, and NaN may be larger than all numbers.
+Every column of numbers is therefore cast to double precision, every number is written so that all
+of its bits arrive, and where a database has NaN, conditions that it would fulfil exclude it.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from laconic.export.extras import import_extra
+from laconic.export.portable import PortableModel
+from laconic.rules import Proposition, Query
+from laconic.tables import Category
+
+__all__ = ["SqlTerms"]
+
+# Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
+_WITHOUT_NAN = frozenset(
+    {
+        *("doris", "exasol", "fabric", "mysql", "oracle"),
+        *("singlestore", "sqlite", "starrocks", "teradata", "tsql"),
+    }
+)
+_WITHOUT_BOOLEANS = frozenset({"fabric", "tsql"})
+
+# Decimals of so many digits are at most one correctly rounded operation away from a double.
+_MAX_PLAIN_DIGITS = 15
+_MAX_PLAIN_DECIMALS = 22
+
+# Beyond that, an exponential overflows in some databases, which is an error there.
+_MAX_EXPONENT = 700
+
+_LARGEST_POWER = 2**62
+
+
+class SqlTerms:
+    """Writer of the parts of a statement, in one dialect.
+
+    Parameters
+    ----------
+    portable : PortableModel
+        The model.
+    dialect : str
+        A dialect of sqlglot.
+    columns : mapping of str to str
+        Names in the database where they are not those of the features.
+    """
+
+    def __init__(self, portable: PortableModel, dialect: str, columns: Mapping[str, str]) -> None:
+        self.portable = portable
+        self.dialect = dialect
+        self.columns = {name: columns.get(name, name) for name in portable.kinds}
+        self._exp = import_extra("sqlglot.expressions", "sql", "The export to SQL")
+
+    def raw_prediction(self) -> Any:
+        """Intercept plus the weights of the rules that cover a row, added in rule order."""
+        ensemble = self.portable.ensemble
+        terms = [self._weight_where(rule.query, rule.weight) for rule in ensemble]
+        if ensemble.intercept != 0.0 or not terms:
+            terms.insert(0, self.double(ensemble.intercept))
+        return reduce(lambda left, right: self._exp.Add(this=left, expression=right), terms)
+
+    def covered(self, query: Query) -> Any:
+        """1 where a query holds, 0 elsewhere."""
+        exp = self._exp
+        if not query:
+            return exp.Literal.number(1)
+        return exp.Case().when(self.condition(query), "1").else_("0")
+
+    def mean(self, raw_prediction: Any) -> Any:
+        """Raw prediction on the scale of the target: a mean or a probability."""
+        exp = self._exp
+        if not self.portable.is_logistic:
+            return raw_prediction
+        is_name = isinstance(raw_prediction, exp.Column)
+        exponent = exp.Neg(this=raw_prediction if is_name else exp.Paren(this=raw_prediction))
+        divisor = exp.Add(this=exp.Literal.number(1), expression=exp.Exp(this=exponent))
+        probability = exp.Div(
+            this=self.double(1.0), expression=exp.Paren(this=divisor), typed=True, safe=False
+        )
+        if self.portable.largest_raw_prediction <= _MAX_EXPONENT:
+            return probability
+        limit = exp.Literal.number(_MAX_EXPONENT)
+        is_one = exp.GT(this=raw_prediction.copy(), expression=limit)
+        is_zero = exp.LT(this=raw_prediction.copy(), expression=exp.Neg(this=limit.copy()))
+        return exp.Case().when(is_one, "1").when(is_zero, "0").else_(probability)
+
+    def prediction(self, raw_prediction: Any) -> Any:
+        """Class or number."""
+        if self.portable.classes is None:
+            return self.mean(raw_prediction)
+        is_second = self._exp.GT(this=raw_prediction, expression=self._exp.Literal.number(0))
+        first, second = map(self._value, self.portable.classes)
+        return self._exp.Case().when(is_second, second).else_(first)
+
+    def condition(self, query: Query) -> Any:
+        """Conjunction of the conditions of a query that has some."""
+        # Within limits from above there is no NaN.
+        bounded = {p.feature for p in query if p.relation in ("<=", "==")}
+        conditions = [self._proposition(p) for p in query]
+        if self.dialect not in _WITHOUT_NAN:
+            exposed = dict.fromkeys(
+                p.feature
+                for p in query
+                if p.relation in (">", "!=")
+                and p.feature not in bounded
+                and self.portable.kinds[p.feature] == "number"
+            )
+            conditions += [self._is_number(self._column(name)) for name in exposed]
+        return self._exp.and_(*conditions)
+
+    def double(self, number: float) -> Any:
+        """Write a number of double precision."""
+        exp = self._exp
+        if self.dialect != "sqlite":
+            return self._as_double(exp.Literal.string(repr(number)))
+        text = _decimal_text(number)
+        # Its way to read decimals is off by one bit now and then.
+        if text is not None and _reads_in_sqlite(number):
+            return self._literal(f"{text}.0" if "." not in text else text)
+        return self._product(number)
+
+    def _product(self, number: float) -> Any:
+        """Write a number as a whole one times or by powers of two, which is exact."""
+        exp = self._exp
+        numerator, denominator = number.as_integer_ratio()
+        shift = 0
+        while numerator and numerator % 2 == 0:
+            numerator, shift = numerator // 2, shift + 1
+        term = self._as_double(self._literal(str(numerator)))
+        for operation, power in ((exp.Mul, 2**shift), (exp.Div, denominator)):
+            while power > 1:
+                factor = min(power, _LARGEST_POWER)
+                term = operation(this=term, expression=exp.Literal.number(factor))
+                power //= factor
+        product = exp.Paren(this=term)
+        product.add_comments([repr(number)])
+        return product
+
+    def _literal(self, text: str) -> Any:
+        literal = self._exp.Literal.number(text.removeprefix("-"))
+        return self._exp.Neg(this=literal) if text.startswith("-") else literal
+
+    def _as_double(self, term: Any) -> Any:
+        return self._exp.Cast(this=term, to=self._exp.DataType.build("double"))
+
+    def _weight_where(self, query: Query, weight: float) -> Any:
+        if not query:
+            return self.double(weight)
+        return self._exp.Case().when(self.condition(query), self.double(weight)).else_("0")
+
+    def _value(self, value: Category) -> Any:
+        exp = self._exp
+        if isinstance(value, str):
+            return exp.Literal.string(value)
+        if isinstance(value, bool) and self.dialect not in _WITHOUT_BOOLEANS:
+            return exp.true() if value else exp.false()
+        return self._literal(str(int(value))) if int(value) == value else self.double(value)
+
+    def _column(self, name: str) -> Any:
+        return self._exp.column(self._exp.to_identifier(self.columns[name], quoted=True))
+
+    def _proposition(self, proposition: Proposition) -> Any:
+        exp = self._exp
+        column = self._column(proposition.feature)
+        kind = self.portable.kinds[proposition.feature]
+        if proposition.value is None:
+            return self._presence(proposition.relation, column, kind == "number")
+        if kind == "number":
+            column, value = self._as_double(column), self._threshold(float(proposition.value))
+        elif kind == "boolean":
+            # Also right where booleans are kept as 0 and 1.
+            column = exp.Cast(this=column, to=exp.DataType.build("int"))
+            value = exp.Literal.number(int(proposition.value))
+        else:
+            value = self._value(proposition.value)
+        return self._comparison(proposition.relation, column, value)
+
+    def _presence(self, relation: str, column: Any, is_of_numbers: bool) -> Any:
+        exp = self._exp
+        is_null = exp.Is(this=column, expression=exp.null())
+        if not is_of_numbers or self.dialect in _WITHOUT_NAN:
+            return is_null if relation == "is missing" else exp.not_(is_null)
+        is_number = self._is_number(column.copy())
+        return exp.or_(is_null, exp.not_(is_number)) if relation == "is missing" else is_number
+
+    def _is_number(self, column: Any) -> Any:
+        """Exclude NULL, and NaN both where it is larger than all numbers and where it is not."""
+        infinity = self._as_double(self._exp.Literal.string("Infinity"))
+        return self._exp.LTE(this=self._as_double(column), expression=infinity)
+
+    def _threshold(self, number: float) -> Any:
+        text = _decimal_text(number)
+        is_plain = text is not None and (self.dialect != "sqlite" or _reads_in_sqlite(number))
+        return self._literal(str(text)) if is_plain else self.double(number)
+
+    def _comparison(self, relation: str, left: Any, right: Any) -> Any:
+        exp = self._exp
+        operations = {"<=": exp.LTE, ">": exp.GT, "==": exp.EQ, "!=": exp.NEQ}
+        return operations[relation](this=left, expression=right)
+
+
+def _decimal_text(number: float) -> str | None:
+    """Write a number of few digits without an exponent.
+
+    Examples
+    --------
+    >>> _decimal_text(30.0), _decimal_text(-0.25), _decimal_text(1 / 3)
+    ('30', '-0.25', None)
+    """
+    if number.is_integer() and abs(number) <= 2**53:
+        return str(int(number))
+    decimal = Decimal(repr(number)).as_tuple()
+    exponent = int(decimal.exponent)
+    if len(decimal.digits) > _MAX_PLAIN_DIGITS or not -_MAX_PLAIN_DECIMALS <= exponent < 0:
+        return None
+    return format(Decimal(repr(number)), "f")
+
+
+def _reads_in_sqlite(number: float) -> bool:
+    connection = sqlite3.connect(":memory:")
+    try:
+        text = _decimal_text(math.fabs(number))
+        [[read]] = connection.execute(f"SELECT {text}")
+    finally:
+        connection.close()
+    return bool(read == math.fabs(number))

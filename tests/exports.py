@@ -1,0 +1,142 @@
+"""What the tests of exports share: models with every kind of condition, and many rows for them."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from laconic import (
+    Proposition,
+    Query,
+    Rule,
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleEnsemble,
+)
+from laconic.export.boundary import Outputs, boundary_values, expected_outputs
+from laconic.export.portable import portable_model
+from laconic.losses import LogisticLoss, SquaredLoss
+
+N_ROWS = 10_000
+
+HOSTILE_NAMES = (
+    'double "quote"',
+    "it's",
+    "a; DROP TABLE rows; --",
+    "line\nbreak",
+    "größe \U0001f600 <b>",
+    "</script><script>",
+    "back\\slash`tick`[x]",
+    "__proto__",
+    "constructor",
+    "%s ? :x $1 {y}",
+)
+HOSTILE_TEXTS = (
+    *HOSTILE_NAMES,
+    *("\\", "\\'", "'; --", "*/ /* //", "\u2028\u2029", " ", "NULL", "NaN"),
+)
+
+
+def make_model(rules, *, intercept=0.0, feature_names=None, classes=None, loss=None):
+    """Put rules into a fitted estimator."""
+    model = RuleBoostingRegressor() if classes is None else RuleBoostingClassifier()
+    used = dict.fromkeys(proposition.feature for query, _ in rules for proposition in query)
+    ensemble = RuleEnsemble(
+        tuple(Rule(Query(tuple(query)), weight) for query, weight in rules),
+        intercept,
+        tuple(feature_names or used or ("x0",)),
+    )
+    model.ensemble_ = ensemble
+    model.search_results_ = []
+    model.loss_ = loss or (SquaredLoss() if classes is None else LogisticLoss())
+    model.n_features_in_ = len(ensemble.feature_names)
+    model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
+    if classes is not None:
+        model.classes_ = np.array(classes)
+    check_is_fitted(model)
+    return model
+
+
+def every_relation():
+    """Rules with every relation on every kind of column, and thresholds of every size."""
+    is_old = Proposition("age", ">", 65)
+    thresholds = (0.1, -2.5e-17, 1 / 3, 123456.789, 2.0**53, 1e22, 1e300, 5e-324, -1.1e-310, 0.0)
+    return [
+        ((), -0.3),
+        ((is_old, Proposition("mark", "==", "x")), 1.918273645019283),
+        ((Proposition("mark", "!=", "x"), Proposition("age", "<=", 65)), -0.7071067811865476),
+        ((Proposition("mark", "is missing"), is_old), 0.1),
+        ((Proposition("flag", "==", True),), 0.2),
+        ((Proposition("flag", "!=", True), Proposition("age", "is present")), 1e-9),
+        ((Proposition("flag", "is missing"),), 0.3),
+        ((Proposition("age", "is missing"),), -1e3),
+        ((Proposition("grade", "==", 3), Proposition("age", "<=", 70)), 1 / 3),
+        ((Proposition("grade", "!=", 2**53 + 1),), -1 / 7),
+        ((Proposition("seen", "is present"),), 0.05),
+        *[((Proposition("size", "<=", t),), (-1) ** n / (n + 3)) for n, t in enumerate(thresholds)],
+        *[((Proposition("size", ">", t), is_old), 0.01 * n) for n, t in enumerate(thresholds)],
+    ]
+
+
+NAMES = ("unused", "age", "mark", "flag", "grade", "size", "seen")
+
+
+def classifier(classes=("no", "yes"), n_rules=None, **settings):
+    """Classifier with every relation, or with the first rules of it."""
+    settings = {"intercept": 0.25, "feature_names": NAMES, **settings}
+    return make_model(every_relation()[:n_rules], classes=classes, **settings)
+
+
+def regressor(**settings):
+    """Regressor with every relation."""
+    return make_model(every_relation(), **{"feature_names": NAMES, **settings})
+
+
+def hostile_model():
+    """Classifier with names and values that try to break out of their quotes."""
+    rules = [
+        ((Proposition(name, "==" if n % 2 else "!=", text),), 1.0 + n / 10)
+        for n, (name, text) in enumerate(zip(HOSTILE_NAMES, HOSTILE_TEXTS, strict=False))
+    ]
+    texts = [((Proposition("text", "==", text),), 0.1 + n) for n, text in enumerate(HOSTILE_TEXTS)]
+    return make_model([*rules, *texts], classes=('it\'s a "no"; --', "yes\n</script>"))
+
+
+MODELS = {
+    "classifier": classifier(),
+    "integer classes": classifier((0, 1), n_rules=5),
+    "boolean classes": classifier((False, True), n_rules=5),
+    "classifier by squares": classifier(loss=SquaredLoss(), n_rules=5),
+    "large weights": make_model(
+        [((Proposition("age", ">", 1.5),), 800.0), ((Proposition("age", "<=", 1.5),), -800.0)],
+        classes=("a", "b"),
+    ),
+    "regressor": regressor(),
+    "logistic regressor": regressor(loss=LogisticLoss()),
+    "hostile": hostile_model(),
+    "no rules": make_model([], classes=("a", "b"), intercept=0.5),
+    "only an intercept": make_model([((), 2.5)]),
+}
+
+
+def random_rows(model, n_rows=N_ROWS, seed=0):
+    """Rows of random numbers and categories, in which half of the cells are boundary values."""
+    generator = np.random.default_rng(seed)
+    portable = portable_model(model)
+    columns = {}
+    for name, kind in portable.kinds.items():
+        boundary = boundary_values(portable, name)
+        picks = generator.integers(len(boundary), size=n_rows)
+        cells = [boundary[pick] for pick in picks]
+        if kind == "number":
+            others = (generator.normal(size=n_rows) * 10.0 ** generator.integers(-3, 4)).tolist()
+            is_other = generator.random(n_rows) < 0.5
+            cells = [b if o else a for a, b, o in zip(cells, others, is_other, strict=True)]
+        columns[name] = cells
+    return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+
+def rows_and_outputs(model, n_rows=N_ROWS) -> tuple[list[dict], Outputs]:
+    """Random rows with what the model makes of them."""
+    rows = random_rows(model, n_rows) or [{}] * n_rows
+    return rows, expected_outputs(model, rows)
