@@ -39,7 +39,8 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Check the types of the package."""
     # The extension is known by its committed stub, so nothing has to be compiled.
-    session.install(MYPY, *PROJECT["dependencies"], *PROJECT["optional-dependencies"]["cli"])
+    extras = PROJECT["optional-dependencies"]
+    session.install(MYPY, *PROJECT["dependencies"], *extras["cli"], *extras["report"])
     session.run("mypy")
 
 
@@ -54,7 +55,8 @@ def tests(session: nox.Session) -> None:
 def tests_oldest(session: nox.Session) -> None:
     """Test with the oldest releases that the package claims to work with."""
     extras = PROJECT["optional-dependencies"]
-    required = [*PROJECT["dependencies"], *extras["cli"], *extras["test"]]
+    names = ("cli", "report", "test")
+    required = [*PROJECT["dependencies"], *(line for name in names for line in extras[name])]
     # What is not a lower bound is this package itself, with another of its extras.
     session.install(".", *(line.replace(">=", "==") for line in required if ">=" in line))
     session.run("pytest", *session.posargs)
