@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
@@ -239,6 +241,34 @@ def test_hostile_texts_do_not_become_markup():
     assert "{{ 7 * 7 }}" in page
     assert "\u2028" not in page
     assert "\x00" not in page
+
+
+TEXTS = st.text(min_size=1, max_size=12) | st.sampled_from(HOSTILE_NAMES)
+
+
+@given(
+    st.lists(TEXTS, min_size=2, max_size=2, unique=True), st.lists(TEXTS, min_size=2, max_size=2)
+)
+@settings(max_examples=30, deadline=None)
+def test_texts_come_back_from_the_page_as_they_were(names, values):
+    X = pl.DataFrame({names[0]: [*values, None] * 4, names[1]: list(range(12))})
+    y = np.arange(12) % 3
+    model = RuleBoostingRegressor(n_rules=3, l2_regularization=0.1).fit(X, y)
+    report = model.report(X, y)
+    page = report.to_html()
+    assert page.count("<script") == page.count("</script>") == 3
+    embedded = re.search(r'id="page-data">(.*)</script>', page)[1]
+    what_if = report.to_dict()["what_if"]
+    del what_if["javascript"]
+    assert json.loads(embedded)["whatIf"] == what_if
+
+
+def test_half_a_surrogate_pair_is_no_obstacle(tmp_path):
+    X = [["x\ud800"], ["y"]] * 5
+    y = [1.0, 2.0] * 5
+    model = RuleBoostingRegressor(n_rules=1, negated_categories=False).fit(X, y)
+    model.report(X, y).save(tmp_path / "report.html")
+    assert "\\ud800" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_page_is_small_whatever_the_number_of_rows():

@@ -286,6 +286,20 @@ def test_the_page_fits_every_width(open_page, classified, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_long_names_do_not_widen_the_page(open_page):
+    model, X, y = hostile()
+    page = open_page(model.report(X, y), viewport={"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_many_rules_show_only_those_that_apply(open_page):
+    model, X, y = hostile()
+    page = open_page(model.report(X, y))
+    n_fired = len(shown(page)[2])
+    assert page.locator("#fired li:visible").count() == n_fired
+    assert page.locator("#n-not-fired").inner_text() == str(len(model.ensemble_) - n_fired)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_their_ground(open_page, classified, scheme):
     model, X, y = classified

@@ -19,9 +19,13 @@ __all__ = [
     "ticks",
 ]
 
-# Of charts with axes: room for numbers on the left and below, and for half a number on the right.
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 14, 10, 34
+# Of charts with axes: room for numbers and a label below, and for half a number on the right.
+_RIGHT, _TOP, _BOTTOM = 16, 10, 34
+# On the left for a label, and for each character of a number.
+_LABEL_WIDTH, _CHARACTER_WIDTH = 20, 6.2
 _DIGITS = 2
+# Points of more rules would hide the line that they are on.
+_MAX_PATH_POINTS = 30
 
 
 @dataclass(frozen=True)
@@ -67,11 +71,13 @@ def _marks(scale: Scale, numbers: Sequence[float]) -> list[dict[str, Any]]:
     return [{"at": scale(number), "text": format_statistic(number)} for number in numbers]
 
 
-def _frame(width: int, height: int) -> dict[str, int]:
+def _frame(width: int, height: int, y_numbers: Sequence[float]) -> dict[str, float]:
+    """Place the area of a chart, so that the numbers on its left have room."""
+    n_characters = max((len(format_statistic(number)) for number in y_numbers), default=0)
     return {
         "width": width,
         "height": height,
-        "left": _LEFT,
+        "left": round(_LABEL_WIDTH + n_characters * _CHARACTER_WIDTH, _DIGITS),
         "right": width - _RIGHT,
         "top": _TOP,
         "bottom": height - _BOTTOM,
@@ -86,10 +92,11 @@ def _padded(low: float, high: float) -> tuple[float, float]:
 
 def path_chart(sizes: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
     """Score over size: points, the line through them, and two ends of the score."""
-    frame = _frame(300, 150)
+    y_range = _padded(min(values), max(values))
+    y_numbers = ticks(*y_range, 3)
+    frame = _frame(300, 150, y_numbers)
     x = Scale(sizes[0], max(sizes[-1], 1), frame["left"], frame["right"])
-    low, high = min(values), max(values)
-    y = Scale(*_padded(low, high), frame["bottom"], frame["top"])
+    y = Scale(*y_range, frame["bottom"], frame["top"])
     points = [
         {"x": x(size), "y": y(value), "size": size, "value": value}
         for size, value in zip(sizes, values, strict=True)
@@ -97,15 +104,16 @@ def path_chart(sizes: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
     whole = sorted({round(number) for number in ticks(sizes[0], max(sizes[-1], 1), 5)})
     return frame | {
         "points": points,
+        "radius": 3 if len(points) <= _MAX_PATH_POINTS else 0,
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
         "x_marks": _marks(x, whole),
-        "y_marks": _marks(y, ticks(*_padded(low, high), 3)),
+        "y_marks": _marks(y, y_numbers),
     }
 
 
 def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Observed share over predicted probability, with intervals; larger points for more rows."""
-    frame = _frame(380, 340)
+    frame = _frame(380, 340, ticks(0, 1))
     x = Scale(0, 1, frame["left"], frame["right"])
     y = Scale(0, 1, frame["bottom"], frame["top"])
     most = max(entry["n_rows"] for entry in bins)
@@ -128,30 +136,32 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def residual_chart(points: Sequence[Sequence[float]]) -> dict[str, Any]:
     """Residual over prediction, a point per row."""
-    frame = _frame(440, 320)
     predictions, residuals = zip(*points, strict=True)
     x_range = _padded(min(predictions), max(predictions))
     y_range = _padded(min(*residuals, 0.0), max(*residuals, 0.0))
+    y_numbers = ticks(*y_range, 5)
+    frame = _frame(440, 320, y_numbers)
     x = Scale(*x_range, frame["left"], frame["right"])
     y = Scale(*y_range, frame["bottom"], frame["top"])
     return frame | {
         "points": [{"x": x(prediction), "y": y(residual)} for prediction, residual in points],
         "zero": y(0.0),
         "x_marks": _marks(x, ticks(*x_range, 5)),
-        "y_marks": _marks(y, ticks(*y_range, 5)),
+        "y_marks": _marks(y, y_numbers),
     }
 
 
 def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
     """Bars of counts over numbers."""
-    frame = _frame(440, 320)
     edges, counts = histogram["edges"], histogram["counts"]
+    y_numbers = [number for number in ticks(0, max(counts)) if number == round(number)]
+    frame = _frame(440, 320, y_numbers)
     x = Scale(edges[0], edges[-1], frame["left"], frame["right"])
     y = Scale(0, max(counts), frame["bottom"], frame["top"])
     return frame | {
         "bars": _bars(x, y, edges, counts),
         "x_marks": _marks(x, ticks(edges[0], edges[-1], 4)),
-        "y_marks": _marks(y, [mark for mark in ticks(0, max(counts)) if mark == round(mark)]),
+        "y_marks": _marks(y, y_numbers),
     }
 
 

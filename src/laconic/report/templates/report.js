@@ -12,9 +12,10 @@
     const size = Math.abs(number);
     let text;
     if (size >= 1e3 && size < 1e15) text = number.toLocaleString("en", { maximumFractionDigits: 0 });
-    else if (size !== 0 && (size < 1e-4 || size >= 1e15)) text = number.toExponential(3);
-    else text = String(Number(number.toPrecision(4)));
-    return text.replace("-", "−");
+    else if (size !== 0 && (size < 1e-4 || size >= 1e15)) {
+      text = Number(number.toPrecision(4)).toExponential();
+    } else text = String(Number(number.toPrecision(4)));
+    return text.replaceAll("-", "−");
   }
 
   // As _format_score in rendering.py.
@@ -120,6 +121,8 @@
       item.classList.toggle("is-fired", isFired);
       item.querySelector(".fired-state").textContent = isFired ? "applies: " : "does not apply: ";
     }
+    const notFired = byId("n-not-fired");
+    if (notFired) notFired.textContent = data.rules.length - fired.length;
     announce(score, fired);
   }
 
@@ -212,8 +215,8 @@
   function numberControl(position, { label, low, high, step, kind }, group) {
     const slider = create("input", { type: "range", min: low, max: high, step });
     const number = create("input", { type: "number", step: kind === "integer" ? 1 : "any" });
-    slider.setAttribute("aria-label", `${label}, slider`);
-    number.setAttribute("aria-label", `${label}, number`);
+    slider.setAttribute("aria-label", label);
+    number.setAttribute("aria-label", `${label}, exact value`);
     const read = () => (Number.isFinite(number.valueAsNumber) ? number.valueAsNumber : low);
     const { box, label: missing } = missingBox(position, read, [slider, number]);
     slider.addEventListener("input", () => {
