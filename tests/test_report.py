@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
+from laconic import (
+    Proposition,
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    load_model,
+    save_model,
+)
 from laconic.report import Report
 from reports import HOSTILE_NAMES, classifier, hostile, regressor
 
@@ -61,6 +67,27 @@ def test_certificates_say_what_was_searched(fitted):
     assert certificates["scope"]["n_propositions"] == model.n_propositions_
     assert f"out of {model.n_propositions_} candidates" in certificates["scope_words"]
     assert "up to 5 conditions" in certificates["scope_words"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"max_conditions": None}, "all conjunctions of any number of conditions, out of"),
+        ({"min_coverage": 20}, "that cover at least 20 rows, out of"),
+        ({"search": "greedy"}, "Tried by a heuristic: some conjunctions"),
+        ({"max_thresholds": None}, ": all thresholds per number, and “is” and “is not” for each"),
+        ({"negated_categories": False}, "per number, and “is” for each category."),
+        ({"propositions": [Proposition("age", ">", 12)]}, "out of 1 given candidate."),
+        ({"max_conditions": np.int64(2)}, "up to 2 conditions"),
+    ],
+)
+def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
+    _, X, y = fitted
+    X, y = X[:100], y[:100]
+    model = RuleBoostingClassifier(n_rules=1, l2_regularization=5, **parameters).fit(X, y)
+    report = model.report(X, y)
+    assert words in report.to_dict()["certificates"]["scope_words"]
+    assert json.loads(report.to_json()) == report.to_dict()
 
 
 def test_a_loaded_model_does_not_know_what_was_searched(fitted, tmp_path):

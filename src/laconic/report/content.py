@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, TypeAlias
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from laconic._core import version
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.progress import describe_certificate, proven_percent
+from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
 from laconic.report.features import summarize_feature
 from laconic.report.scores import (
@@ -25,14 +24,12 @@ from laconic.report.scores import (
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import (
     describe_effect,
-    format_count,
     phrases,
     plain_text,
     sentence,
     value_text,
 )
 from laconic.rules import Rule
-from laconic.search import SearchResult
 from laconic.search.problem import is_whole
 from laconic.tables import Table, as_table
 
@@ -43,15 +40,6 @@ Floats: TypeAlias = NDArray[np.float64]
 
 FORMAT = "laconic-report"
 VERSION = 1
-
-_SCOPE_PARAMETERS = (
-    "max_conditions",
-    "max_thresholds",
-    "negated_categories",
-    "min_coverage",
-    "l2_regularization",
-    "approximation_factor",
-)
 
 
 def report_content(
@@ -117,7 +105,7 @@ def report_content(
             "n_conditions": np.cumsum([0, *(rule["n_conditions"] for rule in rules)]).tolist(),
             "metrics": _path(estimator, X, target),
         },
-        "certificates": _describe_certificates(estimator, table),
+        "certificates": describe_certificates(estimator, table),
         "overlap": overlap,
         **_describe_fit(estimator, X, target, predictions, sample),
         "data": _describe_data(estimator, table, target),
@@ -220,62 +208,8 @@ def _describe_rule(estimator: Estimator, number: int, rule: Rule) -> dict[str, A
             }
             for proposition in rule.query
         ],
-        "certificate": _describe_certificate(estimator.search_results_[number - 1]),
+        "certificate": describe_proof(estimator.search_results_[number - 1]),
     }
-
-
-def _describe_certificate(result: SearchResult) -> dict[str, Any]:
-    has_bound = math.isfinite(result.bound)
-    return {
-        "words": describe_certificate(result),
-        "status": str(result.status),
-        "is_optimal": result.is_optimal,
-        "objective_value": float(result.objective_value),
-        "bound": float(result.bound) if has_bound else None,
-        "proven_percent": proven_percent(result.approximation_ratio) if has_bound else 0,
-        "n_nodes": int(result.counters.get("nodes", 0)),
-        "seconds": float(result.seconds),
-    }
-
-
-def _describe_certificates(estimator: Estimator, table: Table) -> dict[str, Any]:
-    results = estimator.search_results_
-    # A model from a file has its rules and proofs, but not the parameters of its fit.
-    n_propositions = getattr(estimator, "n_propositions_", None)
-    scope = None
-    if n_propositions is not None:
-        parameters = estimator.get_params(deep=False)
-        scope = {name: parameters[name] for name in _SCOPE_PARAMETERS}
-        scope["n_propositions"] = n_propositions
-        scope["are_propositions_given"] = parameters["propositions"] is not None
-    return {
-        "n_proven": sum(result.is_optimal for result in results),
-        "seconds": float(sum(result.seconds for result in results)),
-        "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
-        "scope": scope,
-        "scope_words": _scope_words(scope, table),
-    }
-
-
-def _scope_words(scope: dict[str, Any] | None, table: Table) -> str:
-    if scope is None:
-        return (
-            "A saved model keeps its certificates, but not the candidate conditions that they were "
-            "proven over."
-        )
-    limit = scope["max_conditions"]
-    length = "any number of" if limit is None else f"up to {limit}"
-    words = f"Searched: all conjunctions of {length} conditions out of "
-    n_candidates = format_count(scope["n_propositions"], "candidate")
-    if scope["are_propositions_given"]:
-        return f"{words}{n_candidates} that were given."
-    kinds = {table.column(name).is_numeric for name in table.feature_names}
-    thresholds = scope["max_thresholds"]
-    numbers = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds"
-    categories = "“is” and “is not”" if scope["negated_categories"] else "“is”"
-    parts = [f"{numbers} per number"] if True in kinds else []
-    parts += [f"{categories} for each category"] if False in kinds else []
-    return f"{words}{n_candidates}: {', and '.join(parts)}."
 
 
 def _path(estimator: Estimator, X: Any, target: Floats) -> list[dict[str, Any]]:

@@ -188,11 +188,13 @@ def summarize_residuals(y: Floats, predictions: Floats, sample: NDArray[np.intp]
         sample as ``points`` of prediction and residual.
     """
     residuals = y - predictions
+    mean, deviation = float(residuals.mean()), float(residuals.std())
     shares = (0.05, 0.25, 0.5, 0.75, 0.95)
     quantiles = np.quantile(residuals, shares).tolist()
     return {
-        "mean": float(residuals.mean()),
-        "standard_deviation": float(residuals.std()),
+        # What rounding leaves of zero is zero.
+        "mean": mean if abs(mean) > 1e-12 * deviation else 0.0,
+        "standard_deviation": deviation,
         "quantiles": dict(zip(map(str, shares), quantiles, strict=True)),
         "histogram": histogram(residuals),
         "points": np.column_stack([predictions, residuals])[sample].tolist(),
