@@ -6,6 +6,12 @@ import numpy as np
 import pandas as pd
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.tables import as_table
+
+
+def column(cells, **settings):
+    """Column of a table, as pandas makes it."""
+    return as_table(pd.DataFrame({"x": pd.Series(cells, **settings)})).column("x")
 
 
 def passengers(n_rows=400, seed=0):

@@ -1,34 +1,36 @@
-"""The columns of a table: what they hold, and how a reader may change them."""
+"""The columns of a table: what they hold."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laconic.report.words import plain_text, value_text
-from laconic.rules import Proposition
-from laconic.tables import CategoricalColumn, Category, Column, NumericColumn
+from laconic.tables import CategoricalColumn, Column, NumericColumn
 
-__all__ = ["cell", "control", "feature_kind", "summarize_feature", "typical_value"]
+__all__ = [
+    "INNER_QUANTILES",
+    "category_counts",
+    "feature_kind",
+    "frequency_order",
+    "histogram",
+    "known_numbers",
+    "summarize_feature",
+]
 
 N_BINS = 20
 MAX_CATEGORIES_SHOWN = 5
-# A menu that is longer is not read to its end.
-MAX_MENU = 60
-# Sliders leave out the tails, in which nothing would move for most of their way.
-SLIDER_QUANTILES = (0.01, 0.99)
-# Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
-N_STOPS = 100
+# Histograms and sliders leave out the tails, which would take most of their width.
+INNER_QUANTILES = (0.01, 0.99)
 
 
 def feature_kind(column: Column) -> str:
     """Tell "number", "integer", "boolean" and "category" columns apart."""
     if isinstance(column, NumericColumn):
-        known = _known(column)
+        known = known_numbers(column)
         return "integer" if len(known) and bool((known == np.round(known)).all()) else "number"
     return "boolean" if _holds_booleans(column) else "category"
 
@@ -37,7 +39,8 @@ def _holds_booleans(column: CategoricalColumn) -> bool:
     return isinstance(next(iter(column.categories), None), bool)
 
 
-def _known(column: NumericColumn) -> NDArray[np.float64]:
+def known_numbers(column: NumericColumn) -> NDArray[np.float64]:
+    """Numbers of a column that are not missing."""
     return column.values[~column.missing]
 
 
@@ -64,7 +67,7 @@ def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, 
         "n_missing": int(column.missing.sum()),
     }
     if isinstance(column, NumericColumn):
-        return summary | {"numbers": _summarize_numbers(_known(column))}
+        return summary | {"numbers": _summarize_numbers(known_numbers(column))}
     return summary | {"categories": _summarize_categories(column)}
 
 
@@ -82,7 +85,7 @@ def _summarize_numbers(known: NDArray[np.float64]) -> dict[str, Any] | None:
 
 def histogram(known: NDArray[np.float64]) -> dict[str, Any]:
     """Count numbers in bins of equal width; what lies far out counts in the first or last bin."""
-    low, high = np.quantile(known, SLIDER_QUANTILES).tolist()
+    low, high = np.quantile(known, INNER_QUANTILES).tolist()
     if not high > low:
         low, high = float(known.min()), float(known.max())
     if not high > low:
@@ -92,8 +95,8 @@ def histogram(known: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _summarize_categories(column: CategoricalColumn) -> dict[str, Any]:
-    counts = _category_counts(column)
-    order = _most_frequent(counts)[:MAX_CATEGORIES_SHOWN]
+    counts = category_counts(column)
+    order = frequency_order(counts)[:MAX_CATEGORIES_SHOWN]
     most_frequent = [
         {
             "value": column.categories[code],
@@ -109,120 +112,12 @@ def _summarize_categories(column: CategoricalColumn) -> dict[str, Any]:
     }
 
 
-def _category_counts(column: CategoricalColumn) -> NDArray[np.intp]:
+def category_counts(column: CategoricalColumn) -> NDArray[np.intp]:
+    """Count the rows of each category."""
     return np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
 
 
-def _most_frequent(counts: NDArray[np.intp]) -> list[int]:
+def frequency_order(counts: NDArray[np.intp]) -> list[int]:
+    """Order categories from the most to the least frequent."""
     order: list[int] = np.argsort(-counts, kind="stable").tolist()
     return order
-
-
-def cell(column: Column, row: int) -> Category | None:
-    """Read the value of a row; None where it is missing."""
-    if isinstance(column, NumericColumn):
-        number = float(column.values[row])
-        return None if math.isnan(number) else number
-    code = int(column.codes[row])
-    return None if code < 0 else column.categories[code]
-
-
-def typical_value(column: Column) -> Category | None:
-    """Find the median of numbers, rounded to what people read, or the most frequent category."""
-    if isinstance(column, CategoricalColumn):
-        counts = _category_counts(column)
-        return column.categories[int(counts.argmax())] if counts.any() else None
-    known = _known(column)
-    if not len(known):
-        return None
-    if feature_kind(column) == "integer":
-        return float(np.quantile(known, 0.5, method="lower"))
-    return float(f"{np.median(known):.4g}")
-
-
-def control(
-    column: Column, propositions: Collection[Proposition], occurring: Collection[Category | None]
-) -> dict[str, Any]:
-    """Describe how a reader changes a feature.
-
-    Parameters
-    ----------
-    column : NumericColumn or CategoricalColumn
-        What it holds in the table of the report.
-    propositions : collection of Proposition
-        All conditions of the model on this feature: their thresholds lie within the slider, their
-        values are on the menu.
-    occurring : collection of str, bool, int, float or None
-        Values that must be on the menu, too.
-
-    Returns
-    -------
-    control : dict
-        Its kind decides what else there is: ``low``, ``high`` and ``step`` of a slider, or the
-        ``options`` of a menu and an ``other`` value that is none of them.
-    """
-    # Conditions know better than a table whose column happens to be empty.
-    values = [p.value for p in propositions if p.value is not None]
-    kind = feature_kind(column)
-    if isinstance(column, NumericColumn) or (values and _are_numbers(values, column)):
-        kind = kind if isinstance(column, NumericColumn) else "number"
-        slider = _slider(column, [float(value) for value in values], kind == "integer")
-        return {"name": column.name, "label": plain_text(column.name), "kind": kind} | slider
-    described = {"name": column.name, "label": plain_text(column.name), "kind": kind}
-    return described if kind == "boolean" else described | _menu(column, values, occurring)
-
-
-def _are_numbers(values: Sequence[Category], column: CategoricalColumn) -> bool:
-    return not column.categories and not any(isinstance(value, str) for value in values)
-
-
-def _slider(column: Column, thresholds: list[float], is_integer: bool) -> dict[str, Any]:
-    known = _known(column) if isinstance(column, NumericColumn) else np.empty(0)
-    ends = np.quantile(known, SLIDER_QUANTILES).tolist() if len(known) else []
-    low, high = min([*ends, *thresholds], default=0.0), max([*ends, *thresholds], default=1.0)
-    step = _nice_step((high - low) or abs(high) or 1.0)
-    if is_integer:
-        step = max(1.0, step)
-    low, high = math.floor(low / step) * step, math.ceil(high / step) * step
-    # A threshold itself is on its lower side; the upper one must be within reach, too.
-    if thresholds and high <= max(thresholds):
-        high += step
-    return {"low": _trimmed(low), "high": _trimmed(high), "step": _trimmed(step)}
-
-
-def _nice_step(width: float) -> float:
-    """Round a hundredth of a range to 1, 2 or 5 times a power of ten."""
-    # Within what a double holds with all its digits.
-    raw = min(max(width / N_STOPS, 1e-300), 1e300)
-    power = 10.0 ** math.floor(math.log10(raw))
-    return power * next(factor for factor in (1, 2, 5, 10) if raw <= factor * power * (1 + 1e-9))
-
-
-def _trimmed(number: float) -> float:
-    """Take off what multiplying by a power of ten adds behind the digits."""
-    return float(f"{number:.12g}")
-
-
-def _menu(
-    column: Column, values: Sequence[Category], occurring: Collection[Category | None]
-) -> dict[str, Any]:
-    frequent: list[Category] = []
-    if isinstance(column, CategoricalColumn):
-        frequent = [column.categories[c] for c in _most_frequent(_category_counts(column))]
-    wanted = [*values, *(value for value in occurring if value is not None), *frequent[:MAX_MENU]]
-    options = sorted(dict.fromkeys(wanted), key=lambda value: (str(type(value)), value))
-    return {
-        "options": [{"value": value, "label": value_text(value)} for value in options],
-        "other": _other_value(options),
-    }
-
-
-def _other_value(options: Sequence[Category]) -> Category:
-    """Make up a value that is not on the menu, of the same kind."""
-    numbers = [value for value in options if not isinstance(value, str)]
-    if numbers:
-        return float(max(numbers)) + 1
-    other = "other"
-    while other in options:
-        other += "*"
-    return other

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.javascript import to_javascript
-from laconic.report.features import cell, control, typical_value
+from laconic.report.controls import cell, control, typical_value
 from laconic.report.words import format_statistic, value_text
 from laconic.tables import Category, Table
 

@@ -151,33 +151,31 @@
     }, 400);
   }
 
-  // The prediction along a slider, as a line of steps.
-  function showProfile(profile, position) {
+  // The prediction at each stop of a slider, with all other features as they are.
+  function scoresAlong(position) {
     const { low, high, step } = controls[position];
     const nStops = Math.round((high - low) / step);
     const stops = Array.from({ length: nStops + 1 }, (_, i) => low + i * step);
-    const scores = stops.map((stop) => scoreOf(predictRow(values.with(position, stop))));
-    profile.scores = scores;
-    return [Math.min(...scores), Math.max(...scores)];
+    return stops.map((stop) => scoreOf(predictRow(values.with(position, stop))));
   }
 
   function drawProfiles() {
-    const ranges = profiles.map(({ svg, position }) => showProfile(svg, position));
-    const lowest = isClassification ? 0 : Math.min(...ranges.map(([low]) => low));
-    const highest = isClassification ? 1 : Math.max(...ranges.map(([, high]) => high));
-    for (const { svg, position } of profiles) drawProfile(svg, position, lowest, highest);
+    const lines = profiles.map(({ position }) => scoresAlong(position));
+    const lowest = isClassification ? 0 : Math.min(...lines.flat());
+    const highest = isClassification ? 1 : Math.max(...lines.flat());
+    profiles.forEach((profile, i) => drawProfile(profile, lines[i], lowest, highest));
   }
 
-  function drawProfile(svg, position, lowest, highest) {
+  // A line of steps, and a mark where the slider stands.
+  function drawProfile({ svg, position }, scores, lowest, highest) {
     const { low, high } = controls[position];
-    const width = 100 / (svg.scores.length - 1);
+    const width = 100 / (scores.length - 1);
     const y = (score) => 26 - 24 * (highest > lowest ? (score - lowest) / (highest - lowest) : 0.5);
-    const line = svg.scores.map((score, i) => {
-      const x = Math.max(0, (i - 0.5) * width);
-      return i === 0 ? `M0,${y(score)}` : `H${x}V${y(score)}`;
-    });
-    svg.querySelector(".profile-line").setAttribute("d", `${line.join("")}H100`);
-    svg.querySelector(".profile-area").setAttribute("d", `${line.join("")}H100V28H0Z`);
+    const steps = scores.map((score, i) =>
+      i === 0 ? `M0,${y(score)}` : `H${(i - 0.5) * width}V${y(score)}`
+    );
+    svg.querySelector(".profile-line").setAttribute("d", `${steps.join("")}H100`);
+    svg.querySelector(".profile-area").setAttribute("d", `${steps.join("")}H100V28H0Z`);
     const here = svg.querySelector(".profile-here");
     const value = values[position];
     const x = value === null ? -10 : 100 * Math.min(1, Math.max(0, (value - low) / (high - low)));
