@@ -40,7 +40,8 @@ def types(session: nox.Session) -> None:
     """Check the types of the package."""
     # The extension is known by its committed stub, so nothing has to be compiled.
     extras = PROJECT["optional-dependencies"]
-    session.install(MYPY, *PROJECT["dependencies"], *extras["cli"], *extras["plot"])
+    used = (line for name in ("cli", "plot", "report") for line in extras[name])
+    session.install(MYPY, *PROJECT["dependencies"], *used)
     session.run("mypy")
 
 
@@ -56,7 +57,7 @@ def tests_oldest(session: nox.Session) -> None:
     """Test with the oldest releases that the package claims to work with."""
     extras = PROJECT["optional-dependencies"]
     # Without shap, which needs a newer NumPy.
-    used = (extras[name] for name in ("cli", "sql", "onnx", "plot", "test"))
+    used = (extras[name] for name in ("cli", "sql", "onnx", "plot", "report", "test"))
     required = [*PROJECT["dependencies"], *(line for lines in used for line in lines)]
     # What is not a lower bound is this package itself, with another of its extras.
     session.install(".", *(line.replace(">=", "==") for line in required if ">=" in line))

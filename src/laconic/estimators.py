@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,6 +37,9 @@ from laconic.propositions import (
 from laconic.rules import Proposition, RuleEnsemble
 from laconic.search import METHODS, SearchProgress, SearchResult, SearchStatus
 from laconic.tables import Rows, Table, as_table, is_present
+
+if TYPE_CHECKING:
+    from laconic.report import Report
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
@@ -104,6 +107,8 @@ rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 loss_ : Loss
     The loss in use.
+n_propositions_ : int
+    Number of candidate conditions that rules were made of.
 n_features_in_ : int
     Number of columns of the training table.
 feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -116,6 +121,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
     ensemble_: RuleEnsemble
     search_results_: list[SearchResult]
     loss_: Loss
+    n_propositions_: int
     n_features_in_: int
 
     _default_loss: str
@@ -202,7 +208,9 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         counted = slice(None) if weights is None else weights > 0
         target = self._encode_target(y, table.n_rows, counted)
         self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
-        self._boost(table, self._candidates(X, table, weights), target, weights, counted)
+        candidates = self._candidates(X, table, weights)
+        self.n_propositions_ = len(candidates)
+        self._boost(table, candidates, target, weights, counted)
         return self
 
     @property
@@ -421,6 +429,43 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
                     f"The {name!r} parameter of {type(self).__name__} must be {requirement}. "
                     f"Got {value!r} instead."
                 )
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        title: str | None = None,
+        target_name: str | None = None,
+        max_sample_rows: int = 100,
+    ) -> Report:
+        """Show the model on one page that needs nothing but a browser.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to look at the model with; better not those that it was trained on.
+        y : array-like of shape (n_rows,)
+            Their target.
+        title : str or None, default=None
+            Heading of the page; None makes one from the target.
+        target_name : str or None, default=None
+            What is predicted; None takes the name of `y`, where it has one.
+        max_sample_rows : int, default=100
+            Largest number of rows whose values are in the page, to start a what-if from and as
+            points of residuals. With 0 there are none, and only summaries leave your data.
+
+        Returns
+        -------
+        report : Report
+            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
+        """
+        # Needs packages that estimators do not.
+        from laconic.report import make_report
+
+        return make_report(
+            self, X, y, title=title, target_name=target_name, max_sample_rows=max_sample_rows
+        )
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""

@@ -28,6 +28,7 @@ try:
     from laconic.cli.cv import cv
     from laconic.cli.explain import explain
     from laconic.cli.export import export
+    from laconic.cli.report import report
 
     # Too slow to import before a command needs it.
     if find_spec("polars") is None:
@@ -95,7 +96,7 @@ def _run(tokens: Sequence[str] | None) -> int:
         help="Learn short, readable rule ensembles in which every rule is proven to be the best.",
         version=laconic.__version__,
     )
-    for command in (demo, fit, show, predict, explain, compare, cv, export):
+    for command in (demo, fit, show, predict, explain, compare, cv, report, export):
         app.command(command)
     called, arguments, *_ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     return called(*arguments.args, **arguments.kwargs) or 0

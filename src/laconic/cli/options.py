@@ -27,6 +27,9 @@ def _check_rows(kind: Any, value: tuple[int, ...]) -> None:
 _IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
 
 Count: TypeAlias = Annotated[int, _IS_COUNT]
+CountOrZero: TypeAlias = Annotated[
+    int, _must_be("a whole number of at least 0", lambda number: number >= 0)
+]
 CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
 CountOrAuto: TypeAlias = Annotated[int | Literal["auto"] | None, _IS_COUNT]
 CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]

@@ -1,0 +1,114 @@
+"""What is proven about rules, and over which conditions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.progress import describe_certificate, proven_percent
+from laconic.report.words import format_count
+from laconic.search import SearchResult, SearchStatus
+from laconic.tables import Table
+
+__all__ = ["describe_certificates", "describe_proof"]
+
+_SCOPE_PARAMETERS = (
+    "max_conditions",
+    "max_thresholds",
+    "negated_categories",
+    "min_coverage",
+    "l2_regularization",
+    "approximation_factor",
+)
+
+
+def describe_proof(result: SearchResult) -> dict[str, Any]:
+    """Describe the certificate of one rule."""
+    has_bound = math.isfinite(result.bound)
+    return {
+        "words": describe_certificate(result),
+        "status": str(result.status),
+        "is_optimal": result.is_optimal,
+        "objective_value": float(result.objective_value),
+        "bound": float(result.bound) if has_bound else None,
+        "proven_percent": proven_percent(result.approximation_ratio) if has_bound else 0,
+        "n_nodes": int(result.counters.get("nodes", 0)),
+        "seconds": float(result.seconds),
+    }
+
+
+def describe_certificates(
+    estimator: RuleBoostingClassifier | RuleBoostingRegressor, table: Table
+) -> dict[str, Any]:
+    """Count the proven rules, and say what was searched.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted or loaded. A model from a file has its rules and proofs, but not the parameters of
+        its fit: its ``scope`` is None.
+    table : Table
+        Tells which kinds of columns there are.
+
+    Returns
+    -------
+    certificates : dict
+        Numbers, and the scope of the proofs as numbers and in words.
+    """
+    results = estimator.search_results_
+    scope = _scope(estimator) if hasattr(estimator, "n_propositions_") else None
+    is_exact = any(result.status is not SearchStatus.HEURISTIC for result in results)
+    return {
+        "n_proven": sum(result.is_optimal for result in results),
+        "seconds": float(sum(result.seconds for result in results)),
+        "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
+        "scope": scope,
+        "scope_words": _scope_words(scope, table, is_exact),
+    }
+
+
+def _scope(estimator: RuleBoostingClassifier | RuleBoostingRegressor) -> dict[str, Any]:
+    parameters = estimator.get_params(deep=False)
+    return {
+        **{name: _plain(parameters[name]) for name in _SCOPE_PARAMETERS},
+        "n_propositions": estimator.n_propositions_,
+        "are_propositions_given": parameters["propositions"] is not None,
+    }
+
+
+def _plain(parameter: Any) -> Any:
+    # A search over parameters hands over NumPy numbers.
+    return parameter.item() if isinstance(parameter, np.generic) else parameter
+
+
+def _scope_words(scope: dict[str, Any] | None, table: Table, is_exact: bool) -> str:
+    if scope is None:
+        return (
+            "A saved model keeps its certificates, but not the candidate conditions that they were "
+            "proven over."
+        )
+    limit = scope["max_conditions"]
+    length = "any number of" if limit is None else f"up to {limit}"
+    coverage = scope["min_coverage"]
+    rows = f" that cover at least {coverage:g} rows" if coverage > 0 else ""
+    searched = (
+        f"Searched: all conjunctions of {length} conditions{rows}"
+        if is_exact
+        else f"Tried by a heuristic: some conjunctions of {length} conditions{rows}"
+    )
+    return f"{searched}, out of {_candidate_words(scope, table)}."
+
+
+def _candidate_words(scope: dict[str, Any], table: Table) -> str:
+    if scope["are_propositions_given"]:
+        return format_count(scope["n_propositions"], "given candidate")
+    kinds = {table.column(name).is_numeric for name in table.feature_names}
+    thresholds = scope["max_thresholds"]
+    numbers = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds"
+    categories = "“is” and “is not”" if scope["negated_categories"] else "“is”"
+    parts = [f"{numbers} per number"] if True in kinds else []
+    parts += [f"{categories} for each category"] if False in kinds else []
+    return f"{format_count(scope['n_propositions'], 'candidate')}: {', and '.join(parts)}"

@@ -1,0 +1,187 @@
+"""Charts as coordinates: what a template draws as SVG, and nothing of how it looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from laconic.report.words import format_statistic
+
+__all__ = [
+    "Scale",
+    "calibration_chart",
+    "histogram_chart",
+    "path_chart",
+    "residual_chart",
+    "sparkline",
+    "ticks",
+]
+
+# Of charts with axes: room for numbers and a label below, and for half a number on the right.
+_RIGHT, _TOP, _BOTTOM = 16, 10, 34
+# On the left for a label, and for each character of a number.
+_LABEL_WIDTH, _CHARACTER_WIDTH = 20, 6.2
+_DIGITS = 2
+# Points of more rules would hide the line that they are on.
+_MAX_PATH_POINTS = 30
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Linear map from numbers to coordinates.
+
+    Examples
+    --------
+    >>> Scale(0, 10, 100, 200)(5)
+    150.0
+    """
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, number: float) -> float:
+        """Coordinate of a number."""
+        width = self.high - self.low
+        share = (number - self.low) / width if width else 0.5
+        return round(self.start + share * (self.stop - self.start), _DIGITS)
+
+
+def ticks(low: float, high: float, n_ticks: int = 4) -> list[float]:
+    """Round numbers from a range, about as many as asked for.
+
+    Examples
+    --------
+    >>> ticks(0, 1), ticks(-37, 180)
+    ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.0, 50.0, 100.0, 150.0])
+    """
+    if not high > low:
+        return [low]
+    raw = (high - low) / n_ticks
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = min((power, 2 * power, 5 * power, 10 * power), key=lambda width: abs(width - raw))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+
+
+def _marks(scale: Scale, numbers: Sequence[float]) -> list[dict[str, Any]]:
+    return [{"at": scale(number), "text": format_statistic(number)} for number in numbers]
+
+
+def _frame(width: int, height: int, y_numbers: Sequence[float]) -> dict[str, float]:
+    """Place the area of a chart, so that the numbers on its left have room."""
+    n_characters = max((len(format_statistic(number)) for number in y_numbers), default=0)
+    return {
+        "width": width,
+        "height": height,
+        "left": round(_LABEL_WIDTH + n_characters * _CHARACTER_WIDTH, _DIGITS),
+        "right": width - _RIGHT,
+        "top": _TOP,
+        "bottom": height - _BOTTOM,
+    }
+
+
+def _padded(low: float, high: float) -> tuple[float, float]:
+    """Widen a range a little, or to something where it is a single number."""
+    pad = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
+    return low - pad, high + pad
+
+
+def path_chart(sizes: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
+    """Score over size: points, the line through them, and two ends of the score."""
+    y_range = _padded(min(values), max(values))
+    y_numbers = ticks(*y_range, 3)
+    frame = _frame(300, 150, y_numbers)
+    x = Scale(sizes[0], max(sizes[-1], 1), frame["left"], frame["right"])
+    y = Scale(*y_range, frame["bottom"], frame["top"])
+    points = [
+        {"x": x(size), "y": y(value), "size": size, "value": value}
+        for size, value in zip(sizes, values, strict=True)
+    ]
+    whole = sorted({round(number) for number in ticks(sizes[0], max(sizes[-1], 1), 5)})
+    return frame | {
+        "points": points,
+        "radius": 3 if len(points) <= _MAX_PATH_POINTS else 0,
+        "line": " ".join(f"{point['x']},{point['y']}" for point in points),
+        "x_marks": _marks(x, whole),
+        "y_marks": _marks(y, y_numbers),
+    }
+
+
+def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Observed share over predicted probability, with intervals; larger points for more rows."""
+    frame = _frame(380, 340, ticks(0, 1))
+    x = Scale(0, 1, frame["left"], frame["right"])
+    y = Scale(0, 1, frame["bottom"], frame["top"])
+    most = max(entry["n_rows"] for entry in bins)
+    return frame | {
+        "points": [
+            {
+                "x": x(entry["predicted"]),
+                "y": y(entry["observed"]),
+                "low": y(entry["low"]),
+                "high": y(entry["high"]),
+                # The area of a point tells its rows.
+                "radius": round(3 + 6 * math.sqrt(entry["n_rows"] / most), _DIGITS),
+            }
+            for entry in bins
+        ],
+        "x_marks": _marks(x, ticks(0, 1)),
+        "y_marks": _marks(y, ticks(0, 1)),
+    }
+
+
+def residual_chart(points: Sequence[Sequence[float]]) -> dict[str, Any]:
+    """Residual over prediction, a point per row."""
+    predictions, residuals = zip(*points, strict=True)
+    x_range = _padded(min(predictions), max(predictions))
+    y_range = _padded(min(*residuals, 0.0), max(*residuals, 0.0))
+    y_numbers = ticks(*y_range, 5)
+    frame = _frame(440, 320, y_numbers)
+    x = Scale(*x_range, frame["left"], frame["right"])
+    y = Scale(*y_range, frame["bottom"], frame["top"])
+    return frame | {
+        "points": [{"x": x(prediction), "y": y(residual)} for prediction, residual in points],
+        "zero": y(0.0),
+        "x_marks": _marks(x, ticks(*x_range, 5)),
+        "y_marks": _marks(y, y_numbers),
+    }
+
+
+def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
+    """Bars of counts over numbers."""
+    edges, counts = histogram["edges"], histogram["counts"]
+    y_numbers = [number for number in ticks(0, max(counts)) if number == round(number)]
+    frame = _frame(440, 320, y_numbers)
+    x = Scale(edges[0], edges[-1], frame["left"], frame["right"])
+    y = Scale(0, max(counts), frame["bottom"], frame["top"])
+    return frame | {
+        "bars": _bars(x, y, edges, counts),
+        "x_marks": _marks(x, ticks(edges[0], edges[-1], 4)),
+        "y_marks": _marks(y, y_numbers),
+    }
+
+
+def sparkline(histogram: dict[str, Any]) -> dict[str, Any]:
+    """Bars of counts without axes, for a line of a table."""
+    edges, counts = histogram["edges"], histogram["counts"]
+    x, y = Scale(edges[0], edges[-1], 0, 100), Scale(0, max(counts), 24, 0)
+    return {"width": 100, "height": 24, "bars": _bars(x, y, edges, counts)}
+
+
+def _bars(
+    x: Scale, y: Scale, edges: Sequence[float], counts: Sequence[int]
+) -> list[dict[str, float]]:
+    return [
+        {
+            "x": x(left),
+            "y": y(count),
+            "width": round(x(right) - x(left), _DIGITS),
+            "height": round(y(0) - y(count), _DIGITS),
+        }
+        for left, right, count in zip(edges, edges[1:], counts, strict=False)
+        if count
+    ]

@@ -1,0 +1,172 @@
+"""From the dictionary of a report to a page: one file, escaped, without a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from laconic.report import charts, words
+
+__all__ = ["render_page"]
+
+_TEMPLATES = files("laconic.report") / "templates"
+
+# More features than that are in the dictionary, but not on the page.
+MAX_UNUSED_FEATURES = 50
+
+
+def render_page(content: dict[str, Any]) -> str:
+    """Render a report as HTML.
+
+    The page states as its policy that nothing is loaded and that only its own scripts run: even a
+    text that was taken for markup could do nothing.
+
+    Parameters
+    ----------
+    content : dict
+        What `report_content` returns.
+
+    Returns
+    -------
+    page : str
+        A complete document.
+    """
+    style = _source("report.css")
+    scripts = [_source("report.js")]
+    if content["what_if"]["javascript"] is not None:
+        scripts = [_in_script(content["what_if"]["javascript"]), *scripts]
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            content,
+            # Written by us or by the export, which leaves no end of a script in its texts.
+            style=Markup(style),
+            scripts=[Markup(script) for script in scripts],
+            policy=_policy(style, scripts),
+            page_data=_page_data(content),
+            decimals=_weight_decimals(content),
+            max_unused_features=MAX_UNUSED_FEATURES,
+        )
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("laconic.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "statistic": words.format_statistic,
+        "percent": _format_percent,
+        "score": _format_score,
+        "seconds": _format_seconds,
+        "weight": _format_weight,
+    }
+    environment.globals |= {"charts": charts, "count": words.format_count}
+    return environment
+
+
+def _source(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _in_script(source: str) -> str:
+    """Keep a script from ending, or from starting a comment, where HTML would see that."""
+    return source.replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    """Write a content security policy that names what is in the page by its digest."""
+    digests = " ".join(map(_digest, scripts))
+    return (
+        f"default-src 'none'; script-src {digests}; style-src {_digest(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    sha256 = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(sha256).decode()}'"
+
+
+def _page_data(content: dict[str, Any]) -> dict[str, Any]:
+    """Pick what the script of the page reads."""
+    what_if = {name: value for name, value in content["what_if"].items() if name != "javascript"}
+    target = content["data"]["target"]
+    return {
+        "task": content["model"]["task"],
+        "classLabels": content["model"]["class_labels"],
+        "rules": [
+            {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]
+        ],
+        "metrics": [metric["values"] for metric in content["path"]["metrics"]],
+        "nConditions": content["path"]["n_conditions"],
+        "targetRange": [target["min"], target["max"]] if "min" in target else [0, 1],
+        "weightDecimals": _weight_decimals(content),
+        "whatIf": what_if,
+    }
+
+
+def _format_percent(share: float) -> str:
+    r"""Write a share as per cent, in which only all is 100 and only none is 0.
+
+    Examples
+    --------
+    >>> [_format_percent(share) for share in (0.5, 0.9999, 0.0001, 1)]
+    ['50\xa0%', '> 99\xa0%', '< 1\xa0%', '100\xa0%']
+    """
+    if 0 < share < 0.01:
+        return "< 1\u00a0%"
+    if 0.99 < share < 1:
+        return "> 99\u00a0%"
+    return f"{100 * share:.0f}\u00a0%"
+
+
+def _weight_decimals(content: dict[str, Any]) -> int:
+    """Decimals that give the largest weight four digits, so that weights stand one below the other.
+
+    Examples
+    --------
+    >>> _weight_decimals({"rules": [{"weight": 0.25}, {"weight": -22.4}]})
+    2
+    """
+    largest = max((abs(rule["weight"]) for rule in content["rules"]), default=0.0)
+    return 3 if largest == 0 else min(max(3 - math.floor(math.log10(largest)), 0), 12)
+
+
+def _format_weight(weight: float, decimals: int) -> str:
+    """Write a weight with its sign.
+
+    Examples
+    --------
+    >>> _format_weight(1.5, 3), _format_weight(-22.456, 2)
+    ('+1.500', '−22.46')
+    """
+    return f"{weight:+,.{decimals}f}".replace("-", "−")
+
+
+def _format_score(score: float) -> str:
+    """Write a score with three digits, and all integer digits.
+
+    Examples
+    --------
+    >>> _format_score(0.76777), _format_score(-54.321), _format_score(1234.5)
+    ('0.768', '−54.3', '1,234')
+    """
+    return words.format_statistic(score if abs(score) >= 1e3 else float(f"{score:.3g}"))
+
+
+def _format_seconds(seconds: float) -> str:
+    return "< 0.01" if 0 < seconds < 0.01 else f"{seconds:,.2f}"

@@ -1,0 +1,201 @@
+"""How well a model does: scores over its size, calibration of classes, residuals of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import (
+    brier_score_loss,
+    confusion_matrix,
+    log_loss,
+    mean_absolute_error,
+    r2_score,
+    roc_auc_score,
+    root_mean_squared_error,
+)
+
+from laconic.report.features import histogram
+
+__all__ = ["classification_path", "regression_path", "summarize_calibration", "summarize_residuals"]
+
+Floats = NDArray[np.float64]
+Metric = tuple[str, str, bool, Callable[[Any, Any], float]]
+
+MAX_CALIBRATION_BINS = 10
+# Two-sided 95 % of a normal distribution.
+Z_95 = 1.96
+
+
+def classification_path(
+    is_positive: NDArray[np.bool_],
+    staged_raw_predictions: Iterable[Floats],
+    inverse_link: Callable[[Floats], Floats],
+) -> list[dict[str, Any]]:
+    """Score the first 0, 1, 2, ... rules of a classifier.
+
+    Parameters
+    ----------
+    is_positive : ndarray of shape (n_rows,), dtype bool
+        Whether a row is of the second class.
+    staged_raw_predictions : iterable of ndarray of shape (n_rows,)
+        Starting with those of no rule.
+    inverse_link : callable
+        Makes probabilities of raw predictions.
+
+    Returns
+    -------
+    metrics : list of dict
+        With ``values``, one per size; None where a score is not defined.
+    """
+    has_both = bool(is_positive.any() and not is_positive.all())
+
+    def accuracy(y: Any, raw: Floats) -> float:
+        return float(((raw > 0) == y).mean())
+
+    def area(y: Any, raw: Floats) -> float:
+        return float(roc_auc_score(y, raw))
+
+    def loss(y: Any, raw: Floats) -> float:
+        # A loss of the user's own may go beyond probabilities.
+        return float(log_loss(y, inverse_link(raw).clip(0, 1), labels=[False, True]))
+
+    metrics: list[Metric] = [
+        ("accuracy", "Accuracy", True, accuracy),
+        ("auc", "AUC", True, area),
+        ("log_loss", "Log loss", False, loss),
+    ]
+    return _path(
+        [metric for metric in metrics if has_both or metric[0] != "auc"],
+        is_positive,
+        staged_raw_predictions,
+    )
+
+
+def regression_path(y: Floats, staged_predictions: Iterable[Floats]) -> list[dict[str, Any]]:
+    """Score the first 0, 1, 2, ... rules of a regressor.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The target.
+    staged_predictions : iterable of ndarray of shape (n_rows,)
+        Starting with those of no rule.
+
+    Returns
+    -------
+    metrics : list of dict
+        With ``values``, one per size.
+    """
+    metrics: list[Metric] = [
+        ("r2", "R²", True, r2_score),
+        ("rmse", "Root mean squared error", False, root_mean_squared_error),
+        ("mae", "Mean absolute error", False, mean_absolute_error),
+    ]
+    return _path(metrics if len(y) > 1 else metrics[1:], y, staged_predictions)
+
+
+def _path(metrics: list[Metric], y: Any, stages: Iterable[Floats]) -> list[dict[str, Any]]:
+    values: list[list[float]] = [[] for _ in metrics]
+    for stage in stages:
+        for scores, (_, _, _, score) in zip(values, metrics, strict=True):
+            scores.append(float(score(y, stage)))
+    return [
+        {"name": name, "label": label, "is_higher_better": is_higher_better, "values": scores}
+        for (name, label, is_higher_better, _), scores in zip(metrics, values, strict=True)
+    ]
+
+
+def summarize_calibration(
+    is_positive: NDArray[np.bool_], raw_predictions: Floats, probabilities: Floats
+) -> dict[str, Any]:
+    """Compare probabilities with how often the second class came true.
+
+    Parameters
+    ----------
+    is_positive : ndarray of shape (n_rows,), dtype bool
+        Whether a row is of the second class.
+    raw_predictions, probabilities : ndarray of shape (n_rows,)
+        For the second class, which is predicted where the former are positive.
+
+    Returns
+    -------
+    calibration : dict
+        ``bins`` by ascending probability, with a 95 % interval of each share; the Brier score and
+        the mean distance between probability and share; and the ``confusion`` of classes, a row per
+        true class.
+    """
+    position = _bin_positions(probabilities)
+    bins = [
+        _calibration_bin(is_positive[position == number], probabilities[position == number])
+        for number in np.unique(position).tolist()
+    ]
+    distance = sum(abs(b["predicted"] - b["observed"]) * b["n_rows"] for b in bins)
+    confusion = confusion_matrix(is_positive, raw_predictions > 0, labels=[False, True])
+    return {
+        "bins": bins,
+        "brier_score": float(brier_score_loss(is_positive, probabilities, pos_label=True)),
+        "calibration_error": distance / len(probabilities),
+        "confusion": confusion.tolist(),
+    }
+
+
+def _bin_positions(probabilities: Floats) -> NDArray[np.intp]:
+    """Assign rows to bins: one per value where there are few values, else of as many rows each."""
+    distinct, position = np.unique(probabilities, return_inverse=True)
+    if len(distinct) <= MAX_CALIBRATION_BINS:
+        return position
+    inner = np.linspace(0, 1, MAX_CALIBRATION_BINS + 1)[1:-1]
+    edges = np.unique(np.quantile(probabilities, inner, method="lower"))
+    return np.searchsorted(edges, probabilities, side="left")
+
+
+def _calibration_bin(is_positive: NDArray[np.bool_], probabilities: Floats) -> dict[str, Any]:
+    low, high = _wilson_interval(int(is_positive.sum()), len(is_positive))
+    return {
+        "n_rows": len(is_positive),
+        "predicted": float(probabilities.mean()),
+        "observed": float(is_positive.mean()),
+        "low": low,
+        "high": high,
+    }
+
+
+def _wilson_interval(n_positive: int, n_rows: int) -> tuple[float, float]:
+    share = n_positive / n_rows
+    center = (share + Z_95**2 / (2 * n_rows)) / (1 + Z_95**2 / n_rows)
+    spread = np.sqrt(share * (1 - share) / n_rows + Z_95**2 / (4 * n_rows**2))
+    half = float(Z_95 * spread / (1 + Z_95**2 / n_rows))
+    return max(0.0, center - half), min(1.0, center + half)
+
+
+def summarize_residuals(y: Floats, predictions: Floats, sample: NDArray[np.intp]) -> dict[str, Any]:
+    """Describe what predictions leave of the target.
+
+    Parameters
+    ----------
+    y, predictions : ndarray of shape (n_rows,)
+        The target, and what the model says.
+    sample : ndarray of int
+        Rows to show one by one.
+
+    Returns
+    -------
+    residuals : dict
+        Of target minus prediction: mean, standard deviation, quantiles and a histogram, and the
+        sample as ``points`` of prediction and residual.
+    """
+    residuals = y - predictions
+    mean, deviation = float(residuals.mean()), float(residuals.std())
+    shares = (0.05, 0.25, 0.5, 0.75, 0.95)
+    quantiles = np.quantile(residuals, shares).tolist()
+    return {
+        # What rounding leaves of zero is zero.
+        "mean": mean if abs(mean) > 1e-12 * deviation else 0.0,
+        "standard_deviation": deviation,
+        "quantiles": dict(zip(map(str, shares), quantiles, strict=True)),
+        "histogram": histogram(residuals),
+        "points": np.column_stack([predictions, residuals])[sample].tolist(),
+    }

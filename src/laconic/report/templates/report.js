@@ -1,0 +1,321 @@
+// The page's behaviour: how many rules the shown model has, and what the exported model predicts
+// for a row that the reader changes. Texts go into the page as texts, never as markup.
+(() => {
+  "use strict";
+
+  const data = JSON.parse(document.getElementById("page-data").textContent);
+  const byId = (id) => document.getElementById(id);
+  for (const element of document.querySelectorAll(".needs-script")) element.hidden = false;
+
+  // As format_statistic in words.py: four significant digits, all integer digits.
+  function formatStatistic(number) {
+    const size = Math.abs(number);
+    let text;
+    if (size >= 1e3 && size < 1e15) text = number.toLocaleString("en", { maximumFractionDigits: 0 });
+    else if (size !== 0 && (size < 1e-4 || size >= 1e15)) {
+      text = Number(number.toPrecision(4)).toExponential();
+    } else text = String(Number(number.toPrecision(4)));
+    return text.replaceAll("-", "−");
+  }
+
+  // As _format_score in rendering.py.
+  function formatMetric(number) {
+    return formatStatistic(Math.abs(number) >= 1e3 ? number : Number(number.toPrecision(3)));
+  }
+
+  function formatWeight(number) {
+    const decimals = data.weightDecimals;
+    const options = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+    return (number >= 0 ? "+" : "") + number.toLocaleString("en", options).replace("-", "−");
+  }
+
+  const formatSigned = (number) => (number >= 0 ? "+" : "") + formatStatistic(number);
+
+  function count(number, noun) {
+    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  }
+
+  function create(tag, properties = {}, children = []) {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  }
+
+  function createShape(tag, attributes) {
+    const shape = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    return shape;
+  }
+
+  // Score over size ------------------------------------------------------------------------------
+
+  function showSize(size) {
+    const total = data.rules.length;
+    byId("size-output").textContent =
+      `${size} of ${count(total, "rule")}, ${count(data.nConditions[size], "condition")}`;
+    for (const output of document.querySelectorAll("output[data-metric]")) {
+      output.textContent = formatMetric(data.metrics[output.dataset.metric][size]);
+    }
+    for (const chart of document.querySelectorAll("#size .chart")) {
+      const points = chart.querySelectorAll(".path-point");
+      points.forEach((point, position) => point.classList.toggle("is-chosen", position === size));
+      const cursor = chart.querySelector(".cursor");
+      for (const end of ["x1", "x2"]) cursor.setAttribute(end, points[size].getAttribute("cx"));
+    }
+    for (const rule of document.querySelectorAll(".rule[data-rule]")) {
+      rule.classList.toggle("is-left-out", Number(rule.dataset.rule) > size);
+    }
+  }
+
+  const sizeSlider = byId("size-slider");
+  if (sizeSlider) {
+    sizeSlider.addEventListener("input", () => showSize(sizeSlider.valueAsNumber));
+    // A browser may come back to a page with the slider where it was left.
+    showSize(sizeSlider.valueAsNumber);
+  }
+
+  // Charts in details would be missing on paper.
+  window.addEventListener("beforeprint", () => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+
+  // What if --------------------------------------------------------------------------------------
+
+  if (!byId("controls")) return;
+
+  const { controls, typical, rows } = data.whatIf;
+  const isClassification = data.task === "classification";
+  const values = [...typical];
+  let start = [...typical];
+  let announceTimer = 0;
+
+  // A column may have any name, even one that objects have a meaning of their own for.
+  const rowOf = (cells) => Object.fromEntries(controls.map(({ name }, i) => [name, cells[i]]));
+  const predictRow = (cells) => predict(rowOf(cells));
+  const scoreOf = (result) => (isClassification ? result.probabilities[1] : result.prediction);
+
+  function formatScore(score) {
+    return isClassification ? `${(100 * score).toFixed(1)} %` : formatStatistic(score);
+  }
+
+  // Rounded to be read, with all digits for those who point at it.
+  function showNumber(output, text, number) {
+    output.textContent = text;
+    output.title = String(number);
+  }
+
+  function showResult() {
+    const result = predictRow(values);
+    const score = scoreOf(result);
+    const before = scoreOf(predictRow(start));
+    showNumber(byId("prediction"), formatScore(score), score);
+    if (isClassification) {
+      byId("predicted-class").textContent = data.classLabels[result.rawPrediction > 0 ? 1 : 0];
+    }
+    showNumber(byId("raw-prediction"), formatWeight(result.rawPrediction), result.rawPrediction);
+    byId("change").textContent = describeChange(score, before);
+    showGauge(score, before);
+    const fired = data.rules.filter((rule, position) => result.covered[position]);
+    for (const item of byId("fired").querySelectorAll("[data-rule]")) {
+      const isFired = result.covered[Number(item.dataset.rule) - 1];
+      item.classList.toggle("is-fired", isFired);
+      item.querySelector(".fired-state").textContent = isFired ? "applies: " : "does not apply: ";
+    }
+    const notFired = byId("n-not-fired");
+    if (notFired) notFired.textContent = data.rules.length - fired.length;
+    announce(score, fired);
+  }
+
+  function describeChange(score, before) {
+    if (score === before) return "As at the start.";
+    const change = isClassification
+      ? `${formatSigned(Number((100 * (score - before)).toFixed(1)))} points`
+      : formatSigned(score - before);
+    return `${change} from ${formatScore(before)} at the start.`;
+  }
+
+  function showGauge(score, before) {
+    const [low, high] = data.targetRange;
+    const place = (number) => 100 * Math.min(1, Math.max(0, (number - low) / (high - low || 1)));
+    byId("gauge-fill").setAttribute("width", place(score));
+    byId("gauge-start").setAttribute("x", Math.min(99.3, place(before)));
+  }
+
+  // Said once, after the reader's hand has come to rest.
+  function announce(score, fired) {
+    clearTimeout(announceTimer);
+    announceTimer = setTimeout(() => {
+      const what = isClassification ? `Probability of ${data.classLabels[1]}` : "Prediction";
+      const rules = fired.length ? `rules ${fired.map((rule) => rule.number).join(", ")}` : "no rule";
+      byId("announcement").textContent = `${what} ${formatScore(score)}; ${rules} apply.`;
+    }, 400);
+  }
+
+  // The prediction at each stop of a slider, with all other features as they are.
+  function scoresAlong(position) {
+    const { low, high, step } = controls[position];
+    const nStops = Math.round((high - low) / step);
+    const stops = Array.from({ length: nStops + 1 }, (_, i) => low + i * step);
+    return stops.map((stop) => scoreOf(predictRow(values.with(position, stop))));
+  }
+
+  function drawProfiles() {
+    const lines = profiles.map(({ position }) => scoresAlong(position));
+    const lowest = isClassification ? 0 : Math.min(...lines.flat());
+    const highest = isClassification ? 1 : Math.max(...lines.flat());
+    profiles.forEach((profile, i) => drawProfile(profile, lines[i], lowest, highest));
+  }
+
+  // A line of steps, and a mark where the slider stands.
+  function drawProfile({ svg, position }, scores, lowest, highest) {
+    const { low, high } = controls[position];
+    const width = 100 / (scores.length - 1);
+    const y = (score) => 26 - 24 * (highest > lowest ? (score - lowest) / (highest - lowest) : 0.5);
+    const steps = scores.map((score, i) =>
+      i === 0 ? `M0,${y(score)}` : `H${(i - 0.5) * width}V${y(score)}`
+    );
+    svg.querySelector(".profile-line").setAttribute("d", `${steps.join("")}H100`);
+    svg.querySelector(".profile-area").setAttribute("d", `${steps.join("")}H100V28H0Z`);
+    const here = svg.querySelector(".profile-here");
+    const value = values[position];
+    const x = value === null ? -10 : 100 * Math.min(1, Math.max(0, (value - low) / (high - low)));
+    for (const end of ["x1", "x2"]) here.setAttribute(end, x);
+  }
+
+  let isDrawing = false;
+  function update() {
+    showResult();
+    if (isDrawing) return;
+    isDrawing = true;
+    requestAnimationFrame(() => {
+      isDrawing = false;
+      drawProfiles();
+    });
+  }
+
+  function setValue(position, value) {
+    values[position] = value;
+    update();
+  }
+
+  // One control per feature. `show` brings a control up to a value that was set elsewhere.
+  const profiles = [];
+
+  function missingBox(position, read, others) {
+    const box = create("input", { type: "checkbox" });
+    box.addEventListener("change", () => {
+      for (const other of others) other.disabled = box.checked;
+      setValue(position, box.checked ? null : read());
+    });
+    return { box, label: create("label", { className: "missing" }, [box, "missing"]) };
+  }
+
+  function numberControl(position, { label, low, high, step, kind }, group) {
+    const slider = create("input", { type: "range", min: low, max: high, step });
+    const number = create("input", { type: "number", step: kind === "integer" ? 1 : "any" });
+    slider.setAttribute("aria-label", label);
+    number.setAttribute("aria-label", `${label}, exact value`);
+    const read = () => (Number.isFinite(number.valueAsNumber) ? number.valueAsNumber : low);
+    const { box, label: missing } = missingBox(position, read, [slider, number]);
+    slider.addEventListener("input", () => {
+      number.value = slider.value;
+      setValue(position, slider.valueAsNumber);
+    });
+    number.addEventListener("input", () => {
+      if (!Number.isFinite(number.valueAsNumber)) return;
+      slider.value = number.value;
+      setValue(position, number.valueAsNumber);
+    });
+    const svg = createShape("svg", {
+      class: "profile", viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true",
+    });
+    svg.append(
+      createShape("line", { class: "profile-base", x1: 0, x2: 100, y1: 27.5, y2: 27.5 }),
+      createShape("path", { class: "profile-area", d: "" }),
+      createShape("path", { class: "profile-line", d: "" }),
+      createShape("line", { class: "profile-here", x1: 0, x2: 0, y1: 0, y2: 28 })
+    );
+    profiles.push({ svg, position });
+    group.append(
+      create("div", { className: "control-head" }, [
+        create("span", { className: "control-name", textContent: label }), number,
+      ]),
+      slider,
+      svg,
+      create("div", { className: "control-foot" }, [
+        create("span", { textContent: formatStatistic(low) }),
+        missing,
+        create("span", { textContent: formatStatistic(high) }),
+      ])
+    );
+    return (value) => {
+      box.checked = value === null;
+      slider.disabled = number.disabled = box.checked;
+      if (value !== null) slider.value = number.value = value;
+    };
+  }
+
+  function switchControl(position, { label }, group) {
+    const box = create("input", { type: "checkbox" });
+    box.setAttribute("role", "switch");
+    box.setAttribute("aria-label", label);
+    const state = create("span");
+    const showState = () => { state.textContent = box.checked ? "true" : "false"; };
+    const { box: missing, label: missingLabel } = missingBox(position, () => box.checked, [box]);
+    box.addEventListener("change", () => {
+      showState();
+      setValue(position, box.checked);
+    });
+    group.append(
+      create("div", { className: "control-head" }, [
+        create("span", { className: "control-name", textContent: label }), missingLabel,
+      ]),
+      create("label", { className: "switch" }, [box, state])
+    );
+    return (value) => {
+      missing.checked = value === null;
+      box.disabled = missing.checked;
+      if (value !== null) box.checked = Boolean(value);
+      showState();
+    };
+  }
+
+  function menuControl(position, { label, options, other }, group) {
+    const cells = [...options.map(({ value }) => value), other, null];
+    const labels = [...options.map((option) => option.label), "any other value", "missing"];
+    const menu = create("select");
+    menu.setAttribute("aria-label", label);
+    menu.append(...labels.map((text, i) => create("option", { value: i, textContent: text })));
+    menu.addEventListener("change", () => setValue(position, cells[menu.selectedIndex]));
+    group.append(create("span", { className: "control-name", textContent: label }), menu);
+    return (value) => { menu.selectedIndex = cells.indexOf(value); };
+  }
+
+  const makers = {
+    number: numberControl, integer: numberControl, boolean: switchControl, category: menuControl,
+  };
+  const showers = controls.map((control, position) => {
+    const group = create("div", { className: `control is-${control.kind}` });
+    group.dataset.control = position;
+    group.setAttribute("role", "group");
+    group.setAttribute("aria-label", control.label);
+    byId("control-list").append(group);
+    return makers[control.kind](position, control, group);
+  });
+
+  function startFrom(cells) {
+    start = [...cells];
+    cells.forEach((value, position) => {
+      values[position] = value;
+      showers[position](value);
+    });
+    update();
+  }
+
+  const startRow = byId("start-row");
+  const chosenRow = () => (startRow.value === "" ? typical : rows[Number(startRow.value)].values);
+  startRow.addEventListener("change", () => startFrom(chosenRow()));
+  byId("reset").addEventListener("click", () => startFrom(chosenRow()));
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  startFrom(chosenRow());
+})();

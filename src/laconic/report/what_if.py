@@ -1,0 +1,74 @@
+"""What a reader may change about a row, and the program that predicts for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.export.javascript import to_javascript
+from laconic.report.controls import cell, control, typical_value
+from laconic.report.words import format_statistic, value_text
+from laconic.tables import Category, Table
+
+__all__ = ["describe_what_if"]
+
+
+def describe_what_if(
+    estimator: RuleBoostingClassifier | RuleBoostingRegressor,
+    table: Table,
+    y: ArrayLike,
+    sample: NDArray[np.intp],
+) -> dict[str, Any]:
+    """Describe the features that rules use, rows to start from, and the model as a program.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        The model.
+    table : Table
+        Where ranges, categories and rows come from.
+    y : array-like of shape (n_rows,)
+        The target of these rows.
+    sample : ndarray of int
+        Rows to start from.
+
+    Returns
+    -------
+    what_if : dict
+        ``javascript`` is None, and ``reason`` says why, where a model cannot leave Python: its loss
+        may be of any kind.
+    """
+    try:
+        javascript, reason = to_javascript(estimator), None
+    except ValueError as error:
+        javascript, reason = None, str(error)
+    propositions = [p for rule in estimator.ensemble_ for p in rule.query]
+    used = {proposition.feature for proposition in propositions}
+    names = [name for name in estimator.ensemble_.feature_names or () if name in used]
+    columns = [table.column(name) for name in names]
+    rows = [[cell(column, row) for column in columns] for row in sample.tolist()]
+    observed = np.asarray(y)[sample].tolist()
+    return {
+        "javascript": javascript,
+        "reason": reason,
+        "controls": [
+            control(
+                column,
+                [p for p in propositions if p.feature == column.name],
+                [row[position] for row in rows],
+            )
+            for position, column in enumerate(columns)
+        ],
+        "typical": [typical_value(column) for column in columns],
+        "rows": [
+            {"row": row, "observed": label, "observed_label": _label(label), "values": values}
+            for row, label, values in zip(sample.tolist(), observed, rows, strict=True)
+        ],
+    }
+
+
+def _label(observed: Category) -> str:
+    return format_statistic(observed) if isinstance(observed, float) else value_text(observed)
