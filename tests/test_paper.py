@@ -9,10 +9,21 @@ import pytest
 from sklearn.linear_model import Lasso
 
 from benchmarks.paper import equivalents, listings, page, rulefit, selection, table1
-from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run, curves_of, resume
+from benchmarks.paper.settings import (
+    GREEDY,
+    OPTIMAL,
+    RULEFIT,
+    Run,
+    curves_of,
+    estimator,
+    resume,
+    scoring,
+    smallest_size,
+)
 from benchmarks.problems import load_problem
 from laconic import Proposition, Query
 from laconic.datasets import noisy_parity
+from laconic.evaluation import area_scorer
 
 
 @pytest.fixture
@@ -180,10 +191,22 @@ def test_areas_are_those_recomputed_from_the_published_program(name, run):
 def test_penalty_is_chosen_without_the_test_rows(run):
     problem = load_problem("iris", run.datasets)
     areas = selection.mean_areas(problem, OPTIMAL)
+    assert 2 in areas
     model = selection.fit_with_chosen_penalty(problem, OPTIMAL)
     assert set(areas) <= set(selection.PENALTIES)
     assert areas[model.l2_regularization] == max(areas.values())
     assert all(result.is_optimal for result in model.search_results_)
+
+
+@pytest.mark.datasets
+@pytest.mark.parametrize("name", ["iris", "diabetes"])
+def test_quick_areas_are_those_of_the_scorer(name, run):
+    problem = load_problem(name, run.datasets)
+    model = estimator(problem, GREEDY, 1.0, n_rules=3).fit(problem.X, problem.y)
+    rows = np.arange(0, len(problem.y), 2)
+    scorer = area_scorer(scoring(problem), smallest=smallest_size(problem.task), largest=10)
+    expected = scorer(model, problem.X.iloc[rows], problem.y[rows])
+    assert selection.quick_area(model.ensemble_, problem, rows) == pytest.approx(expected)
 
 
 @pytest.mark.datasets
