@@ -18,7 +18,7 @@ PENALTIES = (0.0001, 0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 N_FOLDS = 3
 # The paper leaves out penalties with which optimal rules take more than two hours. Nodes of a rule
 # are counted here, so that the choice does not depend on the machine.
-NODE_LIMIT = 2_000
+NODE_LIMIT = 300
 
 Floats = NDArray[np.float64]
 
