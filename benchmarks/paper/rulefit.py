@@ -172,11 +172,16 @@ def linear_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
         )
         return found[1].T
 
-    largest = np.abs(centred.T @ target).max() / len(y)
-    coarse = largest * np.geomspace(0.999, 1e-3, 60)
-    n_rules = np.count_nonzero(weights_at(coarse), axis=1)
-    smallest = coarse[_first_above(n_rules, MAX_RULES)]
-    weights = weights_at(np.linspace(coarse[0], smallest, N_PENALTIES))
+    largest = 0.999 * np.abs(centred.T @ target).max() / len(y)
+    smallest = largest
+    # A little at a time: with many rules in the model a step takes much longer.
+    while smallest > 1e-3 * largest:
+        penalties = smallest * np.geomspace(1, 0.8, 4)
+        n_rules = np.count_nonzero(weights_at(penalties), axis=1)
+        smallest = penalties[_first_above(n_rules, MAX_RULES)]
+        if n_rules.max() > MAX_RULES:
+            break
+    weights = weights_at(np.linspace(largest, smallest, N_PENALTIES))
     return [(float(mean - means @ row), row) for row in weights]
 
 
@@ -208,7 +213,7 @@ def logistic_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
 def unbounded(task: str, columns: Floats, y: Floats) -> tuple[float, Floats]:
     """Intercept and weights at the penalty that cross-validation chooses."""
     if task == "regression":
-        model = LassoCV(cv=N_FOLDS, alphas=30, max_iter=5_000).fit(columns, y)
+        model = LassoCV(cv=N_FOLDS, alphas=20, eps=0.005, tol=1e-3, max_iter=5_000).fit(columns, y)
         return float(model.intercept_), model.coef_
     model = LogisticRegressionCV(
         Cs=np.geomspace(1e-3, 1, 7),
