@@ -30,7 +30,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.paper", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("items", nargs="*", choices=[*ITEMS, []], help="what to make; all if none")
+    parser.add_argument(
+        "items",
+        nargs="*",
+        choices=[*ITEMS, []],
+        metavar="ITEM",
+        help=f"of {', '.join(ITEMS)}; all if none",
+    )
     parser.add_argument("--full", action="store_true", help="all problems and splits, not minutes")
     parser.add_argument("--datasets", type=Path, help="folder of the problems")
     parser.add_argument(

@@ -181,10 +181,8 @@ def draw_lines(ax: Axes, rows: list[dict[str, Any]], x: str) -> None:
 def pruning_table(rows: list[dict[str, Any]]) -> str:
     """Counts beside the published ones."""
     head = ["problem"]
-    for mechanism in ("bound, immediate", "equivalence, immediate"):
-        head += [mechanism, "published"]
-    for mechanism in ("bound, propagated", "equivalence, propagated"):
-        head += [mechanism, "published"]
+    for counter in COUNTERS:
+        head += [counter.replace("_", ", "), "published"]
     lines = []
     for row in rows:
         line = [row["problem"]]

@@ -15,7 +15,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 NOT_IN_PAPER = "titanic"  # titanic_paper has the rows that the paper measured
 OPTIMAL, GREEDY, RULEFIT = "optimal", "greedy", "RuleFit"
-# The paper's, and others in other shades and with other markers.
+# Told apart by colour-blind readers, and on grey paper by their markers.
 COLOURS = {OPTIMAL: "#1f5a8a", GREEDY: "#b3541e", RULEFIT: "#4d7c3a", "XGBoost": "#4d7c3a"}
 MARKERS = {OPTIMAL: "o", GREEDY: "s", RULEFIT: "^", "XGBoost": "^"}
 MAX_RULES = 10
