@@ -25,6 +25,8 @@ from laconic import Proposition, Query
 from laconic.datasets import noisy_parity
 from laconic.evaluation import area_scorer
 
+pytest.importorskip("sklearn", "1.8", reason="the experiments need scikit-learn 1.8 (extra bench)")
+
 
 @pytest.fixture
 def run(datasets_folder, tmp_path):

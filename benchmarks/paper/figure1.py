@@ -217,15 +217,16 @@ def draw_features(ax: Axes, rows: list[dict[str, Any]]) -> None:
 def draw_sizes(ax: Axes, rows: list[dict[str, Any]]) -> None:
     """Accuracy against the number of rules."""
     for method in (OPTIMAL, GREEDY, XGBOOST):
-        points: dict[int, list[float]] = {}
+        by_sample: dict[int, list[tuple[int, float]]] = {}
         for row in rows:
             is_curve = row["n_features"] == N_FEATURES_OF_CURVE and row["method"] == method
             if is_curve and row["n_rules_asked"] != 2**N_FEATURES_OF_CURVE:
-                points.setdefault(row["n_rules"], []).append(row["accuracy"])
-        sizes = sorted(points)
-        ax.plot(
-            sizes, [np.mean(points[size]) for size in sizes], color=COLOURS[method], label=method
-        )
+                point = row["n_rules"], row["accuracy"]
+                by_sample.setdefault(row["sample"], []).append(point)
+        # Stage by stage: after as many trees, samples have different numbers of leaves.
+        n_stages = min(map(len, by_sample.values()))
+        stages = np.mean([points[:n_stages] for points in by_sample.values()], axis=0)
+        ax.plot(*stages.T, color=COLOURS[method], label=method)
     best = float(best_accuracy(np.array(N_FEATURES_OF_CURVE)))
     ax.axhline(best, color="0.4", linestyle=":", label="best possible")
     ax.set(xlabel="number of rules (XGBoost: leaves) k", xscale="log")
