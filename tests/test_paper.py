@@ -57,6 +57,15 @@ def test_curves_of_one_method_only():
     assert list(curves_of(rows, "p", OPTIMAL)) == [{0: 0.6}]
 
 
+def test_predicted_classes_are_a_method_of_their_own():
+    values = rows_of("p", RULEFIT, {1: 0.7})
+    labels = [row | {"kind": "labels", "score": 0.5} for row in values]
+    numbers = rows_of("q", RULEFIT, {1: 0.3})
+    found = table1.scored_by_class(values + labels + numbers)
+    assert [(row["problem"], row["score"]) for row in found] == [("p", 0.5), ("q", 0.3)]
+    assert {row["method"] for row in found} == {table1.BY_CLASS}
+
+
 def test_sign_test_counts_wins_and_ignores_ties():
     areas = {"a": (0.5, 0.4), "b": (0.7, 0.6), "c": (0.2, 0.2), "d": (0.1, 0.3)}
     table = pd.DataFrame(

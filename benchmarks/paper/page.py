@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run, curves_of
-from benchmarks.paper.table1 import COLUMNS, METHODS, mean_area, to_markdown
+from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run
+from benchmarks.paper.table1 import BY_CLASS, METHODS, to_markdown
 from benchmarks.peers.run import describe_machine
-from laconic.evaluation import normalized_area
 
 FIGURES = ("figure1", "figure2", "appendix")
 PACKAGES = ("laconic", "numpy", "pandas", "scikit-learn", "xgboost")
@@ -81,19 +80,16 @@ def agreement(run: Run) -> str:
 
 def label_table(run: Run) -> str:
     """RuleFit on classification problems, scored in two ways."""
-    rows = pd.read_csv(run.output / "curves.csv")[list(COLUMNS)].to_dict("records")
+    areas = pd.read_csv(run.output / "table1.csv").pivot(
+        index="problem", columns="method", values="area"
+    )
     lines = []
     for name in run.problems:
         specification = run.specifications[name]
-        if specification["task"] != "classification":
-            continue
-        by_label = [
-            normalized_area([curve[size] for size in sorted(curve)], sorted(curve))
-            for curve in curves_of(rows, name, RULEFIT, kind="labels")
-        ]
-        by_value = mean_area(rows, name, RULEFIT, "classification")
-        numbers = (by_value, sum(by_label) / len(by_label), specification["table1"]["auc_rf"])
-        lines.append([name, *(f"{number:.3f}" for number in numbers)])
+        if specification["task"] == "classification":
+            own = areas.loc[name]
+            numbers = (own[RULEFIT], own[BY_CLASS], specification["table1"]["auc_rf"])
+            lines.append([name, *(f"{number:.3f}" for number in numbers)])
     return to_markdown(["problem", "decision values", "predicted classes", "published"], lines)
 
 
