@@ -1,8 +1,8 @@
 """The prediction problems of the paper: training rows, settings and candidate conditions.
 
-The tables live in a folder outside the project: the one named by LACONIC_DATASETS, or
-``shared/datasets`` beside the checkout. Its ``spec.json`` says for every problem where the data
-come from and with which settings the paper used them.
+The settings live in a folder outside the project: the one named by LACONIC_DATASETS, or
+``shared/datasets`` beside the checkout. Its ``spec.json`` says with which settings the paper used
+the problems; the tables that `laconic.datasets` cannot make are beside it.
 """
 
 import json
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
+from laconic.datasets import find_folder, load_dataset
 from laconic.propositions import CandidatePropositions
 from laconic.rules import Proposition
 from laconic.search import Propositions
@@ -70,7 +70,7 @@ class Problem:
 
 def find_datasets(folder: str | os.PathLike[str] | None = None) -> Path:
     """Folder of the problems: the given one, the one in LACONIC_DATASETS, or the neighbour."""
-    found = Path(folder or os.environ.get("LACONIC_DATASETS") or NEIGHBOUR)
+    found = find_folder(folder) or NEIGHBOUR
     if not (found / "spec.json").is_file():
         raise FileNotFoundError(
             f"The folder of benchmark problems must hold a spec.json. Got {found}. "
@@ -86,7 +86,7 @@ def specifications(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def load_problem(name: str, folder: Path, split: int = 0) -> Problem:
-    """Read or generate a problem and split it.
+    """Load a problem and split it as the paper does.
 
     Parameters
     ----------
@@ -98,7 +98,8 @@ def load_problem(name: str, folder: Path, split: int = 0) -> Problem:
     """
     spec = specifications(folder)[name]
     seed = spec["split_seeds"][split]
-    X, y = _load(spec["source"], spec["task"], folder, seed)
+    dataset = load_dataset(name, folder=folder, random_state=seed, backend="pandas")
+    X, y = dataset.data, dataset.target.astype(float)
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=spec["test_size"], random_state=seed
     )
@@ -161,20 +162,3 @@ def _quantiles(ordered: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]
     below = positions.astype(int)
     above = np.minimum(below + 1, len(ordered) - 1)
     return ordered[below] + (ordered[above] - ordered[below]) * (positions - below)
-
-
-def _load(
-    source: Mapping[str, Any], task: str, folder: Path, seed: int
-) -> tuple[pd.DataFrame, NDArray[np.float64]]:
-    if source["kind"] == "file":
-        X = pd.read_csv(folder / source["file"])
-        return X, X.pop("target").to_numpy(float)
-    make = getattr(datasets, source["function"])
-    if source["kind"] == "sklearn_loader":
-        bunch = make(as_frame=True)
-        X, target = bunch.data, bunch.target.to_numpy(float)
-    else:
-        features, target = make(**source["parameters"], random_state=seed)
-        X = pd.DataFrame(features, columns=[f"X{i + 1}" for i in range(features.shape[1])])
-    # Of several classes the one numbered 1 is told from the others.
-    return X, np.where(target == 1, 1.0, -1.0) if task == "classification" else target

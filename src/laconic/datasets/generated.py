@@ -1,4 +1,4 @@
-"""Problems to try things on: tables that are computed rather than stored.
+"""Tables that are computed rather than stored.
 
 `tic_tac_toe` enumerates a classical table of categorical columns; `noisy_parity` samples a problem
 in which no single condition is of any use.
@@ -6,16 +6,11 @@ in which no single condition is of any use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
-
-import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Dataset", "noisy_parity", "tic_tac_toe"]
+from laconic.datasets.dataset import Backend, Dataset, as_backend
 
-Backend: TypeAlias = Literal["cudf", "modin", "pandas", "polars", "pyarrow"]
+__all__ = ["noisy_parity", "tic_tac_toe"]
 
 _FIELDS = (
     *("top-lft", "top-mid", "top-rgt"),
@@ -29,32 +24,6 @@ _LINES = (
     *((0, 3, 6), (1, 4, 7), (2, 5, 8)),
     *((0, 4, 8), (2, 4, 6)),
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Dataset:
-    """A table with its target.
-
-    Attributes
-    ----------
-    data : ndarray of shape (n_samples, n_features) or data frame
-        The features.
-    target : ndarray of shape (n_samples,)
-        The class of each row, -1 or 1.
-    feature_names : tuple of str
-        Names of the columns of `data`.
-    target_names : tuple of str
-        What the classes -1 and 1 mean, in this order.
-    """
-
-    data: Any
-    target: NDArray[np.int64]
-    feature_names: tuple[str, ...]
-    target_names: tuple[str, str]
-
-    def __repr__(self) -> str:
-        n_features = len(self.feature_names)
-        return f"<Dataset: {len(self.target)} rows, {n_features} features>"
 
 
 def tic_tac_toe(*, backend: Backend | None = None) -> Dataset:
@@ -95,7 +64,8 @@ def tic_tac_toe(*, backend: Backend | None = None) -> Dataset:
     boards = [*sorted(won_by_x)[::-1], *sorted(won_by_o)[::-1], *sorted(drawn)[::-1]]
     target = np.full(len(boards), -1, dtype=np.int64)
     target[: len(won_by_x)] = 1
-    data = _as_backend(np.array([list(board) for board in boards]), _FIELDS, backend)
+    cells = np.array([list(board) for board in boards])
+    data = as_backend(dict(zip(_FIELDS, cells.T, strict=True)), backend)
     return Dataset(data, target, _FIELDS, ("x has not won", "x has won"))
 
 
@@ -158,7 +128,7 @@ def noisy_parity(
     corners = generator.choice(np.array([-1, 1], dtype=np.int64), size=(n_rows, n_features))
     features = corners + noise * generator.standard_normal(corners.shape)
     feature_names = tuple(f"x{j + 1}" for j in range(n_features))
-    data = _as_backend(features, feature_names, backend)
+    data = as_backend(dict(zip(feature_names, features.T, strict=True)), backend)
     return Dataset(data, corners.prod(axis=1), feature_names, ("odd", "even"))
 
 
@@ -181,16 +151,3 @@ def _final_boards() -> tuple[set[str], set[str], set[str]]:
 
 def _has_line(board: str, player: str) -> bool:
     return any(all(board[field] == player for field in line) for line in _LINES)
-
-
-def _as_backend(data: NDArray[Any], feature_names: tuple[str, ...], backend: Backend | None) -> Any:
-    """Table as it is, or as a data frame of the named library."""
-    if backend is None:
-        return data
-    if backend not in get_args(Backend):
-        raise ValueError(
-            f"'backend' must be None or one of {', '.join(map(repr, get_args(Backend)))}. "
-            f"Got {backend!r} instead. Choose a library that is installed, or None for an ndarray."
-        )
-    columns = dict(zip(feature_names, data.T, strict=True))
-    return nw.from_dict(columns, backend=backend).to_native()

@@ -1,0 +1,171 @@
+"""Scores of the first 0, 1, 2, ... rules of one fitted model, and the area below them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import check_scoring
+from sklearn.pipeline import Pipeline
+
+from laconic.rules import RuleEnsemble
+
+__all__ = ["AreaScorer", "area_scorer", "ensemble_of", "normalized_area", "score_curve"]
+
+Scoring = str | Callable[..., float] | None
+
+
+def score_curve(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    scoring: Scoring = None,
+    max_rules: int | None = None,
+) -> NDArray[np.float64]:
+    """Score the first 0, 1, 2, ... rules of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted rule ensemble, a pipeline that ends with one, or a search over such.
+    X : table-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    scoring : str, callable or None, default=None
+        A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``. None:
+        the `score` method of the model, accuracy or R².
+    max_rules : int or None, default=None
+        Last size. A model with fewer rules keeps its score, as it found nothing to add. None: the
+        number of rules of the model.
+
+    Returns
+    -------
+    scores : ndarray of shape (max_rules + 1,)
+        Of the sizes 0 to `max_rules`.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
+    >>> score_curve(model, X, y, scoring="neg_mean_squared_error")
+    array([-13. ,  -0.5,  -0. ])
+    """
+    model = getattr(model, "best_estimator_", model)
+    n_rules = len(ensemble_of(model))
+    if max_rules is not None and max_rules < 0:
+        raise ValueError(
+            f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
+        )
+    scorer = check_scoring(model, scoring)
+    last = n_rules if max_rules is None else max_rules
+    scores = [scorer(_first_rules(model, size), X, y) for size in range(min(last, n_rules) + 1)]
+    return np.array(scores + scores[-1:] * (last - n_rules), dtype=np.float64)
+
+
+def normalized_area(scores: ArrayLike, sizes: ArrayLike | None = None) -> float:
+    """Area below a size/score curve, divided by its width: its mean height.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_sizes,)
+    sizes : array-like of shape (n_sizes,), default=None
+        Ascending; between them the curve is a straight line. None: 0, 1, 2, ...
+
+    Returns
+    -------
+    area : float
+
+    Examples
+    --------
+    >>> normalized_area([0.0, 1.0, 1.0])
+    0.75
+    >>> normalized_area([0.5, 0.9], sizes=[1, 10])
+    0.7
+    """
+    heights = np.asarray(scores, dtype=np.float64)
+    at = np.arange(len(heights)) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    if len(at) != len(heights) or len(at) < 1 or np.any(np.diff(at) <= 0):
+        raise ValueError(
+            "'sizes' must be ascending, one per score, and at least one. Got "
+            f"{at.tolist()} for {len(heights)} scores."
+        )
+    if len(at) == 1:
+        return float(heights[0])
+    widths, middles = np.diff(at), (heights[:-1] + heights[1:]) / 2
+    return float(widths @ middles / (at[-1] - at[0]))
+
+
+@dataclass(frozen=True)
+class AreaScorer:
+    """A scorer in the sense of scikit-learn; made by `area_scorer`."""
+
+    scoring: Scoring
+    smallest: int
+    largest: int | None
+
+    def __call__(self, model: Any, X: Any, y: ArrayLike) -> float:
+        """Area below the curve of a fitted model."""
+        scores = score_curve(model, X, y, scoring=self.scoring, max_rules=self.largest)
+        return normalized_area(scores[self.smallest :])
+
+
+def area_scorer(
+    scoring: Scoring = None, *, smallest: int = 0, largest: int | None = None
+) -> AreaScorer:
+    """Make a scorer that judges a model by all its sizes.
+
+    Parameters
+    ----------
+    scoring : str, callable or None, default=None
+        As for :func:`score_curve`.
+    smallest : int, default=0
+        First size that counts.
+    largest : int or None, default=None
+        Last size that counts; None: the number of rules of the model.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(model, X, y)`` is a float: for `GridSearchCV`, `cross_val_score` and the like.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from laconic import RuleBoostingRegressor
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [5, 5, 5, 1, 1, 1]
+    >>> search = GridSearchCV(
+    ...     RuleBoostingRegressor(n_rules=2), {"l2_regularization": [0, 10]},
+    ...     scoring=area_scorer("r2"), cv=2,
+    ... )
+    >>> search.fit(X[::2] + X[1::2], y[::2] + y[1::2]).best_params_
+    {'l2_regularization': 0}
+    """
+    return AreaScorer(scoring, smallest, largest)
+
+
+def ensemble_of(model: Any) -> RuleEnsemble:
+    """Ensemble of a fitted model, or of the last step of a fitted pipeline."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not isinstance(getattr(last, "ensemble_", None), RuleEnsemble):
+        raise TypeError(
+            "The model must be a fitted rule ensemble, with an attribute 'ensemble_'. Got "
+            f"{type(last).__name__}. Call its fit method first, or pass a RuleBoostingClassifier "
+            "or RuleBoostingRegressor."
+        )
+    ensemble: RuleEnsemble = last.ensemble_
+    return ensemble
+
+
+def _first_rules(model: Any, n_rules: int) -> Any:
+    """Return the fitted model with its first rules only; the model itself stays as it is."""
+    if isinstance(model, Pipeline):
+        *before, (name, last) = model.steps
+        return Pipeline([*before, (name, _first_rules(last, n_rules))])
+    shorter = copy.copy(model)
+    shorter.ensemble_ = model.ensemble_[:n_rules]
+    return shorter
