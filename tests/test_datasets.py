@@ -246,8 +246,8 @@ def test_unreachable_host_is_named(no_folder, monkeypatch, tmp_path):
 
 
 def test_unknown_name_lists_the_known_ones():
-    with pytest.raises(ValueError, match=r"'name' must be one of 'boston', .* Got 'bostom'"):
-        load_dataset("bostom")
+    with pytest.raises(ValueError, match=r"'name' must be one of 'boston', .* Got 'atlantis'"):
+        load_dataset("atlantis")
 
 
 @pytest.mark.datasets

@@ -20,8 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.datasets import load_dataset, noisy_parity
 from laconic.evaluation import (
-    SizeScoreDisplay,
-    SizeTimeDisplay,
+    SplitsScoreDisplay,
+    SplitsTimeDisplay,
     area_scorer,
     curve_areas,
     evaluate,
@@ -262,7 +262,7 @@ class TestDisplays:
         )
 
     def test_scores_with_spread(self, frame):
-        display = SizeScoreDisplay.from_frame(frame, ylabel="R²")
+        display = SplitsScoreDisplay.from_frame(frame, ylabel="R²")
         assert [line.get_label() for line in display.lines_] == [
             "RuleBoostingRegressor, λ = 1",
             "RuleBoostingRegressor, λ = 100",
@@ -277,19 +277,13 @@ class TestDisplays:
 
     def test_seconds_start_with_the_first_rule(self, frame, pyplot):
         _, ax = pyplot.subplots()
-        display = SizeTimeDisplay.from_frame(frame, ax=ax)
+        display = SplitsTimeDisplay.from_frame(frame, ax=ax)
         assert display.ax_ is ax
         assert display.lines_[0].get_xdata().tolist() == [1, 2, 3]
         assert ax.get_yscale() == "log"
         display.figure_.canvas.draw()
 
-    def test_one_fitted_model(self, parity, classifier):
-        display = SizeScoreDisplay.from_estimator(classifier, parity.data, parity.target)
-        curve = score_curve(classifier, parity.data, parity.target)
-        assert display.lines_[0].get_ydata().tolist() == curve.tolist()
-        assert display.ax_.get_legend() is None
-
     def test_missing_matplotlib_names_the_extra(self, frame, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
-        with pytest.raises(ImportError, match=r"pip install laconic\[plot\]"):
-            SizeScoreDisplay.from_frame(frame)
+        with pytest.raises(ImportError, match=r"pip install .laconic\[plot\]"):
+            SplitsScoreDisplay.from_frame(frame)

@@ -148,6 +148,7 @@ def make(run: Run) -> None:
 def draw(by_rules: list[dict[str, Any]], by_penalty: list[dict[str, Any]]) -> Any:
     """Both figures of times side by side."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained", sharey=True)
+    figure.get_layout_engine().set(wspace=0.06)
     draw_lines(axes[0], by_rules, "n_rules")
     axes[0].set(xlabel="number of rules", xticks=range(1, 11), ylabel="CPU seconds, one thread")
     draw_lines(axes[1], by_penalty, "l2_regularization")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks.paper import table1
 from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run, smallest_size
-from laconic.evaluation import SizeScoreDisplay
+from laconic.evaluation import SplitsScoreDisplay
 
 PROBLEMS = {"used_cars": "used cars", "tic_tac_toe": "tic-tac-toe", "friedman1": "friedman1"}
 YLABELS = {"regression": "R² on test rows", "classification": "ROC AUC on test rows"}
@@ -24,7 +24,7 @@ def make(run: Run) -> None:
     for ax, (name, title) in zip(axes, PROBLEMS.items(), strict=True):
         task = run.specifications[name]["task"]
         frame = to_frame(rows, name, methods, smallest_size(task))
-        SizeScoreDisplay.from_frame(frame, score="score", ylabel=YLABELS[task], ax=ax)
+        SplitsScoreDisplay.from_frame(frame, score="score", ylabel=YLABELS[task], ax=ax)
         ax.set_title(title, fontsize=11)
         ax.set_xticks(range(0, 11, 2))
         ax.get_legend().remove()

@@ -1,12 +1,12 @@
 """How good a rule ensemble is at every size: curves, areas, repeated splits and pictures."""
 
 from laconic.evaluation.curves import area_scorer, normalized_area, score_curve
-from laconic.evaluation.displays import SizeScoreDisplay, SizeTimeDisplay
+from laconic.evaluation.displays import SplitsScoreDisplay, SplitsTimeDisplay
 from laconic.evaluation.splits import curve_areas, evaluate
 
 __all__ = [
-    "SizeScoreDisplay",
-    "SizeTimeDisplay",
+    "SplitsScoreDisplay",
+    "SplitsTimeDisplay",
     "area_scorer",
     "curve_areas",
     "evaluate",

@@ -7,11 +7,9 @@ from typing import Any, ClassVar, Self
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from laconic.evaluation.curves import Scoring, score_curve
-
-__all__ = ["SizeScoreDisplay", "SizeTimeDisplay"]
+__all__ = ["SplitsScoreDisplay", "SplitsTimeDisplay"]
 
 Floats = NDArray[np.float64]
 
@@ -84,11 +82,11 @@ class _CurveDisplay:
         return line
 
 
-class SizeScoreDisplay(_CurveDisplay):
+class SplitsScoreDisplay(_CurveDisplay):
     """Score against the number of rules, with the standard deviation over the splits as a band.
 
-    Made by :meth:`from_frame` or :meth:`from_estimator`, as displays of scikit-learn are; needs
-    matplotlib (``pip install laconic[plot]``).
+    Made by :meth:`from_frame`; needs matplotlib (``pip install "laconic[plot]"``).
+    :class:`laconic.plot.SizeScoreDisplay` draws the curve of one fitted model.
 
     Parameters
     ----------
@@ -120,47 +118,15 @@ class SizeScoreDisplay(_CurveDisplay):
 
         Returns
         -------
-        display : SizeScoreDisplay
+        display : SplitsScoreDisplay
         """
         return cls(dict(_curves(frame, score)), ylabel=ylabel).plot(ax)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        scoring: Scoring = None,
-        ylabel: str = "score",
-        ax: Any = None,
-    ) -> Self:
-        """Draw the curve of one fitted model.
 
-        Parameters
-        ----------
-        model : estimator
-            As for :func:`score_curve`.
-        X : table-like of shape (n_rows, n_features)
-        y : array-like of shape (n_rows,)
-        scoring : str, callable or None, default=None
-        ylabel : str, default="score"
-        ax : matplotlib.axes.Axes, default=None
-
-        Returns
-        -------
-        display : SizeScoreDisplay
-        """
-        scores = score_curve(model, X, y, scoring=scoring)
-        sizes = np.arange(len(scores), dtype=np.float64)
-        curves = {type(model).__name__: (sizes, scores, np.zeros(len(scores)))}
-        return cls(curves, ylabel=ylabel).plot(ax)
-
-
-class SizeTimeDisplay(_CurveDisplay):
+class SplitsTimeDisplay(_CurveDisplay):
     """Seconds of the searches against the number of rules, on a logarithmic scale.
 
-    Made by :meth:`from_frame`; needs matplotlib (``pip install laconic[plot]``).
+    Made by :meth:`from_frame`; needs matplotlib (``pip install "laconic[plot]"``).
 
     Parameters
     ----------
@@ -189,7 +155,7 @@ class SizeTimeDisplay(_CurveDisplay):
 
         Returns
         -------
-        display : SizeTimeDisplay
+        display : SplitsTimeDisplay
         """
         curves = {
             label: (sizes[sizes > 0], means[sizes > 0], deviations[sizes > 0])
@@ -222,6 +188,6 @@ def _pyplot() -> Any:
     except ImportError as error:
         raise ImportError(
             "Pictures need matplotlib, which is not installed. Install it with "
-            "'pip install laconic[plot]', or matplotlib by itself."
+            "'pip install \"laconic[plot]\"'."
         ) from error
     return pyplot
