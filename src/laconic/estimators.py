@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +17,6 @@ from sklearn.utils.validation import (
     assert_all_finite,
     check_consistent_length,
     check_is_fitted,
-    column_or_1d,
     validate_data,
 )
 
@@ -27,6 +24,7 @@ from laconic.boosting import boost
 from laconic.coverage import rule_coverages
 from laconic.interpretation import InterpretationMixin
 from laconic.losses import Loss, get_loss, optimal_constant
+from laconic.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.progress import FitProgress, ProgressPrinter, describe_ratio, proven_percent
 from laconic.propositions import (
     DEFAULT_MAX_THRESHOLDS,
@@ -35,11 +33,9 @@ from laconic.propositions import (
     given_propositions,
 )
 from laconic.rules import Proposition, RuleEnsemble
-from laconic.search import METHODS, SearchProgress, SearchResult, SearchStatus
-from laconic.tables import Rows, Table, as_table, is_present
-
-if TYPE_CHECKING:
-    from laconic.report import Report
+from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.tables import Rows, Table, as_table
+from laconic.targets import are_whole, as_1d, check_all_present
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
@@ -53,66 +49,6 @@ AFFORDABLE_WORK = 600_000_000
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10
-
-_PARAMETERS = """\
-n_rules : int, default=10
-    Largest number of rules. Fewer are found when no further rule improves the fit.
-loss : {{"auto", "{loss}"}} or Loss, default="auto"
-    "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
-l2_regularization : float, default=1.0
-    Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
-    faster.
-search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
-    How to find a rule; "optimal" proves that there is no better one.
-max_conditions : int or None, default=5
-    Largest number of conditions in a rule; None sets no limit.
-min_coverage : float, default=0
-    Smallest number of training rows, or total weight if there are weights, that a rule covers.
-approximation_factor : float in (0, 1], default=1.0
-    Be content with a rule once it is proven to reach this share of the best possible objective.
-node_limit : int, None or "auto", default="auto"
-    Stop searching for a rule after that many nodes. "auto" allows for a few seconds per rule:
-    between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
-    ``ConvergenceWarning`` at the end of the fit names the rules that were not proven by then.
-time_limit : float or None, default=None
-    Stop searching for a rule after that many seconds. The model then depends on the machine.
-max_thresholds : int or None, default=7
-    Largest number of thresholds per numeric feature, at quantiles. None: between all values.
-negated_categories : bool, default=True
-    Whether features with more than two categories give ``x != v`` besides ``x == v``.
-propositions : list or tuple of Proposition, callable or None, default=None
-    The conditions that rules may be made of, where you know them: cut-offs of your field, for
-    example. A callable is given the training table, as it was passed to `fit`, and returns them.
-    `max_thresholds` and `negated_categories` then have no effect. None: from the table.
-fit_intercept : bool, default=False
-    Start from the best constant instead of 0.
-warm_start : bool, default=False
-    Whether `fit` adds rules to those fitted before, until there are `n_rules`.
-on_interrupt : {{"raise", "keep"}}, default="raise"
-    What Ctrl-C does: "keep" ends the fit with the rules found so far.
-callback : callable, default=None
-    Called with a :class:`FitProgress` after every rule and up to twenty times a second during a
-    search. A true return value ends the fit with the rules found so far.
-n_jobs : int or None, default=None
-    Threads of the optimal search; -1 means all processors. The model is the same for any number.
-verbose : int, default=0
-    1 prints rules as they are found and how long searches get on."""
-
-_ATTRIBUTES = """\
-ensemble_ : RuleEnsemble
-    The model: a sequence of rules, each with a query and a weight.
-search_results_ : list of SearchResult
-    A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
-rule_coverages_ : list of RuleCoverage
-    How many training rows each rule covers, and the mean target there; not in loaded models.
-loss_ : Loss
-    The loss in use.
-n_propositions_ : int
-    Number of candidate conditions that rules were made of.
-n_features_in_ : int
-    Number of columns of the training table.
-feature_names_in_ : ndarray of shape (n_features_in_,)
-    Their names, where the table had names."""
 
 
 class _RuleBoosting(InterpretationMixin, BaseEstimator):
@@ -131,8 +67,8 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
-            doc = doc.replace("{parameters}", _PARAMETERS.format(loss=cls._default_loss))
-            cls.__doc__ = doc.replace("{attributes}", _ATTRIBUTES)
+            doc = doc.replace("{parameters}", PARAMETERS.format(loss=cls._default_loss))
+            cls.__doc__ = doc.replace("{attributes}", ATTRIBUTES)
 
     def __init__(
         self,
@@ -193,7 +129,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         -------
         self : object
         """
-        self._check_parameters()
+        check_parameters(self, self._default_loss)
         if not self.warm_start:
             self._forget_model()
         table = _checked_table(X)
@@ -368,105 +304,6 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             stacklevel=4,
         )
 
-    def _check_parameters(self) -> None:
-        def is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
-            return lambda value: value is None or is_met(value)
-
-        def is_loss(value: Any) -> bool:
-            return not isinstance(value, str) or value in ("auto", self._default_loss)
-
-        counts = "an int in the range [1, inf)"
-        names = ", ".join(map(repr, METHODS))
-        requirements: dict[str, tuple[str, Callable[[Any], bool]]] = {
-            "n_rules": (counts, _is_count),
-            "loss": (
-                f"'auto', {self._default_loss!r} or an object with the methods of "
-                "laconic.losses.Loss",
-                is_loss,
-            ),
-            "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
-            "search": (f"a str among {{{names}}}", _is_search),
-            "max_conditions": (f"{counts} or None", is_none_or(_is_count)),
-            "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
-            "approximation_factor": (
-                "a float in the range (0, 1]",
-                lambda value: _is_real(value) and 0 < value <= 1,
-            ),
-            "node_limit": (
-                f"{counts}, None or 'auto'",
-                is_none_or(lambda value: value == "auto" or _is_count(value)),
-            ),
-            "time_limit": (
-                "a float in the range (0, inf) or None",
-                is_none_or(lambda value: _is_real(value) and value > 0),
-            ),
-            "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
-            "negated_categories": ("a bool", _is_bool),
-            "propositions": (
-                "a list or tuple of Proposition, a callable or None",
-                is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
-            ),
-            "fit_intercept": ("a bool", _is_bool),
-            "warm_start": ("a bool", _is_bool),
-            "on_interrupt": (
-                "a str among {'raise', 'keep'}",
-                lambda value: value in ("raise", "keep"),
-            ),
-            "callback": ("a callable or None", is_none_or(callable)),
-            "n_jobs": (
-                "an int other than 0 or None",
-                is_none_or(lambda value: _is_int(value) and value != 0),
-            ),
-            "verbose": (
-                "an int in the range [0, inf)",
-                lambda value: isinstance(value, Integral) and int(value) >= 0,
-            ),
-        }
-        for name, (requirement, is_met) in requirements.items():
-            value = getattr(self, name)
-            if not is_met(value):
-                raise ValueError(
-                    f"The {name!r} parameter of {type(self).__name__} must be {requirement}. "
-                    f"Got {value!r} instead."
-                )
-
-    def report(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        title: str | None = None,
-        target_name: str | None = None,
-        max_sample_rows: int = 100,
-    ) -> Report:
-        """Show the model on one page that needs nothing but a browser.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-            Rows to look at the model with; better not those that it was trained on.
-        y : array-like of shape (n_rows,)
-            Their target.
-        title : str or None, default=None
-            Heading of the page; None makes one from the target.
-        target_name : str or None, default=None
-            What is predicted; None takes the name of `y`, where it has one.
-        max_sample_rows : int, default=100
-            Largest number of rows whose values are in the page, to start a what-if from and as
-            points of residuals. With 0 there are none, and only summaries leave your data.
-
-        Returns
-        -------
-        report : Report
-            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
-        """
-        # Needs packages that estimators do not.
-        from laconic.report import make_report
-
-        return make_report(
-            self, X, y, title=title, target_name=target_name, max_sample_rows=max_sample_rows
-        )
-
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""
         check_is_fitted(self)
@@ -534,13 +371,13 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
 
         Sets: classes_.
         """
-        labels = _as_1d(y)
+        labels = as_1d(y)
         # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
-        _check_all_present(y if isinstance(y, list | tuple) else labels)
+        check_all_present(y if isinstance(y, list | tuple) else labels)
         # Integers, booleans and texts are finite, and classes in any case.
         if labels.dtype.kind not in "iubU":
             assert_all_finite(labels, input_name="y")
-            if not _are_whole(labels):
+            if not are_whole(labels):
                 check_classification_targets(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
@@ -674,7 +511,7 @@ class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):
     _default_loss = "squared"
 
     def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
-        cells = _as_1d(y)
+        cells = as_1d(y)
         try:
             target = np.asarray(cells, dtype=np.float64)
         except ValueError:
@@ -731,60 +568,9 @@ def _checked_table(X: Any) -> Table:
     return table
 
 
-def _as_1d(y: ArrayLike) -> NDArray[Any]:
-    """Convert a target to an array of one dimension."""
-    # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
-    if type(y) is np.ndarray and y.ndim == 1:
-        return y
-    labels: NDArray[Any] = column_or_1d(y, warn=True)
-    return labels
-
-
-def _are_whole(labels: NDArray[Any]) -> bool:
-    """Tell whether labels are floats without a fraction, which are classes like integers."""
-    return labels.dtype.kind == "f" and bool((np.trunc(labels) == labels).all())
-
-
-def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
-    """Refuse missing classes where NumPy would not, among objects and in lists."""
-    if isinstance(labels, np.ndarray):
-        labels = labels.tolist() if labels.dtype == object else ()
-    for row, label in enumerate(labels):
-        if not is_present(label):
-            name = "None" if label is None else "NaN"
-            raise ValueError(
-                f"Input y contains {name} at row {row}, but every row needs a class. Leave rows "
-                "without one out."
-            )
-
-
 def _listed(numbers: Sequence[int]) -> str:
     """Write numbers as 1, 2 and 3."""
     shown = [str(number) for number in numbers[:MAX_NUMBERS_SHOWN]]
     n_hidden = len(numbers) - len(shown)
     last = f"{n_hidden} more" if n_hidden else shown.pop()
     return f"{', '.join(shown)} and {last}"
-
-
-def _is_int(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral)
-
-
-def _is_count(value: Any) -> bool:
-    return _is_int(value) and value >= 1
-
-
-def _is_real(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-
-
-def _is_not_negative(value: Any) -> bool:
-    return _is_real(value) and value >= 0
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_search(value: Any) -> bool:
-    return callable(value) or (isinstance(value, str) and value in METHODS)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import estimator_html_repr
 
 from laconic.coverage import RuleCoverage
@@ -19,6 +19,9 @@ from laconic.rules import RuleEnsemble
 from laconic.search import SearchResult
 from laconic.shapley import ShapleyValues, shapley_values
 from laconic.tables import Table
+
+if TYPE_CHECKING:
+    from laconic.report import Report
 
 __all__ = ["InterpretationMixin", "describe_sum"]
 
@@ -118,6 +121,44 @@ class InterpretationMixin:
         if not self.__sklearn_is_fitted__():
             return repr(self)
         return f"{self._summary}:\n{self.ensemble_}"
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        title: str | None = None,
+        target_name: str | None = None,
+        max_sample_rows: int = 100,
+    ) -> Report:
+        """Show the model on one page that needs nothing but a browser.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to look at the model with; better not those that it was trained on.
+        y : array-like of shape (n_rows,)
+            Their target.
+        title : str or None, default=None
+            Heading of the page; None makes one from the target.
+        target_name : str or None, default=None
+            What is predicted; None takes the name of `y`, where it has one.
+        max_sample_rows : int, default=100
+            Largest number of rows whose values are in the page, to start a what-if from and as
+            points of residuals. With 0 there are none, and only summaries leave your data.
+
+        Returns
+        -------
+        report : Report
+            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
+        """
+        # Needs packages that estimators do not.
+        from laconic.report import make_report
+
+        estimator = cast(Any, self)  # one of the two that this is mixed into
+        return make_report(
+            estimator, X, y, title=title, target_name=target_name, max_sample_rows=max_sample_rows
+        )
 
     @property
     def _repr_html_(self) -> Callable[[], str]:

@@ -1,0 +1,170 @@
+"""The parameters that both estimators have: what they mean, and what they may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from laconic.search import METHODS
+
+__all__ = ["ATTRIBUTES", "PARAMETERS", "check_parameters"]
+
+PARAMETERS = """\
+n_rules : int, default=10
+    Largest number of rules. Fewer are found when no further rule improves the fit.
+loss : {{"auto", "{loss}"}} or Loss, default="auto"
+    "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
+l2_regularization : float, default=1.0
+    Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
+    faster.
+search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
+    How to find a rule; "optimal" proves that there is no better one.
+max_conditions : int or None, default=5
+    Largest number of conditions in a rule; None sets no limit.
+min_coverage : float, default=0
+    Smallest number of training rows, or total weight if there are weights, that a rule covers.
+approximation_factor : float in (0, 1], default=1.0
+    Be content with a rule once it is proven to reach this share of the best possible objective.
+node_limit : int, None or "auto", default="auto"
+    Stop searching for a rule after that many nodes. "auto" allows for a few seconds per rule:
+    between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
+    ``ConvergenceWarning`` at the end of the fit names the rules that were not proven by then.
+time_limit : float or None, default=None
+    Stop searching for a rule after that many seconds. The model then depends on the machine.
+max_thresholds : int or None, default=7
+    Largest number of thresholds per numeric feature, at quantiles. None: between all values.
+negated_categories : bool, default=True
+    Whether features with more than two categories give ``x != v`` besides ``x == v``.
+propositions : list or tuple of Proposition, callable or None, default=None
+    The conditions that rules may be made of, where you know them: cut-offs of your field, for
+    example. A callable is given the training table, as it was passed to `fit`, and returns them.
+    `max_thresholds` and `negated_categories` then have no effect. None: from the table.
+fit_intercept : bool, default=False
+    Start from the best constant instead of 0.
+warm_start : bool, default=False
+    Whether `fit` adds rules to those fitted before, until there are `n_rules`.
+on_interrupt : {{"raise", "keep"}}, default="raise"
+    What Ctrl-C does: "keep" ends the fit with the rules found so far.
+callback : callable, default=None
+    Called with a :class:`FitProgress` after every rule and up to twenty times a second during a
+    search. A true return value ends the fit with the rules found so far.
+n_jobs : int or None, default=None
+    Threads of the optimal search; -1 means all processors. The model is the same for any number.
+verbose : int, default=0
+    1 prints rules as they are found and how long searches get on."""
+
+ATTRIBUTES = """\
+ensemble_ : RuleEnsemble
+    The model: a sequence of rules, each with a query and a weight.
+search_results_ : list of SearchResult
+    A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+rule_coverages_ : list of RuleCoverage
+    How many training rows each rule covers, and the mean target there; not in loaded models.
+loss_ : Loss
+    The loss in use.
+n_propositions_ : int
+    Number of candidate conditions that rules were made of.
+n_features_in_ : int
+    Number of columns of the training table.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where the table had names."""
+
+
+def check_parameters(estimator: Any, default_loss: str) -> None:
+    """Refuse parameters that make no sense.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Its attributes are looked at.
+    default_loss : str
+        Name of the loss that fits its kind of target.
+    """
+
+    def is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
+        return lambda value: value is None or is_met(value)
+
+    def is_loss(value: Any) -> bool:
+        return not isinstance(value, str) or value in ("auto", default_loss)
+
+    counts = "an int in the range [1, inf)"
+    names = ", ".join(map(repr, METHODS))
+    requirements: dict[str, tuple[str, Callable[[Any], bool]]] = {
+        "n_rules": (counts, _is_count),
+        "loss": (
+            f"'auto', {default_loss!r} or an object with the methods of laconic.losses.Loss",
+            is_loss,
+        ),
+        "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
+        "search": (f"a str among {{{names}}}", _is_search),
+        "max_conditions": (f"{counts} or None", is_none_or(_is_count)),
+        "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
+        "approximation_factor": (
+            "a float in the range (0, 1]",
+            lambda value: _is_real(value) and 0 < value <= 1,
+        ),
+        "node_limit": (
+            f"{counts}, None or 'auto'",
+            is_none_or(lambda value: value == "auto" or _is_count(value)),
+        ),
+        "time_limit": (
+            "a float in the range (0, inf) or None",
+            is_none_or(lambda value: _is_real(value) and value > 0),
+        ),
+        "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
+        "negated_categories": ("a bool", _is_bool),
+        "propositions": (
+            "a list or tuple of Proposition, a callable or None",
+            is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
+        ),
+        "fit_intercept": ("a bool", _is_bool),
+        "warm_start": ("a bool", _is_bool),
+        "on_interrupt": (
+            "a str among {'raise', 'keep'}",
+            lambda value: value in ("raise", "keep"),
+        ),
+        "callback": ("a callable or None", is_none_or(callable)),
+        "n_jobs": (
+            "an int other than 0 or None",
+            is_none_or(lambda value: _is_int(value) and value != 0),
+        ),
+        "verbose": (
+            "an int in the range [0, inf)",
+            lambda value: isinstance(value, Integral) and int(value) >= 0,
+        ),
+    }
+    for name, (requirement, is_met) in requirements.items():
+        value = getattr(estimator, name)
+        if not is_met(value):
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
+                f"Got {value!r} instead."
+            )
+
+
+def _is_int(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_int(value) and value >= 1
+
+
+def _is_real(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def _is_not_negative(value: Any) -> bool:
+    return _is_real(value) and value >= 0
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_search(value: Any) -> bool:
+    return callable(value) or (isinstance(value, str) and value in METHODS)
