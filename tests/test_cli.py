@@ -97,6 +97,12 @@ def test_version_and_help(run):
         (["fit", "table.csv", "--target", "y", "--n-rules", "many"], "many"),
         (["fit", "table.csv", "--target", "y", "--search", "lucky"], "lucky"),
         (["show", "a.json", "--colour"], "--colour"),
+        (["fit", "table.csv"], "--target is required, but missing."),
+        (["fit", "table.csv", "--target"], "--target requires an argument"),
+        (
+            ["fit", "--target", "y", "--drop", "x", "table.csv"],
+            "missing. Put it before the options",
+        ),
         (["fit", "table.csv", "--target", "y", "--n-rules", "0"], "--n-rules"),
         (["fit", "table.csv", "--target", "y", "--max-thresholds", "0"], "--max-thresholds"),
         (["fit", "table.csv", "--target", "y", "--l2-regularization=nan"], "--l2-regularization"),
