@@ -129,6 +129,15 @@ def test_defaults_are_those_of_the_estimators():
     }
 
 
+def test_counts_and_objectives_read_well(run, tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("x,cost\n" + "".join(f"{x},{100 * (x > 4)}\n" for x in range(8)))
+    code, out, _ = run("fit", path, "--target", "cost", "--task", "regression", "--n-rules", "1")
+    assert code == 0
+    assert re.search(r"\b1 node,", out)
+    assert re.search(r" \d{4} +proven optimal", out)
+
+
 def test_demo_tells_its_story():
     process = subprocess.run([*PROGRAM, "demo"], capture_output=True, text=True, timeout=120)
     assert (process.returncode, process.stderr) == (0, "")
