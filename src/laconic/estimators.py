@@ -541,7 +541,7 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
         if labels.dtype.kind not in "iubU":
             assert_all_finite(labels, input_name="y")
             if not _are_whole(labels):
-                check_classification_targets(labels)
+                _check_discrete(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
         if len(classes) > 2:
@@ -743,6 +743,16 @@ def _as_1d(y: ArrayLike) -> NDArray[Any]:
 def _are_whole(labels: NDArray[Any]) -> bool:
     """Tell whether labels are floats without a fraction, which are classes like integers."""
     return labels.dtype.kind == "f" and bool((np.trunc(labels) == labels).all())
+
+
+def _check_discrete(labels: NDArray[Any]) -> None:
+    """Refuse labels that are no classes, and say what learns numbers with a fraction."""
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        if labels.dtype.kind != "f":
+            raise
+        raise ValueError(f"{error} Use RuleBoostingRegressor to predict numbers.") from None
 
 
 def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
