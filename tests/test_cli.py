@@ -97,6 +97,12 @@ def test_version_and_help(run):
         (["fit", "table.csv", "--target", "y", "--n-rules", "many"], "many"),
         (["fit", "table.csv", "--target", "y", "--search", "lucky"], "lucky"),
         (["show", "a.json", "--colour"], "--colour"),
+        (["fit", "table.csv"], "--target is required, but missing."),
+        (["fit", "table.csv", "--target"], "--target requires an argument"),
+        (
+            ["fit", "--target", "y", "--drop", "x", "table.csv"],
+            "missing. Put it before the options",
+        ),
         (["fit", "table.csv", "--target", "y", "--n-rules", "0"], "--n-rules"),
         (["fit", "table.csv", "--target", "y", "--max-thresholds", "0"], "--max-thresholds"),
         (["fit", "table.csv", "--target", "y", "--l2-regularization=nan"], "--l2-regularization"),
@@ -121,6 +127,15 @@ def test_defaults_are_those_of_the_estimators():
     assert {name: ours[name].default for name in shared} == {
         name: theirs[name].default for name in shared
     }
+
+
+def test_counts_and_objectives_read_well(run, tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("x,cost\n" + "".join(f"{x},{100 * (x > 4)}\n" for x in range(8)))
+    code, out, _ = run("fit", path, "--target", "cost", "--task", "regression", "--n-rules", "1")
+    assert code == 0
+    assert re.search(r"\b1 node,", out)
+    assert re.search(r" \d{4} +proven optimal", out)
 
 
 def test_demo_tells_its_story():

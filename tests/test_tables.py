@@ -442,6 +442,14 @@ class TestRejected:
         ):
             as_table(X)
 
+    def test_row_of_a_data_frame(self):
+        frame = pd.DataFrame({"age": [34, 71], "smoker": ["no", "yes"]})
+        with pytest.raises(
+            ValueError, match=r"double brackets keep a part .* frame\.iloc\[\[0\]\]"
+        ):
+            as_table(frame.iloc[0])
+        assert as_table(frame.iloc[[0]]).n_rows == 1
+
     @pytest.mark.parametrize(
         ("X", "got"), [(np.zeros((1, 1, 1)), "3D array"), (np.float64(1), "scalar array")]
     )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     assert_all_finite,
@@ -35,7 +34,7 @@ from laconic.propositions import (
 from laconic.rules import Proposition, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.tables import Rows, Table, as_table
-from laconic.targets import are_whole, as_1d, check_all_present
+from laconic.targets import as_1d, check_all_present, check_discrete
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
@@ -377,8 +376,7 @@ class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
         # Integers, booleans and texts are finite, and classes in any case.
         if labels.dtype.kind not in "iubU":
             assert_all_finite(labels, input_name="y")
-            if not are_whole(labels):
-                check_classification_targets(labels)
+            check_discrete(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
         if len(classes) > 2:

@@ -331,7 +331,7 @@ def _as_array(X: Any) -> NDArray[Any]:
             "Pass real and imaginary parts as separate columns."
         )
     if array.ndim != 2:
-        raise ValueError(_dimension_message(array))
+        raise ValueError(_dimension_message(array, is_series=hasattr(X, "iloc")))
     return array
 
 
@@ -346,17 +346,21 @@ def _conversion_advice(X: Any) -> str:
     return "Convert it to one of these."
 
 
-def _dimension_message(array: NDArray[Any]) -> str:
+def _dimension_message(array: NDArray[Any], is_series: bool) -> str:
     if array.dtype == object and array.ndim == 1 and {list, tuple} & set(map(type, array.tolist())):
         return (
             "All rows of X must have the same length. "
             "Got rows of different lengths. Fill the gaps with None (missing)."
         )
     got = "scalar array" if array.ndim == 0 else f"{array.ndim}D array"
+    advice = (
+        "double brackets keep a part of a frame two-dimensional, frame.iloc[[0]] or frame[['age']]."
+        if is_series
+        else "array.reshape(-1, 1) makes one column, array.reshape(1, -1) one row."
+    )
     return (
         f"Expected 2D array, got {got} instead (shape {array.shape}). Reshape your data "
-        "to one row per sample and one column per feature: array.reshape(-1, 1) makes "
-        "one column, array.reshape(1, -1) one row."
+        f"to one row per sample and one column per feature: {advice}"
     )
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from laconic.tables import is_present
 
-__all__ = ["are_whole", "as_1d", "check_all_present"]
+__all__ = ["as_1d", "check_all_present", "check_discrete"]
 
 
 def as_1d(y: ArrayLike) -> NDArray[Any]:
@@ -23,9 +24,17 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
     return labels
 
 
-def are_whole(labels: NDArray[Any]) -> bool:
-    """Tell whether labels are floats without a fraction, which are classes like integers."""
-    return labels.dtype.kind == "f" and bool((np.trunc(labels) == labels).all())
+def check_discrete(labels: NDArray[Any]) -> None:
+    """Refuse labels that are no classes, and say what learns numbers with a fraction."""
+    # scikit-learn's check of whole numbers takes as long as a rule takes to fit.
+    if labels.dtype.kind == "f" and (np.trunc(labels) == labels).all():
+        return
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        if labels.dtype.kind != "f":
+            raise
+        raise ValueError(f"{error} Use RuleBoostingRegressor to predict numbers.") from None
 
 
 def check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:

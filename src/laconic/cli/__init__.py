@@ -79,7 +79,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except cyclopts.CycloptsError as error:
-        screen.complain(f"error: {error}")
+        screen.complain(f"error: {_usage_message(error)}")
         return EXIT_USAGE
     except (files.CommandError, ValueError, TypeError, OSError) as error:
         screen.complain(f"error: {error}")
@@ -100,6 +100,21 @@ def _run(tokens: Sequence[str] | None) -> int:
         app.command(command)
     called, arguments, *_ = app.parse_args(tokens, exit_on_error=False, print_error=False)
     return called(*arguments.args, **arguments.kwargs) or 0
+
+
+def _usage_message(error: cyclopts.CycloptsError) -> str:
+    """Say of an argument that is not there that it is missing, and why that may be."""
+    is_absent = isinstance(error, cyclopts.MissingArgumentError) and error.keyword is None
+    if not is_absent or error.argument is None:
+        return str(error)
+    message = str(error).replace("requires an argument", "is required, but missing")
+    has_options = any(token.startswith("-") for token in error.root_input_tokens or ())
+    if error.argument.field_info.is_keyword or not has_options:
+        return message
+    return (
+        f"{message} Put it before the options: those that take several values, such as --missing, "
+        "take all that follow."
+    )
 
 
 def demo() -> None:

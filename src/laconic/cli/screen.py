@@ -107,7 +107,7 @@ class FitScreen:
         line = Text(f"{number}: {visible(str(progress.rules[-1]))}  ")
         line.append(
             f"{_describe_result(result)}, objective {result.objective_value:.4g}, "
-            f"{result.counters.get('nodes', 0):,} nodes, {result.seconds:.2g} s",
+            f"{_count(result.counters.get('nodes', 0), 'node')}, {result.seconds:.2g} s",
             style="dim",
         )
         self._print_line(line)
@@ -183,7 +183,7 @@ def rules_table(
         ]
         if n_covered is not None:
             cells.append(Text(str(n_covered[number - 1])))
-        cells.append(Text(f"{result.objective_value:#.4g}"))
+        cells.append(Text(f"{result.objective_value:#.4g}".removesuffix(".")))
         if title is None:
             cells.append(Text(describe_certificate(result)))
         table.add_row(*cells)
@@ -274,7 +274,7 @@ def closing_lines(estimator: Estimator, scores: str) -> Iterator[str]:
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def make_table(title: str | None = None) -> Table:
