@@ -136,7 +136,9 @@ Result run(PythonInterrupt& interrupt, Search&& search) {
 Bound bound_from_name(const std::string& name) {
     if (name == "row_classes") return Bound::row_classes;
     if (name == "paper") return Bound::paper;
-    throw nb::value_error(("bound must be 'row_classes' or 'paper'. Got '" + name + "'.").c_str());
+    if (name == "ranges") return Bound::ranges;
+    throw nb::value_error(
+        ("bound must be 'row_classes', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
 }
 
 const char* status_name(Status status) {

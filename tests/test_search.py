@@ -305,7 +305,7 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
         ({"without": ["magic"]}, r"without must name some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
-        ({"bound": "loose"}, r"bound must be one of row_classes, paper. Got 'loose'"),
+        ({"bound": "loose"}, r"bound must be one of row_classes, ranges, paper. Got 'loose'"),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):

@@ -14,7 +14,7 @@ from laconic.search.problem import (
     is_whole,
 )
 
-BOUNDS = ("row_classes", "paper")
+BOUNDS = ("row_classes", "ranges", "paper")
 
 INGREDIENTS = (
     "beam",
