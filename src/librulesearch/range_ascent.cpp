@@ -9,6 +9,7 @@ namespace {
 // Climbs of either kind. The search goes on improving what they find, so that more of them cost
 // more than they save.
 constexpr int n_climbs = 60;
+constexpr int n_climbs_nearby = 200;
 
 // Sides that are opened to leave a box: few, to come back near it.
 constexpr std::size_t most_opened = 4;
@@ -27,7 +28,8 @@ RangeOffer RangeAscent::climb(std::vector<Level> cuts) {
     double value = sums.coverage < limits_.min_coverage ? -1.0 : problem_.value(sums);
     // Each side in turn, until none has improved since its last turn.
     std::size_t n_cut = n_cuts(cuts);
-    for (std::size_t side = 0, n_idle = 0; n_idle < n_sides; side = (side + 1) % n_sides) {
+    for (std::size_t turn = 0, n_idle = 0; n_idle < n_sides; turn = (turn + 1) % n_sides) {
+        const std::size_t side = turns_[turn];
         ++n_idle;
         const bool is_cut = cuts[side] < sides_.top(side);
         if (!is_cut && n_cut >= limits_.max_conditions) continue;
@@ -98,14 +100,23 @@ std::vector<Level> RangeAscent::near(std::vector<Level> cuts) {
     return cuts;
 }
 
+void RangeAscent::shuffle_turns() {
+    for (std::size_t k = turns_.size(); k > 1; --k) std::swap(turns_[k - 1], turns_[below(k)]);
+}
+
 RangeOffer RangeAscent::climb_from_everywhere(const Interrupt& interrupt) {
     RangeOffer best = climb(everything());
     const auto take = [&](RangeOffer offer) {
         if (offer.value > best.value) best = std::move(offer);
     };
-    for (int k = 0; k < n_climbs && !interrupt.is_requested(); ++k)
+    for (int k = 0; k < n_climbs && !interrupt.is_requested(); ++k) {
+        shuffle_turns();
         take(climb(around_random_row()));
-    for (int k = 0; k < n_climbs && !interrupt.is_requested(); ++k) take(climb(near(best.cuts)));
+    }
+    for (int k = 0; k < n_climbs_nearby && !interrupt.is_requested(); ++k) {
+        shuffle_turns();
+        take(climb(near(best.cuts)));
+    }
     return best;
 }
 

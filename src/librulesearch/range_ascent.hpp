@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -18,7 +19,9 @@ class RangeAscent {
   public:
     RangeAscent(const Problem& problem, const Sides& sides, const SignedRows& rows,
                 const Limits& limits)
-        : problem_(problem), sides_(sides), rows_(rows), limits_(limits) {}
+        : problem_(problem), sides_(sides), rows_(rows), limits_(limits), turns_(sides.n_sides()) {
+        std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+    }
 
     /// Climbs from a box within the limit on conditions; the value is -1 if none on the way, the
     /// start included, covers enough. O(sides * rows) per pass.
@@ -40,6 +43,7 @@ class RangeAscent {
     std::vector<Level> everything() const;
     std::vector<Level> around_random_row();
     std::vector<Level> near(std::vector<Level> cuts);
+    void shuffle_turns();
     std::size_t below(std::size_t end) { return random_() % end; }
 
     const Problem& problem_;
@@ -47,6 +51,7 @@ class RangeAscent {
     const SignedRows& rows_;
     const Limits& limits_;
     std::vector<std::uint32_t> n_beyond_;  // by row: sides on which it is beyond the cut
+    std::vector<std::size_t> turns_;       // order in which sides move
     std::mt19937_64 random_{0};
 };
 

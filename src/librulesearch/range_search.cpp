@@ -18,7 +18,8 @@
 namespace rulesearch {
 namespace {
 
-// Values further below the best one than this are not wanted, however they were rounded.
+// Bounds are sums of many prices: those that are above the incumbent by no more than this may be
+// ties, and are looked at when the rest is proven. Values that far below it are not wanted.
 constexpr double value_slack = 1e-11;
 
 // Nodes that may be spent on ties, in proportion to those of the proof and at least: where ties are
@@ -63,7 +64,7 @@ class RangeSearch {
         const double factor = limits_.approximation_factor;
         goal.value = value * (1.0 - value_slack);
         goal.threshold =
-            factor < 1.0 ? value / factor * (1.0 - 1e-15) : value * (1.0 + rounding_slack);
+            factor < 1.0 ? value / factor * (1.0 - 1e-15) : value * (1.0 + value_slack);
         goal.threshold = std::max(goal.threshold, std::numeric_limits<double>::min());
         goal.max_cuts = std::min(limits_.max_conditions, sides_.n_sides());
         goal.is_limited = goal.max_cuts < sides_.n_sides();
@@ -202,7 +203,7 @@ class RangeSearch {
         result.query = incumbent_.query();
         double bound = relaxed_bound_;
         if (!boundary_.empty()) bound = std::max(bound, boundary_.bound());
-        const bool is_optimal = bound <= result.value * (1.0 + rounding_slack);
+        const bool is_optimal = bound <= result.value * (1.0 + value_slack);
         result.bound = is_optimal ? result.value : bound;
         if (is_optimal) {
             result.status = Status::optimal;
