@@ -217,7 +217,9 @@ NB_MODULE(_core, m) {
             },
             "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Propositions::n_columns,
-                     "Propositions that are neither constant nor equal to an earlier one.");
+                     "Propositions that are neither constant nor equal to an earlier one.")
+        .def_prop_ro("n_chains", &Propositions::n_chains,
+                     "Chains of nested extents that the columns are sorted into.");
 
     nb::class_<PropositionsBuilder>(m, "PropositionsBuilder",
                                     "Takes extents one by one and keeps a bit per row.")

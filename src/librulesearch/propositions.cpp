@@ -212,6 +212,7 @@ void PropositionsBuilder::find_chains() {
             propositions_.links_[column] = {static_cast<std::uint32_t>(best), level++};
         tops[best] = run.back();
     }
+    propositions_.n_chains_ = tops.size();
 }
 
 std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns) const {
