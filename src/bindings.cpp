@@ -136,7 +136,9 @@ Result run(PythonInterrupt& interrupt, Search&& search) {
 Bound bound_from_name(const std::string& name) {
     if (name == "row_classes") return Bound::row_classes;
     if (name == "paper") return Bound::paper;
-    throw nb::value_error(("bound must be 'row_classes' or 'paper'. Got '" + name + "'.").c_str());
+    if (name == "ranges") return Bound::ranges;
+    throw nb::value_error(
+        ("bound must be 'row_classes', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
 }
 
 const char* status_name(Status status) {
@@ -215,7 +217,9 @@ NB_MODULE(_core, m) {
             },
             "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Propositions::n_columns,
-                     "Propositions that are neither constant nor equal to an earlier one.");
+                     "Propositions that are neither constant nor equal to an earlier one.")
+        .def_prop_ro("n_chains", &Propositions::n_chains,
+                     "Chains of nested extents that the columns are sorted into.");
 
     nb::class_<PropositionsBuilder>(m, "PropositionsBuilder",
                                     "Takes extents one by one and keeps a bit per row.")

@@ -305,9 +305,48 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
         ({"without": ["magic"]}, r"without must name some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
-        ({"bound": "loose"}, r"bound must be one of row_classes, paper. Got 'loose'"),
+        ({"bound": "loose"}, r"bound must be one of auto, row_classes, ranges, paper. Got 'loose'"),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):
     with pytest.raises(ValueError, match=message):
         search(medium_problem, **arguments)
+
+
+def thresholds_problem(n_rows=120):
+    """Every value of two features a threshold."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, n_rows))
+    below = (x[:, None, :] <= np.sort(x)[:, :-1, None]).reshape(-1, n_rows)
+    gradients = rng.normal(size=n_rows) + 2.0 * ((x[0] > 0.2) & (x[1] < 0.5))
+    return SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(n_rows), 2.0)
+
+
+def test_many_thresholds_are_searched_by_ranges():
+    problem = thresholds_problem()
+    assert problem.propositions.n_chains == 4
+    ranges = search(problem, bound="ranges")
+    assert ranges.is_optimal
+    assert search(problem).counters == ranges.counters
+    classes = search(problem, bound="row_classes")
+    assert (ranges.query, ranges.objective_value) == (classes.query, classes.objective_value)
+    assert search(problem, max_conditions=2).counters != ranges.counters
+
+
+@pytest.mark.parametrize("options", [{}, {"node_limit": 10}, {"approximation_factor": 0.8}])
+def test_ranges_are_the_same_for_any_number_of_threads(options):
+    results = [
+        search(thresholds_problem(), bound="ranges", n_jobs=n_jobs, beam_width=0, **options)
+        for n_jobs in (1, 2, 3)
+    ]
+    for result in results[1:]:
+        assert (result.query, result.bound) == (results[0].query, results[0].bound)
+        assert result.counters == results[0].counters
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_conditions": 2}, {"min_coverage": 30}])
+def test_ranges_agree_with_row_classes(limits):
+    problem = thresholds_problem(60)
+    ranges = search(problem, bound="ranges", **limits)
+    classes = search(problem, bound="row_classes", **limits)
+    assert (ranges.query, ranges.bound) == (classes.query, classes.bound)

@@ -25,6 +25,10 @@ OPTIMAL_VARIANTS = [
     {"without": ["leaves", "tangents", "reordering"]},
     {"without": ["leaves", "row_classes"], "n_jobs": 2},
     {"without": ["leaves", "beam"], "memory_limit": 0},
+    {"bound": "ranges"},
+    {"bound": "ranges", "beam_width": 0},
+    {"bound": "ranges", "n_jobs": 2},
+    {"bound": "ranges", "beam_width": 0, "memory_limit": 0},
 ]
 REFERENCE_VARIANTS = [
     {},
@@ -88,6 +92,10 @@ def test_stopped_searches_keep_true_bounds(number):
             ("optimal", {"approximation_factor": 0.7}),
             ("optimal", {"approximation_factor": 0.7, "without": ["leaves", "beam"]}),
             ("optimal", {"node_limit": 3, "without": ["leaves", "beam"]}),
+            ("optimal", {"bound": "ranges", "node_limit": 1}),
+            ("optimal", {"bound": "ranges", "node_limit": 3, "beam_width": 0}),
+            ("optimal", {"bound": "ranges", "approximation_factor": 0.7}),
+            ("optimal", {"bound": "ranges", "approximation_factor": 0.7, "beam_width": 0}),
             ("reference", {"approximation_factor": 0.7}),
             ("greedy", {}),
             ("beam", {"width": 3}),

@@ -33,6 +33,10 @@ class Propositions:
     def n_columns(self) -> int:
         """Propositions that are neither constant nor equal to an earlier one."""
 
+    @property
+    def n_chains(self) -> int:
+        """Chains of nested extents that the columns are sorted into."""
+
 class PropositionsBuilder:
     """Takes extents one by one and keeps a bit per row."""
 

@@ -33,6 +33,7 @@ from laconic.propositions import (
 )
 from laconic.rules import Proposition, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.search.optimal import has_long_chains
 from laconic.tables import Rows, Table, as_table
 from laconic.targets import as_1d, check_all_present, check_discrete
 
@@ -44,6 +45,8 @@ Floats = NDArray[np.float64]
 # nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
 # so that a model does not depend on the machine.
 AFFORDABLE_WORK = 600_000_000
+# With many thresholds per feature, it is the chains of thresholds that count.
+COLUMNS_PER_CHAIN = 10
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
@@ -249,7 +252,10 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
     def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
         node_limit = self.node_limit
         if node_limit == "auto":
-            size = max(1, len(candidates) * candidates.extents.n_rows)
+            n_columns = len(candidates)
+            if has_long_chains(candidates.extents, self.max_conditions):
+                n_columns = COLUMNS_PER_CHAIN * candidates.extents.n_chains
+            size = max(1, n_columns * candidates.extents.n_rows)
             node_limit = min(max(AFFORDABLE_WORK // size, 20), 20_000)
         return {
             "method": self.search,

@@ -10,6 +10,7 @@
 #include "librulesearch/control.hpp"
 #include "librulesearch/expander.hpp"
 #include "librulesearch/incumbent.hpp"
+#include "librulesearch/range_search.hpp"
 #include "librulesearch/search_tree.hpp"
 #include "librulesearch/sorted_rows.hpp"
 #include "librulesearch/workers.hpp"
@@ -157,6 +158,7 @@ class BranchAndBound {
 }  // namespace
 
 Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
+    if (options.bound == Bound::ranges) return optimal_over_ranges(problem, limits, options);
     return BranchAndBound(problem, limits, options).solve();
 }
 

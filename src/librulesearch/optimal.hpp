@@ -11,8 +11,9 @@ namespace rulesearch {
 
 /// Which row subsets a bound admits.
 enum class Bound {
-    paper,       // any subset of the covered rows
-    row_classes  // only subsets that the candidates can express
+    paper,        // any subset of the covered rows
+    row_classes,  // only subsets that the candidates can express
+    ranges        // as few as ranges of cuts on chains of nested columns leave
 };
 
 struct OptimalOptions {

@@ -4,10 +4,15 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace rulesearch {
 namespace {
+
+// Propositions between two thresholds of a feature: those of the same thresholds the other way
+// round, and some that another feature has, too.
+constexpr std::size_t nearby = 16;
 
 using BitBlock = std::array<Word, word_bits>;
 
@@ -164,32 +169,50 @@ void PropositionsBuilder::find_distinct_rows() {
     propositions_.n_distinct_rows_ = numbers.size();
 }
 
-/// From small to large, each column goes on top of the chain with the largest top inside it.
+/// From small to large, each column goes on top of a chain with a top inside it: the nearest one
+/// within a few propositions, which is the previous threshold of the same feature. Then whole
+/// chains go on top of others, where that is possible.
 void PropositionsBuilder::find_chains() {
     const std::vector<BitSet>& columns = propositions_.columns_;
-    struct Sized {
-        std::size_t size, column;
-    };
-    std::vector<Sized> order;
-    for (std::size_t column = 0; column < columns.size(); ++column)
-        order.push_back({columns[column].size(), column});
+    std::vector<std::size_t> sizes, order(columns.size());
+    for (const BitSet& column : columns) sizes.push_back(column.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [](const Sized& a, const Sized& b) { return a.size < b.size; });
+                     [&](std::size_t a, std::size_t b) { return sizes[a] < sizes[b]; });
+    const auto distance = [&](std::size_t a, std::size_t b) {
+        const std::size_t i = propositions_.proposition_index_[a];
+        const std::size_t j = propositions_.proposition_index_[b];
+        return i < j ? j - i : i - j;
+    };
+    std::vector<std::vector<std::size_t>> runs;
+    for (const std::size_t column : order) {
+        std::size_t best = runs.size(), least = nearby + 1;
+        for (std::size_t run = 0; run < runs.size(); ++run) {
+            const std::size_t top = runs[run].back();
+            if (distance(top, column) >= least || !columns[top].is_subset_of(columns[column]))
+                continue;
+            best = run;
+            least = distance(top, column);
+        }
+        if (best == runs.size()) runs.emplace_back();
+        runs[best].push_back(column);
+    }
+    // Runs come in ascending order of their smallest columns.
     propositions_.links_.resize(columns.size());
-    std::vector<Sized> tops;  // by chain
-    for (const Sized& entry : order) {
+    std::vector<std::size_t> tops;  // by chain
+    for (const std::vector<std::size_t>& run : runs) {
         std::size_t best = tops.size();
         for (std::size_t chain = 0; chain < tops.size(); ++chain) {
-            const bool is_larger = best == tops.size() || tops[chain].size > tops[best].size;
-            if (is_larger && columns[tops[chain].column].is_subset_of(columns[entry.column]))
-                best = chain;
+            const bool is_larger = best == tops.size() || sizes[tops[chain]] > sizes[tops[best]];
+            if (is_larger && columns[tops[chain]].is_subset_of(columns[run.front()])) best = chain;
         }
-        const std::uint32_t level =
-            best == tops.size() ? 0 : propositions_.links_[tops[best].column].level + 1;
-        if (best == tops.size()) tops.push_back(entry);
-        tops[best] = entry;
-        propositions_.links_[entry.column] = {static_cast<std::uint32_t>(best), level};
+        std::uint32_t level = best == tops.size() ? 0 : propositions_.links_[tops[best]].level + 1;
+        if (best == tops.size()) tops.emplace_back();
+        for (const std::size_t column : run)
+            propositions_.links_[column] = {static_cast<std::uint32_t>(best), level++};
+        tops[best] = run.back();
     }
+    propositions_.n_chains_ = tops.size();
 }
 
 std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns) const {

@@ -44,6 +44,7 @@ class Propositions {
         std::uint32_t level;
     };
     const Link& link(std::size_t column) const { return links_[column]; }
+    std::size_t n_chains() const { return n_chains_; }
 
   private:
     friend class PropositionsBuilder;
@@ -60,6 +61,7 @@ class Propositions {
     std::vector<BitSet> columns_;
     std::vector<Word> signatures_;
     std::vector<Link> links_;  // by column
+    std::size_t n_chains_ = 0;
 };
 
 /// Takes the extents of propositions one after the other and keeps a bit per row and column, so

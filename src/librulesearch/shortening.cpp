@@ -11,53 +11,33 @@
 namespace rulesearch {
 namespace {
 
-// Sets looked at in search of the shortest query: some ten milliseconds. Queries of up to four or
-// five columns, which is what people read, are found long before.
+// Sets looked at in search of the shortest queries: some ten milliseconds. Queries of up to ten
+// columns, more than people read, are found long before.
 constexpr std::size_t work_limit = 5'000'000;
 
-/// A query has a given extent if all its columns contain it (are in its *closure*) and each row
-/// outside is missed by one of them. So the shortest one is a smallest set of columns that hits,
-/// for each row outside, the set of closure columns that miss it.
-class HittingSet {
+/// Smallest sets of members that hit each of some given sets.
+class HittingSets {
   public:
-    HittingSet(const Propositions& propositions, const BitSet& extent) {
-        stride_ = propositions.stride();
-        n_columns_ = propositions.n_columns();
-        std::vector<Word> closure = BitSet(n_columns_, true).words();
-        extent.for_each([&](std::size_t row) {
-            for (std::size_t w = 0; w < stride_; ++w) closure[w] &= propositions.signature(row)[w];
-        });
-        for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row) {
-            if (extent.contains(row)) continue;
-            for (std::size_t w = 0; w < stride_; ++w)
-                words_.push_back(closure[w] & ~propositions.signature(row)[w]);
-        }
+    /// `sets`: `n_words(n_members)` words each.
+    HittingSets(std::size_t n_members, std::vector<Word> sets)
+        : n_members_(n_members), stride_(n_words(n_members)), words_(std::move(sets)) {
         keep_minimal_sets();
     }
 
-    std::vector<std::size_t> solve() {
-        std::vector<std::size_t> members = greedy();
-        std::vector<Word> allowed(stride_, ~Word{0});
-        // The smallest size.
+    /// Calls `visit(members)` for all smallest hitting sets. If that takes too long, for some of
+    /// them and for one that may have a few members too many.
+    template <typename Visitor>
+    void for_each_smallest(Visitor&& visit) {
+        const std::vector<std::size_t> members = greedy();
+        const std::vector<Word> allowed(stride_, ~Word{0});
         std::size_t size = 0;
-        for (; size < members.size(); ++size) {
-            const std::optional<bool> is_enough = can_hit(all(), allowed, size);
-            if (!is_enough) return members;  // out of work
-            if (*is_enough) break;
+        std::optional<bool> is_enough = false;
+        while (size < members.size() && is_enough && !*is_enough) {
+            is_enough = can_hit(all(), allowed, size);
+            if (is_enough && !*is_enough) ++size;
         }
-        // The first set of that size: one member after the other, each as small as it can be.
-        std::vector<std::size_t> first;
-        std::vector<std::uint32_t> open = all();
-        for (std::size_t k = 0; first.size() < size && k < n_columns_; ++k) {
-            allowed[k / word_bits] &= ~(Word{1} << (k % word_bits));
-            const std::vector<std::uint32_t> rest = not_hit(open, k);
-            const std::optional<bool> is_enough = can_hit(rest, allowed, size - first.size() - 1);
-            if (!is_enough) return members;
-            if (!*is_enough) continue;
-            first.push_back(k);
-            open = rest;
-        }
-        return first;
+        std::vector<std::size_t> found;
+        if (!is_enough || !visit_all(all(), allowed, size, found, visit)) visit(members);
     }
 
   private:
@@ -118,12 +98,12 @@ class HittingSet {
         words_ = std::move(words);
     }
 
-    /// The column that hits most sets first (the smallest of several), then what became superfluous
+    /// The member that hits most sets first (the smallest of several), then what became superfluous
     /// is taken out again. Ascending.
     std::vector<std::size_t> greedy() const {
         std::vector<std::size_t> members;
         for (std::vector<std::uint32_t> open = all(); !open.empty();) {
-            std::vector<std::size_t> n_hits(n_columns_);
+            std::vector<std::size_t> n_hits(n_members_);
             for (const std::uint32_t i : open) {
                 for (std::size_t w = 0; w < stride_; ++w)
                     for_each_bit(set(i)[w], w * word_bits, [&](std::size_t k) { ++n_hits[k]; });
@@ -143,7 +123,7 @@ class HittingSet {
         return members;
     }
 
-    /// Whether `size` of the allowed columns hit the open sets; nothing when the work limit is
+    /// Whether `size` of the allowed members hit the open sets; nothing when the work limit is
     /// reached. Branches over the members of the smallest open set, as one of them is needed.
     std::optional<bool> can_hit(const std::vector<std::uint32_t>& open,
                                 const std::vector<Word>& allowed, std::size_t size) {
@@ -171,16 +151,153 @@ class HittingSet {
         return false;
     }
 
-    std::size_t n_columns_;
-    std::size_t stride_;       // words of a set of columns
-    std::vector<Word> words_;  // by row outside: closure columns that miss it
+    /// The same, for all of them. False when the work limit is reached.
+    template <typename Visitor>
+    bool visit_all(const std::vector<std::uint32_t>& open, std::vector<Word> allowed,
+                   std::size_t size, std::vector<std::size_t>& found, Visitor&& visit) {
+        if (open.empty()) {
+            visit(found);
+            return true;
+        }
+        if (size == 0) return true;
+        work_ += open.size();
+        if (work_ > work_limit) return false;
+        for (std::size_t w = 0; w < stride_; ++w) {
+            for (Word bits = set(open.front())[w] & allowed[w]; bits != 0; bits &= bits - 1) {
+                const std::size_t k =
+                    w * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
+                // Sets with this member are visited now and not again.
+                allowed[w] &= ~(bits & -bits);
+                found.push_back(k);
+                const bool is_done = visit_all(not_hit(open, k), allowed, size - 1, found, visit);
+                found.pop_back();
+                if (!is_done) return false;
+            }
+        }
+        return true;
+    }
+
+    std::size_t n_members_;
+    std::size_t stride_;       // words of a set
+    std::vector<Word> words_;  // by set
     std::size_t work_ = 0;
+};
+
+/// A query has a given extent if all its columns contain it (are in its *closure*) and each row
+/// outside is missed by one of them. Of one chain the smallest closure column misses most, so a
+/// shortest query is a smallest set of chains whose smallest columns miss all rows outside. Some
+/// of its columns can be exchanged for larger ones that come earlier.
+class Shortening {
+  public:
+    Shortening(const Propositions& propositions, const BitSet& extent)
+        : propositions_(propositions) {
+        find_options(extent);
+        for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row)
+            if (!extent.contains(row)) outside_.push_back(row);
+    }
+
+    std::vector<std::size_t> solve() {
+        const std::size_t stride = n_words(options_.size());
+        std::vector<Word> sets(outside_.size() * stride, 0);
+        for (std::size_t i = 0; i < outside_.size(); ++i) {
+            for (std::size_t k = 0; k < options_.size(); ++k) {
+                if (misses(options_[k].front(), outside_[i]))
+                    sets[i * stride + k / word_bits] |= Word{1} << (k % word_bits);
+            }
+        }
+        std::optional<std::vector<std::size_t>> best;
+        HittingSets hitting_sets(options_.size(), std::move(sets));
+        hitting_sets.for_each_smallest([&](const std::vector<std::size_t>& chains) {
+            std::vector<std::size_t> query = first_query(chains);
+            const bool is_first = !best || query.size() < best->size() ||
+                                  (query.size() == best->size() && query < *best);
+            if (is_first) best = std::move(query);
+        });
+        return *best;
+    }
+
+  private:
+    bool misses(std::size_t column, std::size_t row) const {
+        return ((propositions_.signature(row)[column / word_bits] >> (column % word_bits)) & 1) ==
+               0;
+    }
+
+    /// By chain, the closure columns from small to large, without those that come after a smaller
+    /// one: that would be as good.
+    void find_options(const BitSet& extent) {
+        std::vector<Word> closure = BitSet(propositions_.n_columns(), true).words();
+        extent.for_each([&](std::size_t row) {
+            for (std::size_t w = 0; w < closure.size(); ++w)
+                closure[w] &= propositions_.signature(row)[w];
+        });
+        std::vector<std::vector<std::size_t>> chains;
+        BitSet(std::move(closure)).for_each([&](std::size_t column) {
+            const std::size_t chain = propositions_.link(column).chain;
+            if (chain >= chains.size()) chains.resize(chain + 1);
+            chains[chain].push_back(column);
+        });
+        for (std::vector<std::size_t>& chain : chains) {
+            std::sort(chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) {
+                return propositions_.link(a).level < propositions_.link(b).level;
+            });
+            std::vector<std::size_t> options;
+            for (const std::size_t column : chain)
+                if (options.empty() || column < options.back()) options.push_back(column);
+            if (!options.empty()) options_.push_back(std::move(options));
+        }
+    }
+
+    /// The lexicographically first query with one column of each of the given chains, which are as
+    /// few as can be: one column after the other, each as early as the others permit.
+    std::vector<std::size_t> first_query(std::vector<std::size_t> chains) const {
+        std::vector<std::size_t> query;
+        std::vector<std::size_t> open = outside_;
+        while (!chains.empty()) {
+            const auto [column, chain] = first_column(chains, open);
+            query.push_back(column);
+            std::erase(chains, chain);
+            std::erase_if(open, [&](std::size_t row) { return misses(column, row); });
+        }
+        return query;
+    }
+
+    struct Choice {
+        std::size_t column, chain;
+    };
+
+    Choice first_column(const std::vector<std::size_t>& chains,
+                        std::vector<std::size_t>& open) const {
+        std::vector<Choice> choices;
+        for (const std::size_t chain : chains)
+            for (const std::size_t column : options_[chain]) choices.push_back({column, chain});
+        std::sort(choices.begin(), choices.end(),
+                  [](const Choice& a, const Choice& b) { return a.column < b.column; });
+        for (const Choice& choice : choices) {
+            const auto is_lost = [&](std::size_t row) {
+                return !misses(choice.column, row) &&
+                       std::none_of(chains.begin(), chains.end(), [&](std::size_t chain) {
+                           const std::size_t column = options_[chain].front();
+                           return chain != choice.chain && column > choice.column &&
+                                  misses(column, row);
+                       });
+            };
+            const auto lost = std::find_if(open.begin(), open.end(), is_lost);
+            if (lost == open.end()) return choice;
+            // What one choice loses the next one is likely to lose.
+            std::rotate(open.begin(), lost, lost + 1);
+        }
+        return choices.back();  // not reached: the smallest columns lose no row
+    }
+
+    const Propositions& propositions_;
+    std::vector<std::vector<std::size_t>> options_;  // by chain that has any
+    std::vector<std::size_t> outside_;
 };
 
 }  // namespace
 
 std::vector<std::size_t> shorten_query(const Propositions& propositions, const BitSet& extent) {
-    return HittingSet(propositions, extent).solve();
+    return Shortening(propositions, extent).solve();
 }
 
 }  // namespace rulesearch
