@@ -253,10 +253,10 @@ class Shortening {
         std::vector<std::size_t> query;
         std::vector<std::size_t> open = outside_;
         while (!chains.empty()) {
-            const auto [column, chain] = first_column(chains, open);
-            query.push_back(column);
-            std::erase(chains, chain);
-            std::erase_if(open, [&](std::size_t row) { return misses(column, row); });
+            const Choice first = first_column(chains, open);
+            query.push_back(first.column);
+            std::erase(chains, first.chain);
+            std::erase_if(open, [&](std::size_t row) { return misses(first.column, row); });
         }
         return query;
     }
