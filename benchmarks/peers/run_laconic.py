@@ -18,9 +18,9 @@ from benchmarks.problems import paper_propositions
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
-MOST_REPEATS = 5
-# Enough for a median of five fits of two seconds; longer ones vary less.
-SECONDS_FOR_REPEATS = 10.0
+# The shorter a fit, the more it varies: the median of many fits of milliseconds, few of seconds.
+MOST_REPEATS = 51
+SECONDS_FOR_REPEATS = 3.0
 
 
 def make_model(task, bound):
