@@ -6,7 +6,6 @@ import pytest
 from laconic import Proposition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.coverage import RuleCoverage, rule_coverages
 from laconic.rules import RuleEnsemble
-from laconic.tables import as_table
 
 X = np.arange(6.0).reshape(-1, 1)
 HIGH = Rule(Query((Proposition("x0", ">", 3),)), 1.0)
@@ -15,7 +14,7 @@ NEVER = Rule(Query((Proposition("x0", ">", 9),)), 1.0)
 
 def test_rows_and_means():
     y = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 4.0])
-    high, never = rule_coverages(RuleEnsemble((HIGH, NEVER)), as_table(X), y)
+    high, never = rule_coverages(RuleEnsemble((HIGH, NEVER)).covered(X).T, y)
     assert high == RuleCoverage(2.0, 2 / 6, 3.0)
     assert (never.coverage, never.share) == (0.0, 0.0)
     assert np.isnan(never.mean_target)
@@ -23,7 +22,7 @@ def test_rows_and_means():
 
 def test_weights():
     weights = np.array([1.0, 1.0, 1.0, 1.0, 3.0, 1.0])
-    [high] = rule_coverages(RuleEnsemble((HIGH,)), as_table(X), X[:, 0], weights)
+    [high] = rule_coverages(RuleEnsemble((HIGH,)).covered(X).T, X[:, 0], weights)
     assert high == RuleCoverage(4.0, 0.5, (3 * 4 + 5) / 4)
 
 
@@ -46,6 +45,6 @@ def test_warm_start_and_refit():
     y = [0.0, 0.0, 1.0, 1.0, 5.0, 5.0]
     model = RuleBoostingRegressor(1, warm_start=True).fit(X, y)
     model.set_params(n_rules=3).fit(X, y)
-    assert len(model.rule_coverages_) == model.ensemble_.n_rules == 3
+    assert model.rule_coverages_ == rule_coverages(model.ensemble_.covered(X).T, np.array(y))
     with pytest.raises(ValueError, match="n_rules"):
         model.set_params(n_rules=0, warm_start=False).fit(X, y)

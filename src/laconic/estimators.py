@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -186,7 +187,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
     ) -> None:
         """Add rules to the given start.
 
-        Sets: ensemble_, search_results_.
+        Sets: ensemble_, search_results_, rule_coverages_.
         """
         y, weights = y[counted], None if weights is None else weights[counted]
         if self._has_model:
@@ -202,7 +203,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             rules, results = [], []
             intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
             raw_predictions = np.full(len(y), intercept)
-        n_before, is_interrupted = len(rules), False
+        n_before, n_results_before, is_interrupted = len(rules), len(results), False
 
         def report(search: SearchProgress | None = None) -> bool:
             progress = FitProgress(tuple(rules), tuple(results), self.n_rules, search)
@@ -236,10 +237,14 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             if self.on_interrupt == "raise" or not rules:
                 raise
             is_interrupted = True
+        covered_before = self.ensemble_.covered(table)[counted].T if n_before > 0 else ()
+        covered_now = (
+            candidates.extents.covered(list(result.query)) for result in results[n_results_before:]
+        )
+        shown = y > 0 if is_classifier(self) else y
+        self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), shown, weights)
         self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
         self.search_results_ = results
-        shown = y > 0 if is_classifier(self) else y
-        self.rule_coverages_ = rule_coverages(self.ensemble_, table, shown, weights, counted)
         if is_interrupted:
             warnings.warn(
                 f"Interrupted: the model has {len(rules)} of {self.n_rules} rules. Fit again with "
