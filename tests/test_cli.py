@@ -2,6 +2,7 @@
 
 import gzip
 import inspect
+import json
 import os
 import re
 import signal
@@ -22,6 +23,7 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.export import model_from_dict
 
 PROGRAM = [sys.executable, "-c", "import sys; from laconic.cli import main; sys.exit(main())"]
 
@@ -341,6 +343,27 @@ def test_predictions_are_those_of_the_api(run, model, tmp_path):
     assert written["prediction"].to_list() == estimator.predict(X).tolist()
     probabilities = written.select(written.columns[1:]).to_numpy()
     np.testing.assert_array_equal(probabilities, estimator.predict_proba(X))
+
+
+def test_models_as_json(run, model, table):
+    saved = model.read_text(encoding="utf-8")
+    assert run("show", model, "--json") == (0, saved, "")
+    code, out, _ = run("fit", table, "--target", "spent", "--drop", "client", "--json")
+    assert code == 0
+    assert len(model_from_dict(json.loads(out)).ensemble_) == 10
+
+
+def test_predictions_as_json(run, model, table):
+    code, out, err = run("predict", model, table, "--json", "--probabilities")
+    assert (code, err) == (0, "")
+    _, csv, _ = run("predict", model, table, "--probabilities")
+    assert json.loads(out) == pl.read_csv(csv.encode()).to_dicts()
+    _, out, _ = run("predict", model, table, "--json", "--keep-columns")
+    assert [*json.loads(out)[0]] == [*people().columns, "prediction"]
+
+
+def test_json_goes_to_the_standard_output(run, model, table, tmp_path):
+    refused(run("predict", model, table, "--json", "--output", tmp_path / "x.csv"), "Leave one of")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])

@@ -171,6 +171,7 @@ def fit(
     weight: str | None = None,
     drop: options.Names = (),
     missing: options.Texts = columns.DEFAULT_MISSING,
+    json: options.Flag = False,
     quiet: options.Flag = False,
 ) -> int:
     """Learn rules from a table.
@@ -223,6 +224,8 @@ def fit(
         Columns to leave out.
     missing : tuple of str
         Texts that mean a missing cell in CSV and TSV files, besides no text at all.
+    json : bool
+        Write the model to the standard output, as JSON, and else nothing but warnings and errors.
     quiet : bool
         Show nothing but warnings and errors.
     """
@@ -233,7 +236,7 @@ def fit(
         task = targets.detect_task(goal)
     y = targets.read_target(goal, task)
     sample_weight = None if weights is None else targets.read_weights(weights)
-    console = screen.make_console(quiet=quiet)
+    console = screen.make_console(quiet=quiet or json)
     progress = screen.FitScreen(console)
     make: type[Estimator] = (
         laconic.RuleBoostingClassifier
@@ -277,18 +280,25 @@ def fit(
         screen.print_text(console, line)
     if model is not None:
         screen.print_text(console, f"Saved to {screen.visible(str(model))}")
+    if json:
+        _write_model(estimator)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
 
 
-def show(model: Path, /) -> None:
+def show(model: Path, /, *, json: options.Flag = False) -> None:
     """Show the rules of a saved model.
 
     Parameters
     ----------
     model : Path
         File that 'laconic fit --model' or laconic.save_model wrote.
+    json : bool
+        Write the model as JSON.
     """
     estimator = files.load_model(model)
+    if json:
+        _write_model(estimator)
+        return
     console = screen.make_console()
     screen.print_text(console, f"{screen.describe_model(estimator)}\n")
     console.print(screen.rules_table(estimator), "", sep="\n")
@@ -299,6 +309,13 @@ def show(model: Path, /) -> None:
     )
 
 
+def _write_model(estimator: Estimator) -> None:
+    # Too slow to import before there is a model.
+    from laconic.export import to_json
+
+    screen.write_text(to_json(estimator))
+
+
 def predict(
     model: Path,
     table: Path,
@@ -307,6 +324,7 @@ def predict(
     output: Path | None = None,
     probabilities: options.Flag = False,
     keep_columns: options.Flag = False,
+    json: options.Flag = False,
     missing: options.Texts = columns.DEFAULT_MISSING,
 ) -> None:
     """Predict the target for the rows of a table.
@@ -324,12 +342,18 @@ def predict(
     keep_columns : bool
         Put the predictions next to the columns of the table. The cells of a CSV or TSV file stay
         exactly as they are.
+    json : bool
+        Write JSON: a list with an object per row.
     missing : tuple of str
         Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
     files.check_model_comes_first(model, table)
     estimator = files.load_model(model)
     if output is not None:
+        if json:
+            raise files.CommandError(
+                "--json writes to the standard output. Got --output too. Leave one of them out."
+            )
         files.check_destination(output, [model, table])
         files.check_suffix(output, files.OUTPUT_SUFFIXES)
     if probabilities and not isinstance(estimator, laconic.RuleBoostingClassifier):
@@ -343,7 +367,9 @@ def predict(
             names = [f"probability_{name}" for name in estimator.classes_.tolist()]
             predictions |= dict(zip(names, estimator.predict_proba(X).T, strict=True))
     result = columns.with_columns(cells, predictions, keep_columns)
-    if output is None:
-        screen.write_csv(result.write_csv())
+    if json:
+        screen.write_text(result.write_json() + "\n")
+    elif output is None:
+        screen.write_text(result.write_csv())
     else:
         files.write_table(result, output)

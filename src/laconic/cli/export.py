@@ -114,7 +114,7 @@ def export(
     elif to == "onnx":
         sys.stdout.buffer.write(content)
     else:
-        screen.write_csv(content.decode())
+        screen.write_text(content.decode())
 
 
 def _check_call(to: Target, given: dict[str, bool]) -> None:

@@ -71,7 +71,7 @@ def report(
             raise files.CommandError(str(error)) from None
     text = made.to_json() + "\n" if json else made.to_html()
     if output is None:
-        screen.write_csv(text)
+        screen.write_text(text)
     else:
         output.write_text(text, encoding="utf-8", newline="\n")
         screen.print_text(screen.make_console(), f"Saved to {screen.visible(str(output))}")

@@ -315,8 +315,8 @@ def visible(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def write_csv(text: str) -> None:
-    """Write a table to the standard output: as it is to a program, and safely to a terminal."""
+def write_text(text: str) -> None:
+    """Write text to the standard output: as it is to a program, and safely to a terminal."""
     sys.stdout.flush()
     if sys.stdout.isatty():
         text = "\n".join(map(visible, text.split("\n")))
