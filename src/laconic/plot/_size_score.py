@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import check_scoring
 from sklearn.utils.validation import check_is_fitted
 
+from laconic.evaluation import score_curve
 from laconic.plot._common import hide_frame, make_axes
 
 if TYPE_CHECKING:
@@ -97,12 +96,8 @@ class SizeScoreDisplay:
         display : SizeScoreDisplay
         """
         check_is_fitted(estimator)
-        scorer = check_scoring(estimator, scoring)
-        scores = [
-            scorer(_first_rules(estimator, size), X, y)
-            for size in range(len(estimator.ensemble_) + 1)
-        ]
-        display = cls(np.array(scores), score_name=_score_name(estimator, scoring), name=name)
+        scores = score_curve(estimator, X, y, scoring=scoring)
+        display = cls(scores, score_name=_score_name(estimator, scoring), name=name)
         return display.plot(ax, **line_options)
 
     def plot(self, ax: Axes | None = None, **line_options: Any) -> Self:
@@ -136,12 +131,6 @@ class SizeScoreDisplay:
         if self.name is not None:
             self.ax_.legend(frameon=False)
         return self
-
-
-def _first_rules(estimator: Estimator, size: int) -> Estimator:
-    smaller = copy.copy(estimator)
-    smaller.ensemble_ = estimator.ensemble_[:size]
-    return smaller
 
 
 def _score_name(estimator: Estimator, scoring: Any) -> str:
