@@ -189,15 +189,11 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
     for (const Split& split : splits) {
         if (interrupt.is_requested()) return true;
         RangeNode above = part_above(node, split), below = part_below(node, split);
-        if (split.side < sides_.n_sides()) {
-            rows_.choose(split.side);
-            above.bound = std::min(above.bound, bound_.at_or_above(node, split.side, split.level));
-            below.bound = std::min(below.bound, bound_.below(node, split.side, split.level));
-        } else {
-            above.bound = std::min(above.bound, bound_.between(above.low_slope, above.high_slope));
-            below.bound = std::min(below.bound, bound_.between(below.low_slope, below.high_slope));
-        }
-        const double promise = gain(above.bound) * gain(below.bound);
+        const auto [bound_above, bound_below] = bounds_of_parts(node, split, above, below);
+        above.bound = std::min(above.bound, bound_above);
+        below.bound = std::min(below.bound, bound_below);
+        // The node's own bound may come from a stronger argument: the reference is of this kind.
+        const double promise = gain(bound_above) * gain(bound_below);
         if (split.side < sides_.n_sides()) node.promises[split.side] = static_cast<float>(promise);
         const bool is_above_in_vain = is_given_up(above, goal, expansion);
         const bool is_below_in_vain = is_given_up(below, goal, expansion);
@@ -218,6 +214,18 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
         expansion.children.push_back(std::move(part));
     }
     return true;
+}
+
+/// Bounds of both parts from the rows of the node at hand.
+std::pair<double, double> RangeExpander::bounds_of_parts(const RangeNode& node, const Split& split,
+                                                         const RangeNode& above,
+                                                         const RangeNode& below) {
+    if (split.side == sides_.n_sides())
+        return {bound_.between(above.low_slope, above.high_slope),
+                bound_.between(below.low_slope, below.high_slope)};
+    rows_.choose(split.side);
+    return {bound_.at_or_above(node, split.side, split.level),
+            bound_.below(node, split.side, split.level)};
 }
 
 RangeNode RangeExpander::part_above(const RangeNode& node, const Split& split) const {

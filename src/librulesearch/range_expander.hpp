@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/control.hpp"
@@ -48,6 +49,8 @@ class RangeExpander {
     Level split_level(const RangeNode& node, std::size_t side, double gap) const;
     bool branch(RangeNode& node, const RangeGoal& goal, const Interrupt& interrupt,
                 RangeExpansion& expansion);
+    std::pair<double, double> bounds_of_parts(const RangeNode& node, const Split& split,
+                                              const RangeNode& above, const RangeNode& below);
     RangeNode part_above(const RangeNode& node, const Split& split) const;
     RangeNode part_below(const RangeNode& node, const Split& split) const;
 
