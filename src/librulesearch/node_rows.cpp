@@ -121,16 +121,13 @@ void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
     const std::size_t n = n_optional();
     levels_.resize(n_sides * n);
     n_outside_.assign(n, 0);
-    outside_.assign(n, 0);
     for (std::size_t i = 0; i < n; ++i) {
         number_[optional[i]] = static_cast<std::int32_t>(i);
         statistics_.push_back(rows.statistics(optional[i]));
         const Level* levels = rows.levels(optional[i]);
         for (std::size_t side = 0; side < n_sides; ++side) {
             levels_[side * n + i] = levels[side];
-            if (levels[side] <= node.tight[side]) continue;
-            ++n_outside_[i];
-            outside_[i] = static_cast<std::uint32_t>(side);
+            n_outside_[i] += levels[side] > node.tight[side];
         }
     }
     open_sides_.clear();
@@ -157,16 +154,27 @@ void NodeRows::find_implied() {
     n_implied_.assign(n_good_, 0);
     if (stride_ == 0) return;
     // `nearly_` holds rows that are beyond on one side so far, `implied_` those on none.
+    const auto keep = [&](std::size_t good) {
+        Word* none = implied_.data() + good * stride_;
+        Word* one = nearly_.data() + good * stride_;
+        for (std::size_t w = 0; w < stride_; ++w) {
+            one[w] = (one[w] & up_to_[w]) | (none[w] & ~up_to_[w]);
+            none[w] &= up_to_[w];
+        }
+    };
     for (const std::uint32_t side : open_sides_) {
-        choose(side);
-        for (std::size_t i = 0; i < n_good_; ++i) {
-            const Word* up_to = bad_up_to_row(i);
-            Word* none = implied_.data() + i * stride_;
-            Word* one = nearly_.data() + i * stride_;
-            for (std::size_t w = 0; w < stride_; ++w) {
-                one[w] = (one[w] & up_to[w]) | (none[w] & ~up_to[w]);
-                none[w] &= up_to[w];
+        up_to_.assign(stride_, 0);
+        const auto order = this->order(side);
+        // In steps of equal level, all up to the tightest cut being one of them.
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            const Level reach = std::max(level(order[begin], side), tight_[side]);
+            for (; end < order.size() && level(order[end], side) <= reach; ++end) {
+                if (order[end] < n_good_) continue;
+                const std::size_t bad = order[end] - n_good_;
+                up_to_[bad / word_bits] |= Word{1} << (bad % word_bits);
             }
+            for (std::size_t k = begin; k < end; ++k)
+                if (order[k] < n_good_) keep(order[k]);
         }
     }
     const Word last = n_bad_ % word_bits == 0 ? ~Word{0} : (Word{1} << (n_bad_ % word_bits)) - 1;
@@ -176,32 +184,6 @@ void NodeRows::find_implied() {
         for (std::size_t w = 0; w < stride_; ++w)
             n_implied_[i] += static_cast<std::uint32_t>(std::popcount(implied(i)[w]));
     }
-}
-
-void NodeRows::choose(std::size_t side) {
-    bad_levels_.clear();
-    prefixes_.resize((n_bad_ + 1) * stride_);
-    std::fill_n(prefixes_.begin(), stride_, 0);
-    for (const std::uint32_t i : order(side)) {
-        if (i < n_good_) continue;
-        Word* next = prefixes_.data() + (bad_levels_.size() + 1) * stride_;
-        std::copy(next - stride_, next, next);
-        next[(i - n_good_) / word_bits] |= Word{1} << ((i - n_good_) % word_bits);
-        bad_levels_.push_back(level(i, side));
-    }
-    n_up_to_.resize(n_good_);
-    std::uint32_t n_up_to = 0;
-    for (const std::uint32_t i : order(side)) {
-        if (i >= n_good_) continue;
-        const Level reach = std::max(level(i, side), tight_[side]);
-        while (n_up_to < n_bad_ && bad_levels_[n_up_to] <= reach) ++n_up_to;
-        n_up_to_[i] = n_up_to;
-    }
-}
-
-const Word* NodeRows::bad_up_to(Level level) const {
-    const auto end = std::upper_bound(bad_levels_.begin(), bad_levels_.end(), level);
-    return prefixes_.data() + static_cast<std::size_t>(end - bad_levels_.begin()) * stride_;
 }
 
 Statistics NodeRows::sum(const SignedRows& rows, const std::vector<Level>& cuts) const {

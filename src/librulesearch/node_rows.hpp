@@ -26,6 +26,8 @@ class NodeRows {
     /// O(sides * (rows + good * bad / 64)).
     bool assign(const SignedRows& rows, const RangeGoal& goal, RangeNode& node);
 
+    /// Tightest cut on a side.
+    Level tight(std::size_t side) const { return tight_[side]; }
     const Statistics& mandatory() const { return mandatory_; }
     std::size_t n_good() const { return n_good_; }
     std::size_t n_bad() const { return n_bad_; }
@@ -40,24 +42,14 @@ class NodeRows {
     /// Sides on which not all live rows are within the tightest cut.
     std::span<const std::uint32_t> open_sides() const { return open_sides_; }
 
-    /// Sides on which an optional row is beyond the tightest cut, and one of them.
+    /// Number of sides on which an optional row is beyond the tightest cut.
     std::size_t n_outside(std::size_t i) const { return n_outside_[i]; }
-    std::size_t outside(std::size_t i) const { return outside_[i]; }
 
     /// Bad rows implied by a good one, and those that are but for one side, in `stride()` words.
     const Word* implied(std::size_t i) const { return implied_.data() + i * stride_; }
     const Word* nearly_implied(std::size_t i) const { return nearly_.data() + i * stride_; }
     std::size_t n_implied(std::size_t i) const { return n_implied_[i]; }
     std::size_t stride() const { return stride_; }
-
-    /// Prepares the next two for a side. O(bad^2 / 64).
-    void choose(std::size_t side);
-    /// Bad rows up to a level on the chosen side.
-    const Word* bad_up_to(Level level) const;
-    /// Bad rows up to a good row's level, or the tightest cut, on the chosen side.
-    const Word* bad_up_to_row(std::size_t i) const {
-        return prefixes_.data() + n_up_to_[i] * stride_;
-    }
 
     /// Statistics of the rows within the given cuts, which are inside the node's ranges.
     Statistics sum(const SignedRows& rows, const std::vector<Level>& cuts) const;
@@ -79,15 +71,12 @@ class NodeRows {
     std::vector<std::int32_t> number_;     // by row: its number, or -1
     std::vector<std::uint32_t> bad_rows_;  // while they are sorted
     std::vector<std::uint32_t> open_sides_;
-    std::vector<std::uint32_t> n_outside_, outside_;
+    std::vector<std::uint32_t> n_outside_;
     std::size_t stride_ = 0;
     std::vector<Word> implied_, nearly_;
     std::vector<std::uint32_t> n_implied_;
     std::vector<Level> highest_, lowest_;  // by side
-    // Of the chosen side: levels of the bad rows, ascending, and the sets up to each of them.
-    std::vector<Level> bad_levels_;
-    std::vector<Word> prefixes_;
-    std::vector<std::uint32_t> n_up_to_;  // by good row
+    std::vector<Word> up_to_;              // bad rows up to a level
 };
 
 }  // namespace rulesearch

@@ -31,105 +31,42 @@ std::uint32_t first_of(const std::vector<Word>& words) {
 
 }  // namespace
 
-void RangeBound::reset_bad_rows() {
-    left_gradients_.resize(rows_.n_bad());
-    left_hessians_.resize(rows_.n_bad());
-    for (std::size_t j = 0; j < rows_.n_bad(); ++j) {
-        const Statistics& row = rows_.statistics(rows_.n_good() + j);
-        left_gradients_[j] = row.gradient;
-        left_hessians_[j] = row.hessian;
-    }
-    open_.assign(rows_.stride(), ~Word{0});
-}
-
-/// Lets good rows pay for the bad ones they imply, at a slope, until nothing is left of either.
-template <typename Implied>
-void RangeBound::pay(double slope, Implied&& implied, std::vector<Item>& items) {
-    const double half = 0.5 * slope;
-    for (Item& item : items) {
-        double slack = item.gradient - half * item.hessian;
-        for (std::size_t w = 0; w < rows_.stride() && slack > 0.0; ++w) {
-            Word bits = implied(item.good, w) & open_[w];
-            for (; bits != 0 && slack > 0.0; bits &= bits - 1) {
-                const std::size_t j =
-                    w * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
-                const double price = half * left_hessians_[j] - left_gradients_[j];
-                const double share = price < slack ? 1.0 : slack / price;
-                item.gradient += share * left_gradients_[j];
-                item.hessian += share * left_hessians_[j];
-                slack = price < slack ? slack - price : 0.0;
-                left_gradients_[j] *= 1.0 - share;
-                left_hessians_[j] *= 1.0 - share;
-                if (share == 1.0) open_[w] &= ~(bits & -bits);
-            }
-        }
-    }
-}
-
-/// Items of good rows. Those that imply few bad rows are the first to pay, since they have no
-/// choice. They pay at the slope where the bound is largest, so that no share of a bad row goes to
-/// what is worth nothing there; what is left is paid at the least slope.
-template <typename IsAlive, typename Implied>
-void RangeBound::absorb(double low_slope, IsAlive&& is_alive, Implied&& implied,
-                        std::vector<Item>& items) {
+/// What good rows are worth that can pay for all they imply.
+void RangeBound::collect_items(const Balance& balance, double low_slope,
+                               std::vector<Item>& items) const {
     items.clear();
-    for (const std::uint32_t i : by_n_implied_) {
-        const Statistics& row = rows_.statistics(i);
-        if (is_alive(i)) items.push_back({row.gradient, row.hessian, 0.0, i});
+    for (std::uint32_t good = 0; good < rows_.n_good(); ++good) {
+        if (balance.price(good, 0.5 * low_slope) <= 0.0) continue;
+        const double gradient = balance.gradients[good], hessian = balance.hessians[good];
+        items.push_back({gradient, hessian, ratio(gradient, hessian), good});
     }
-    if (main_slope_ > low_slope) pay(main_slope_, implied, items);
-    pay(low_slope, implied, items);
-    std::erase_if(
-        items, [&](const Item& item) { return item.gradient <= 0.5 * low_slope * item.hessian; });
-    for (Item& item : items) item.ratio = ratio(item.gradient, item.hessian);
-    std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-        return a.ratio != b.ratio ? a.ratio > b.ratio : a.good < b.good;
-    });
+    std::sort(items.begin(), items.end());
 }
 
-RangeBound::Peak RangeBound::scan(const Statistics& base, std::span<const Item> items,
-                                  double low_slope, double high_slope) const {
-    Peak peak;
-    double gradient = base.gradient, hessian = base.hessian;
-    const auto look = [&](std::size_t n_items) {
-        if (gradient <= 0.0) return;
-        const double denominator = l2_regularization_ + hessian;
-        if (gradient * gradient <= peak.bound * denominator) return;
-        const double slope = std::clamp(gradient / denominator, low_slope, high_slope);
-        const double value = slope * (2.0 * gradient - slope * denominator);
-        if (value > peak.bound) peak = {value, slope, n_items};
-    };
-    look(0);
-    for (std::size_t k = 0; k < items.size(); ++k) {
-        gradient += items[k].gradient;
-        hessian += items[k].hessian;
-        look(k + 1);
-    }
+Peak RangeBound::with_rounding(Peak peak) const {
     const double magnitude = peak.slope * (2.0 * sum_magnitudes_ + peak.slope * sum_hessians_);
     peak.bound +=
         rounding_per_row * (static_cast<double>(rows_.n_optional()) * magnitude + 4.0 * peak.bound);
     return peak;
 }
 
-RangeBound::Peak RangeBound::of_node(RangeNode& node) {
+Peak RangeBound::scan(std::span<const Item> items, double low_slope, double high_slope) const {
+    PrefixPeak prefix(rows_.mandatory(), l2_regularization_, low_slope, high_slope);
+    for (const Item& item : items) prefix.add(item);
+    return with_rounding(prefix.peak());
+}
+
+Peak RangeBound::of_node(RangeNode& node) {
     sum_magnitudes_ = sum_hessians_ = 0.0;
     for (std::size_t i = 0; i < rows_.n_optional(); ++i) {
         sum_magnitudes_ += std::fabs(rows_.statistics(i).gradient);
         sum_hessians_ += rows_.statistics(i).hessian;
     }
-    starts_.assign(rows_.n_bad() + 2, 0);
-    for (std::size_t i = 0; i < rows_.n_good(); ++i) ++starts_[rows_.n_implied(i) + 1];
-    for (std::size_t k = 1; k < starts_.size(); ++k) starts_[k] += starts_[k - 1];
-    by_n_implied_.resize(rows_.n_good());
-    for (std::uint32_t i = 0; i < rows_.n_good(); ++i)
-        by_n_implied_[starts_[rows_.n_implied(i)]++] = i;
-    reset_bad_rows();
     items_slope_ = node.low_slope;
     main_slope_ = node.main_slope;
-    absorb(
-        node.low_slope, [](std::size_t) { return true; },
-        [&](std::size_t i, std::size_t w) { return rows_.implied(i)[w]; }, items_);
-    const Peak peak = scan(rows_.mandatory(), items_, node.low_slope, node.high_slope);
+    payments_.make(main_slope_, node.low_slope);
+    collect_items(payments_.balance(), node.low_slope, items_);
+    const Peak peak = scan(items_, node.low_slope, node.high_slope);
     node.main_slope = peak.slope;
     return peak;
 }
@@ -158,54 +95,11 @@ bool RangeBound::slopes_above(double value, RangeNode& node) const {
     return node.low_slope <= node.high_slope;
 }
 
-double RangeBound::at_or_above(const RangeNode& node, std::size_t side, Level level) {
-    Statistics base = rows_.mandatory();
-    const Word* up_to = rows_.bad_up_to(level);
-    reset_bad_rows();
-    const auto becomes_mandatory = [&](std::size_t i) {
-        return rows_.n_outside(i) == 1 && rows_.outside(i) == side && rows_.level(i, side) <= level;
-    };
-    for (std::size_t i = 0; i < rows_.n_optional(); ++i) {
-        if (!becomes_mandatory(i)) continue;
-        base += rows_.statistics(i);
-        const std::size_t j = i - rows_.n_good();
-        if (i >= rows_.n_good() && rows_.stride() > 0)
-            open_[j / word_bits] &= ~(Word{1} << (j % word_bits));
-    }
-    // A good row below the level now implies bad ones up to it that it does not on this side only.
-    absorb(
-        node.low_slope, [&](std::size_t i) { return !becomes_mandatory(i); },
-        [&](std::size_t i, std::size_t w) {
-            const Word implied = rows_.implied(i)[w];
-            if (rows_.level(i, side) >= level) return implied;
-            return implied | (rows_.nearly_implied(i)[w] & up_to[w] & ~rows_.bad_up_to_row(i)[w]);
-        },
-        part_items_);
-    return scan(base, part_items_, node.low_slope, node.high_slope).bound;
-}
-
-double RangeBound::below(const RangeNode& node, std::size_t side, Level level) {
-    reset_bad_rows();
-    if (rows_.stride() > 0) {
-        const Word* up_to = rows_.bad_up_to(level - 1);
-        for (std::size_t w = 0; w < rows_.stride(); ++w) open_[w] = up_to[w];
-    }
-    absorb(
-        node.low_slope, [&](std::size_t i) { return rows_.level(i, side) < level; },
-        [&](std::size_t i, std::size_t w) { return rows_.implied(i)[w]; }, part_items_);
-    return scan(rows_.mandatory(), part_items_, node.low_slope, node.high_slope).bound;
-}
-
 double RangeBound::between(double low_slope, double high_slope) {
-    std::span<const Item> items = items_;
-    if (low_slope > items_slope_) {
-        reset_bad_rows();
-        absorb(
-            low_slope, [](std::size_t) { return true; },
-            [&](std::size_t i, std::size_t w) { return rows_.implied(i)[w]; }, part_items_);
-        items = part_items_;
-    }
-    return scan(rows_.mandatory(), items, low_slope, high_slope).bound;
+    if (low_slope <= items_slope_) return scan(items_, low_slope, high_slope).bound;
+    other_payments_.make(main_slope_, low_slope);
+    collect_items(other_payments_.balance(), low_slope, other_items_);
+    return scan(other_items_, low_slope, high_slope).bound;
 }
 
 /// By side, the good rows of the highest levels, for every number of them that a bad row needs.
@@ -266,12 +160,13 @@ bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
     return true;
 }
 
-RangeBound::Peak RangeBound::of_blocked_node(const RangeNode& node) {
+Peak RangeBound::of_blocked_node(const RangeNode& node) {
     const std::size_t n_good = rows_.n_good();
     blocked_items_ = items_;
     const std::size_t n_blocker_words = rows_.open_sides().size() * (n_good + 1) * n_words(n_good);
     if (rows_.stride() > 0 && n_blocker_words <= most_words) {
         const double half = 0.5 * node.low_slope;
+        const Balance& balance = payments_.balance();
         find_blockers(node);
         unused_.assign(good_stride_, 0);
         next_.resize(good_stride_);
@@ -285,13 +180,12 @@ RangeBound::Peak RangeBound::of_blocked_node(const RangeNode& node) {
         }
         kept_ = free_;
         for (std::size_t w = 0; w < rows_.stride(); ++w) {
-            for_each_bit(open_[w], w * word_bits, [&](std::size_t j) {
-                if (j >= rows_.n_bad()) return;
-                block(j, half * left_hessians_[j] - left_gradients_[j], node);
+            for_each_bit(balance.open[w], w * word_bits, [&](std::size_t j) {
+                block(j, half * balance.left_hessians[j] - balance.left_gradients[j], node);
             });
         }
     }
-    return scan(rows_.mandatory(), blocked_items_, node.low_slope, node.high_slope);
+    return scan(blocked_items_, node.low_slope, node.high_slope);
 }
 
 void RangeBound::block(std::size_t bad, double price, const RangeNode& node) {

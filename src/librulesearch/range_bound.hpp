@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "librulesearch/node_rows.hpp"
+#include "librulesearch/part_bound.hpp"
+#include "librulesearch/payments.hpp"
+#include "librulesearch/prefix_peak.hpp"
 
 namespace rulesearch {
 
@@ -22,22 +25,18 @@ namespace rulesearch {
 ///   bad row costs is lost. At the least slope all have the same price; above, a good row keeps the
 ///   more of it the larger its g/h is, so the least of them is what is lost.
 ///
-/// What remains are independent items. At each slope the best of them are those of large g/h, so
-/// the bound is that of some number of the first of them.
+/// What remains are independent items.
 class RangeBound {
   public:
-    struct Item {
-        double gradient, hessian, ratio;
-        std::uint32_t good;  // number of the row it comes from
-    };
-    struct Peak {
-        double bound = 0.0;
-        double slope = 0.0;       // where it is reached
-        std::size_t n_items = 0;  // by how many of the first items
-    };
-
     RangeBound(const NodeRows& rows, double l2_regularization)
-        : rows_(rows), l2_regularization_(l2_regularization) {}
+        : rows_(rows),
+          l2_regularization_(l2_regularization),
+          payments_(rows),
+          other_payments_(rows),
+          parts_(rows, payments_, l2_regularization) {}
+
+    RangeBound(const RangeBound&) = delete;  // bounds of parts refer to the payments
+    RangeBound& operator=(const RangeBound&) = delete;
 
     /// Bound by implied rows. Sets: items, the node's main slope.
     Peak of_node(RangeNode& node);
@@ -50,19 +49,18 @@ class RangeBound {
     bool slopes_above(double value, RangeNode& node) const;
 
     /// Bounds by implied rows of parts of the node: cuts at the level or above, cuts below, slopes.
-    /// The side of a level must be chosen in the rows.
-    double at_or_above(const RangeNode& node, std::size_t side, Level level);
-    double below(const RangeNode& node, std::size_t side, Level level);
+    double at_or_above(const RangeNode& node, std::size_t side, Level level) {
+        return with_rounding(parts_.at_or_above(node, items_, side, level)).bound;
+    }
+    double below(const RangeNode& node, std::size_t side, Level level) {
+        return with_rounding(parts_.below(node, items_, side, level)).bound;
+    }
     double between(double low_slope, double high_slope);
 
   private:
-    template <typename Implied>
-    void pay(double slope, Implied&& implied, std::vector<Item>& items);
-    template <typename IsAlive, typename Implied>
-    void absorb(double low_slope, IsAlive&& is_alive, Implied&& implied, std::vector<Item>& items);
-    void reset_bad_rows();
-    Peak scan(const Statistics& base, std::span<const Item> items, double low_slope,
-              double high_slope) const;
+    void collect_items(const Balance& balance, double low_slope, std::vector<Item>& items) const;
+    Peak scan(std::span<const Item> items, double low_slope, double high_slope) const;
+    Peak with_rounding(Peak peak) const;
     void find_blockers(const RangeNode& node);
     bool find_group(std::size_t bad, const RangeNode& node);
     void block(std::size_t bad, double price, const RangeNode& node);
@@ -71,13 +69,10 @@ class RangeBound {
     double l2_regularization_;
     double sum_magnitudes_ = 0.0, sum_hessians_ = 0.0;  // of the optional rows
     double items_slope_ = 0.0;  // least slope for which the node's items were made
-    double main_slope_ = 0.0;   // at which most is paid
-    std::vector<Item> items_, blocked_items_, part_items_;
-    std::vector<std::uint32_t> by_n_implied_;  // good rows
-    std::vector<std::uint32_t> starts_;
-    // What is left of the bad rows, and which of them have something left.
-    std::vector<double> left_gradients_, left_hessians_;
-    std::vector<Word> open_;
+    double main_slope_ = 0.0;   // at which most was paid
+    Payments payments_, other_payments_;
+    PartBound parts_;
+    std::vector<Item> items_, blocked_items_, other_items_;
     // For blocking, by good row: its item, its price that no group has used, and all that is left.
     std::vector<std::uint32_t> item_of_;
     std::vector<double> free_, kept_;

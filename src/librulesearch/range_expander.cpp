@@ -23,7 +23,7 @@ constexpr double lost_share = 0.57;
 constexpr double least_slope_range = 1.02;
 
 /// Least price of an item at all slopes between two: prices are concave in the slope.
-double least_price(const RangeBound::Item& item, double low_slope, double high_slope) {
+double least_price(const Item& item, double low_slope, double high_slope) {
     const auto price = [&](double slope) {
         return slope * (2.0 * item.gradient - slope * item.hessian);
     };
@@ -85,7 +85,7 @@ bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansio
 bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
     const double gap = peak_.bound - goal.value;
     prices_.assign(rows_.n_good(), 0.0);
-    for (const RangeBound::Item& item : bound_.items())
+    for (const Item& item : bound_.items())
         prices_[item.good] = least_price(item, node.low_slope, node.high_slope);
     bool is_narrower = false;
     for (const std::size_t side : rows_.open_sides()) {
@@ -111,7 +111,7 @@ void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExp
     const bool is_leaf = rows_.open_sides().empty();
     if (goal.settles_ties && !is_leaf) return;
     std::vector<Level> cuts = node.tight;
-    for (const RangeBound::Item& item : bound_.items().first(peak_.n_items))
+    for (const Item& item : bound_.items().first(peak_.n_items))
         for (const std::size_t side : rows_.open_sides())
             cuts[side] = std::max(cuts[side], rows_.level(item.good, side));
     for (std::size_t side = 0; side < sides_.n_sides() && goal.is_limited; ++side)
@@ -172,7 +172,7 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
                            RangeExpansion& expansion) {
     const double reference = bound_.between(node.low_slope, node.high_slope);
     const double gap = std::max(reference - goal.value, 1e-9 * reference);
-    for (const RangeBound::Item& item : bound_.items())
+    for (const Item& item : bound_.items())
         prices_[item.good] =
             std::max(0.0, peak_.slope * (2.0 * item.gradient - peak_.slope * item.hessian));
     const auto gain = [&](double bound) {
@@ -223,7 +223,6 @@ std::pair<double, double> RangeExpander::bounds_of_parts(const RangeNode& node, 
     if (split.side == sides_.n_sides())
         return {bound_.between(above.low_slope, above.high_slope),
                 bound_.between(below.low_slope, below.high_slope)};
-    rows_.choose(split.side);
     return {bound_.at_or_above(node, split.side, split.level),
             bound_.below(node, split.side, split.level)};
 }

@@ -61,7 +61,7 @@ class RangeExpander {
     RangeAscent ascent_;
     NodeRows rows_;
     RangeBound bound_;
-    RangeBound::Peak peak_;       // of the node, before blocking
+    Peak peak_;                   // of the node, before blocking
     std::vector<double> prices_;  // by good row
 };
 
