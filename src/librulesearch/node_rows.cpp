@@ -39,9 +39,17 @@ bool NodeRows::assign(const SignedRows& rows, const RangeGoal& goal, RangeNode& 
 }
 
 void NodeRows::find_live(const SignedRows& rows, const RangeNode& node) {
+    cut_sides_.clear();
+    for (std::uint32_t side = 0; side < sides_.n_sides(); ++side)
+        if (node.loose[side] < sides_.top(side)) cut_sides_.push_back(side);
     live_.clear();
-    for (std::uint32_t row = 0; row < rows.size(); ++row)
-        if (is_within(rows.levels(row), node.loose)) live_.push_back(row);
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+        const Level* levels = rows.levels(row);
+        const bool is_live = std::all_of(cut_sides_.begin(), cut_sides_.end(), [&](auto side) {
+            return levels[side] <= node.loose[side];
+        });
+        if (is_live) live_.push_back(row);
+    }
 }
 
 /// Moves the ends of all ranges to levels that a live row has, a good one if only those can be the
@@ -124,11 +132,6 @@ void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
     for (std::size_t i = 0; i < n; ++i) {
         number_[optional[i]] = static_cast<std::int32_t>(i);
         statistics_.push_back(rows.statistics(optional[i]));
-        const Level* levels = rows.levels(optional[i]);
-        for (std::size_t side = 0; side < n_sides; ++side) {
-            levels_[side * n + i] = levels[side];
-            n_outside_[i] += levels[side] > node.tight[side];
-        }
     }
     open_sides_.clear();
     order_.resize(n_sides * n + 1);  // one more, since each number is written before it counts
@@ -143,6 +146,11 @@ void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
             out[count] = static_cast<std::uint32_t>(number);
             count += number >= 0;
         }
+        Level* level = levels_.data() + side * n;
+        for (std::size_t i = 0; i < n; ++i) {
+            level[i] = rows.levels(optional[i])[side];
+            n_outside_[i] += level[i] > node.tight[side];
+        }
     }
 }
 
@@ -153,14 +161,22 @@ void NodeRows::find_implied() {
     nearly_.assign(n_good_ * stride_, 0);
     n_implied_.assign(n_good_, 0);
     if (stride_ == 0) return;
+    if (n_bad_ % word_bits != 0) {
+        for (std::size_t i = 1; i <= n_good_; ++i)
+            implied_[i * stride_ - 1] = (Word{1} << (n_bad_ % word_bits)) - 1;
+    }
     // `nearly_` holds rows that are beyond on one side so far, `implied_` those on none.
+    is_alone_.assign(n_good_, 0);
     const auto keep = [&](std::size_t good) {
         Word* none = implied_.data() + good * stride_;
         Word* one = nearly_.data() + good * stride_;
+        Word any = 0;
         for (std::size_t w = 0; w < stride_; ++w) {
             one[w] = (one[w] & up_to_[w]) | (none[w] & ~up_to_[w]);
             none[w] &= up_to_[w];
+            any |= one[w] | none[w];
         }
+        is_alone_[good] = any == 0;
     };
     for (const std::uint32_t side : open_sides_) {
         up_to_.assign(stride_, 0);
@@ -174,13 +190,11 @@ void NodeRows::find_implied() {
                 up_to_[bad / word_bits] |= Word{1} << (bad % word_bits);
             }
             for (std::size_t k = begin; k < end; ++k)
-                if (order[k] < n_good_) keep(order[k]);
+                if (order[k] < n_good_ && is_alone_[order[k]] == 0) keep(order[k]);
         }
     }
-    const Word last = n_bad_ % word_bits == 0 ? ~Word{0} : (Word{1} << (n_bad_ % word_bits)) - 1;
     for (std::size_t i = 0; i < n_good_; ++i) {
-        implied_[(i + 1) * stride_ - 1] &= last;
-        nearly_[(i + 1) * stride_ - 1] &= last;
+        if (is_alone_[i] != 0) continue;
         for (std::size_t w = 0; w < stride_; ++w)
             n_implied_[i] += static_cast<std::uint32_t>(std::popcount(implied(i)[w]));
     }

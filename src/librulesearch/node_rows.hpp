@@ -34,6 +34,7 @@ class NodeRows {
     std::size_t n_optional() const { return n_good_ + n_bad_; }
     /// Optional rows are numbered, the good ones first.
     const Statistics& statistics(std::size_t i) const { return statistics_[i]; }
+    /// Level on an open side.
     Level level(std::size_t i, std::size_t side) const { return levels_[side * n_optional() + i]; }
     /// Optional rows by ascending level on a side.
     std::span<const std::uint32_t> order(std::size_t side) const {
@@ -66,17 +67,18 @@ class NodeRows {
     Statistics mandatory_;
     std::size_t n_good_ = 0, n_bad_ = 0;
     std::vector<Statistics> statistics_;
-    std::vector<Level> levels_;            // by side and optional row
+    std::vector<Level> levels_;            // by open side and optional row
     std::vector<std::uint32_t> order_;     // by side
     std::vector<std::int32_t> number_;     // by row: its number, or -1
     std::vector<std::uint32_t> bad_rows_;  // while they are sorted
-    std::vector<std::uint32_t> open_sides_;
+    std::vector<std::uint32_t> cut_sides_, open_sides_;
     std::vector<std::uint32_t> n_outside_;
     std::size_t stride_ = 0;
     std::vector<Word> implied_, nearly_;
     std::vector<std::uint32_t> n_implied_;
     std::vector<Level> highest_, lowest_;  // by side
     std::vector<Word> up_to_;              // bad rows up to a level
+    std::vector<std::uint8_t> is_alone_;   // good rows that imply nothing, nearly or not
 };
 
 }  // namespace rulesearch

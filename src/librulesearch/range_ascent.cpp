@@ -49,13 +49,22 @@ RangeAscent::Cut RangeAscent::best_cut(std::size_t side, const std::vector<Level
     Cut best{sides_.top(side), -1.0};
     Statistics sums;
     const std::uint32_t* order = rows_.order(side);
+    const Level* levels = rows_.ascending_levels(side);
+    bool is_new = true, is_best = false;  // what the level covers
     for (std::size_t k = 0; k < rows_.size(); ++k) {
-        const Level level = rows_.levels(order[k])[side];
-        if (n_beyond_[order[k]] == (level > cuts[side])) sums += rows_.statistics(order[k]);
-        const bool is_last = k + 1 == rows_.size() || rows_.levels(order[k + 1])[side] != level;
-        if (!is_last || sums.coverage < limits_.min_coverage) continue;
-        const double value = problem_.value(sums);
-        if (value >= best.value) best = {level, value};
+        const Level level = levels[k];
+        if (n_beyond_[order[k]] == (level > cuts[side])) {
+            sums += rows_.statistics(order[k]);
+            is_new = true;
+        }
+        if (k + 1 < rows_.size() && levels[k + 1] == level) continue;
+        if (is_new) {
+            const double value = problem_.value(sums);
+            is_best = value >= best.value && sums.coverage >= limits_.min_coverage;
+            if (is_best) best.value = value;
+            is_new = false;
+        }
+        if (is_best) best.level = level;
     }
     return best;
 }

@@ -40,12 +40,15 @@ SignedRows::SignedRows(const Problem& problem, const Sides& sides, bool is_negat
         steepest_slope_ = std::min(steepest_slope_, sum_gains_ / problem.l2_regularization);
     std::vector<std::uint32_t> starts;
     order_.resize(n_sides_ * n_rows);
+    ascending_levels_.reserve(n_sides_ * n_rows);
     for (std::size_t side = 0; side < n_sides_; ++side) {
         starts.assign(sides.top(side) + 2, 0);
         for (std::size_t row = 0; row < n_rows; ++row) ++starts[levels(row)[side] + 1];
         std::partial_sum(starts.begin(), starts.end(), starts.begin());
         for (std::uint32_t row = 0; row < n_rows; ++row)
             order_[side * n_rows + starts[levels(row)[side]]++] = row;
+        for (std::size_t k = 0; k < n_rows; ++k)
+            ascending_levels_.push_back(levels(order(side)[k])[side]);
     }
 }
 

@@ -23,6 +23,10 @@ class SignedRows {
     const Level* levels(std::size_t row) const { return levels_.data() + row * n_sides_; }
     /// All rows by ascending level on a side.
     const std::uint32_t* order(std::size_t side) const { return order_.data() + side * size(); }
+    /// Their levels, in this order.
+    const Level* ascending_levels(std::size_t side) const {
+        return ascending_levels_.data() + side * size();
+    }
     /// Sum of the positive gradients.
     double sum_gains() const { return sum_gains_; }
     /// No set of rows has a larger G / (lambda + H).
@@ -31,8 +35,9 @@ class SignedRows {
   private:
     std::size_t n_sides_;
     std::vector<Statistics> statistics_;
-    std::vector<Level> levels_;         // by row and side
-    std::vector<std::uint32_t> order_;  // by side
+    std::vector<Level> levels_;            // by row and side
+    std::vector<std::uint32_t> order_;     // by side
+    std::vector<Level> ascending_levels_;  // by side
     double sum_gains_ = 0.0;
     double steepest_slope_ = 0.0;
 };
