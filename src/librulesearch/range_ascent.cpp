@@ -9,7 +9,7 @@ namespace {
 // Climbs of either kind. The search goes on improving what they find, so that more of them cost
 // more than they save.
 constexpr int n_climbs = 60;
-constexpr int n_climbs_nearby = 200;
+constexpr int n_climbs_nearby = 100;
 
 // Sides that are opened to leave a box: few, to come back near it.
 constexpr std::size_t most_opened = 4;
