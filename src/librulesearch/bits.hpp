@@ -15,6 +15,22 @@ inline constexpr std::size_t word_bits = 64;
 
 constexpr std::size_t n_words(std::size_t n_bits) { return (n_bits + word_bits - 1) / word_bits; }
 
+/// Small sets are handled in blocks of words, so that loops over them have a fixed length.
+inline constexpr std::size_t block_words = 4;
+
+constexpr std::size_t padded(std::size_t words) {
+    return (words + block_words - 1) / block_words * block_words;
+}
+
+/// Writes the intersection of two sets in whole blocks. Returns a word that is 0 if it is empty.
+inline Word intersect(const Word* a, const Word* b, Word* __restrict out, std::size_t words) {
+    Word any = 0;
+    for (std::size_t w = 0; w < words; w += block_words) {
+        for (std::size_t k = w; k < w + block_words; ++k) any |= out[k] = a[k] & b[k];
+    }
+    return any;
+}
+
 /// Calls `visit(position)` for each set bit of `word`, which holds the positions from `offset` on.
 template <typename Visitor>
 void for_each_bit(Word word, std::size_t offset, Visitor&& visit) {

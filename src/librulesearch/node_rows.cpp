@@ -29,6 +29,21 @@ bool is_worse_than_none(const Statistics& row, const RangeNode& node) {
     return row.gradient - cost < -1e-9 * (std::fabs(row.gradient) + cost);
 }
 
+/// Takes one more side into account. `up_to`: rows that are not beyond on it; `none`, `one`: those
+/// beyond on none and on one side. Returns a word that is 0 if both are empty.
+Word beyond_one_more(const Word* up_to, Word* __restrict none, Word* __restrict one,
+                     std::size_t stride) {
+    Word any = 0;
+    for (std::size_t w = 0; w < stride; w += block_words) {
+        for (std::size_t k = w; k < w + block_words; ++k) {
+            one[k] = (one[k] & up_to[k]) | (none[k] & ~up_to[k]);
+            none[k] &= up_to[k];
+            any |= one[k] | none[k];
+        }
+    }
+    return any;
+}
+
 }  // namespace
 
 bool NodeRows::assign(const SignedRows& rows, const RangeGoal& goal, RangeNode& node) {
@@ -155,28 +170,22 @@ void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
 }
 
 void NodeRows::find_implied() {
-    stride_ = n_words(n_bad_);
+    stride_ = padded(n_words(n_bad_));
     if (n_good_ * stride_ > most_words) stride_ = 0;
-    implied_.assign(n_good_ * stride_, ~Word{0});
+    all_.assign(stride_, 0);
+    for (std::size_t j = 0; j < n_bad_ && stride_ > 0; ++j)
+        all_[j / word_bits] |= Word{1} << (j % word_bits);
+    implied_.clear();
+    for (std::size_t i = 0; i < n_good_; ++i)
+        implied_.insert(implied_.end(), all_.begin(), all_.end());
     nearly_.assign(n_good_ * stride_, 0);
     n_implied_.assign(n_good_, 0);
     if (stride_ == 0) return;
-    if (n_bad_ % word_bits != 0) {
-        for (std::size_t i = 1; i <= n_good_; ++i)
-            implied_[i * stride_ - 1] = (Word{1} << (n_bad_ % word_bits)) - 1;
-    }
     // `nearly_` holds rows that are beyond on one side so far, `implied_` those on none.
     is_alone_.assign(n_good_, 0);
     const auto keep = [&](std::size_t good) {
-        Word* none = implied_.data() + good * stride_;
-        Word* one = nearly_.data() + good * stride_;
-        Word any = 0;
-        for (std::size_t w = 0; w < stride_; ++w) {
-            one[w] = (one[w] & up_to_[w]) | (none[w] & ~up_to_[w]);
-            none[w] &= up_to_[w];
-            any |= one[w] | none[w];
-        }
-        is_alone_[good] = any == 0;
+        is_alone_[good] = beyond_one_more(up_to_.data(), implied_.data() + good * stride_,
+                                          nearly_.data() + good * stride_, stride_) == 0;
     };
     for (const std::uint32_t side : open_sides_) {
         up_to_.assign(stride_, 0);

@@ -51,6 +51,8 @@ class NodeRows {
     const Word* nearly_implied(std::size_t i) const { return nearly_.data() + i * stride_; }
     std::size_t n_implied(std::size_t i) const { return n_implied_[i]; }
     std::size_t stride() const { return stride_; }
+    /// All bad rows.
+    const std::vector<Word>& bad_rows() const { return all_; }
 
     /// Statistics of the rows within the given cuts, which are inside the node's ranges.
     Statistics sum(const SignedRows& rows, const std::vector<Level>& cuts) const;
@@ -77,6 +79,7 @@ class NodeRows {
     std::vector<Word> implied_, nearly_;
     std::vector<std::uint32_t> n_implied_;
     std::vector<Level> highest_, lowest_;  // by side
+    std::vector<Word> all_;                // bad rows
     std::vector<Word> up_to_;              // bad rows up to a level
     std::vector<std::uint8_t> is_alone_;   // good rows that imply nothing, nearly or not
 };

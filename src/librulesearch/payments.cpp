@@ -26,9 +26,7 @@ void Payments::make(double main_slope, double low_slope) {
         balance_.left_gradients[j] = rows_.statistics(n_good + j).gradient;
         balance_.left_hessians[j] = rows_.statistics(n_good + j).hessian;
     }
-    balance_.open.assign(rows_.stride(), ~Word{0});
-    if (rows_.stride() > 0 && n_bad % word_bits != 0)
-        balance_.open.back() = (Word{1} << (n_bad % word_bits)) - 1;
+    balance_.open = rows_.bad_rows();
     shares_.clear();
     first_of_good_.assign(n_good, none);
     first_of_bad_.assign(n_bad, none);

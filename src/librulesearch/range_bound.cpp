@@ -102,38 +102,41 @@ double RangeBound::between(double low_slope, double high_slope) {
     return scan(other_items_, low_slope, high_slope).bound;
 }
 
-/// By side, the good rows of the highest levels, for every number of them that a bad row needs.
+/// By side, the items from the level of each bad row on that is not paid for.
 void RangeBound::find_blockers(const RangeNode& node) {
     const std::size_t n_good = rows_.n_good(), n_bad = rows_.n_bad();
-    good_stride_ = n_words(n_good);
-    suffixes_.resize(rows_.open_sides().size() * (n_good + 1) * good_stride_);
-    blockers_.resize(rows_.open_sides().size() * n_bad);
-    for (std::size_t k = 0; k < rows_.open_sides().size(); ++k) {
+    const std::vector<Word>& open = payments_.balance().open;
+    const std::size_t n_sides = rows_.open_sides().size();
+    suffixes_.clear();
+    blockers_.resize(n_sides * n_bad);
+    for (std::size_t k = 0; k < n_sides; ++k) {
         const std::size_t side = rows_.open_sides()[k];
-        Word* suffix = suffixes_.data() + k * (n_good + 1) * good_stride_;
-        std::fill(suffix, suffix + good_stride_, 0);
+        candidates_.assign(item_stride_, 0);
         const auto order = rows_.order(side);
         // In steps of equal level: the good rows of a level block its bad ones.
-        for (std::size_t end = order.size(); end > 0;) {
+        for (std::size_t end = order.size(), begin = end; end > 0; end = begin) {
             const Level level = rows_.level(order[end - 1], side);
             if (level <= node.tight[side]) break;
-            std::size_t begin = end;
-            while (begin > 0 && rows_.level(order[begin - 1], side) == level) --begin;
-            for (std::size_t m = begin; m < end; ++m) {
-                const std::uint32_t i = order[m];
-                if (i >= n_good) continue;
-                std::copy(suffix, suffix + good_stride_, suffix + good_stride_);
-                suffix += good_stride_;
-                suffix[i / word_bits] |= Word{1} << (i % word_bits);
+            for (; begin > 0 && rows_.level(order[begin - 1], side) == level; --begin) {
+                const std::uint32_t i = order[begin - 1];
+                if (i < n_good && item_of_[i] != none)
+                    candidates_[item_of_[i] / word_bits] |= Word{1} << (item_of_[i] % word_bits);
             }
-            for (std::size_t m = begin; m < end; ++m)
-                if (order[m] >= n_good) blockers_[k * n_bad + order[m] - n_good] = suffix;
-            end = begin;
+            bool is_stored = false;
+            for (std::size_t m = begin; m < end; ++m) {
+                if (order[m] < n_good) continue;
+                const std::size_t bad = order[m] - n_good;
+                if (((open[bad / word_bits] >> (bad % word_bits)) & 1) == 0) continue;
+                if (!is_stored)
+                    suffixes_.insert(suffixes_.end(), candidates_.begin(), candidates_.end());
+                is_stored = true;
+                blockers_[k * n_bad + bad] = suffixes_.size() - item_stride_;
+            }
         }
     }
 }
 
-/// Finds good rows with some price left of which one goes if the bad row is cut off. Greedily: each
+/// Finds items with some price left of which one goes if the bad row is cut off. Greedily: each
 /// member is there for as many sides as possible. Sets: group.
 bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
     group_.clear();
@@ -142,16 +145,11 @@ bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
     for (std::size_t k = 0; k < rows_.open_sides().size(); ++k) {
         const std::size_t side = rows_.open_sides()[k];
         if (rows_.level(rows_.n_good() + bad, side) <= node.tight[side]) continue;
-        const Word* blockers = blockers_[k * rows_.n_bad() + bad];
-        Word any = 0;
-        for (std::size_t w = 0; w < good_stride_; ++w)
-            any |= next_[w] = candidates_[w] & blockers[w];
-        if (any == 0) {
+        const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_bad() + bad];
+        if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
             if (is_first) return false;
             group_.push_back(first_of(candidates_));
-            for (std::size_t w = 0; w < good_stride_; ++w)
-                any |= next_[w] = unused_[w] & blockers[w];
-            if (any == 0) return false;
+            if (intersect(unused_.data(), blockers, next_.data(), item_stride_) == 0) return false;
         }
         std::swap(candidates_, next_);
         is_first = false;
@@ -161,29 +159,29 @@ bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
 }
 
 Peak RangeBound::of_blocked_node(const RangeNode& node) {
-    const std::size_t n_good = rows_.n_good();
     blocked_items_ = items_;
-    const std::size_t n_blocker_words = rows_.open_sides().size() * (n_good + 1) * n_words(n_good);
-    if (rows_.stride() > 0 && n_blocker_words <= most_words) {
-        const double half = 0.5 * node.low_slope;
-        const Balance& balance = payments_.balance();
-        find_blockers(node);
-        unused_.assign(good_stride_, 0);
-        next_.resize(good_stride_);
-        free_.assign(n_good, 0.0);
-        item_of_.resize(n_good);
-        for (std::uint32_t k = 0; k < items_.size(); ++k) {
-            const std::uint32_t i = items_[k].good;
-            item_of_[i] = k;
-            free_[i] = items_[k].gradient - half * items_[k].hessian;
-            if (free_[i] > 0.0) unused_[i / word_bits] |= Word{1} << (i % word_bits);
-        }
-        kept_ = free_;
-        for (std::size_t w = 0; w < rows_.stride(); ++w) {
-            for_each_bit(balance.open[w], w * word_bits, [&](std::size_t j) {
-                block(j, half * balance.left_hessians[j] - balance.left_gradients[j], node);
-            });
-        }
+    const Balance& balance = payments_.balance();
+    std::size_t n_open = 0;
+    for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
+    item_stride_ = padded(n_words(items_.size()));
+    if (n_open == 0 || rows_.open_sides().size() * n_open * item_stride_ > most_words)
+        return scan(blocked_items_, node.low_slope, node.high_slope);
+    const double half = 0.5 * node.low_slope;
+    unused_.assign(item_stride_, 0);
+    next_.resize(item_stride_);
+    free_.clear();
+    item_of_.assign(rows_.n_good(), none);
+    for (std::uint32_t k = 0; k < items_.size(); ++k) {
+        item_of_[items_[k].good] = k;
+        free_.push_back(items_[k].gradient - half * items_[k].hessian);
+        unused_[k / word_bits] |= Word{1} << (k % word_bits);
+    }
+    kept_ = free_;
+    find_blockers(node);
+    for (std::size_t w = 0; w < balance.open.size(); ++w) {
+        for_each_bit(balance.open[w], w * word_bits, [&](std::size_t j) {
+            block(j, half * balance.left_hessians[j] - balance.left_gradients[j], node);
+        });
     }
     return scan(blocked_items_, node.low_slope, node.high_slope);
 }
@@ -191,20 +189,19 @@ Peak RangeBound::of_blocked_node(const RangeNode& node) {
 void RangeBound::block(std::size_t bad, double price, const RangeNode& node) {
     while (price > 0.0 && find_group(bad, node)) {
         double lost = price;
-        std::uint32_t last = group_.front();  // the member of least g/h
-        for (const std::uint32_t i : group_) {
-            lost = std::min(lost, free_[i]);
-            if (item_of_[i] > item_of_[last]) last = i;
+        std::uint32_t last = 0;  // the member of least g/h
+        for (const std::uint32_t k : group_) {
+            lost = std::min(lost, free_[k]);
+            last = std::max(last, k);
         }
         price -= lost;
-        for (const std::uint32_t i : group_) {
-            free_[i] -= lost;
-            if (free_[i] <= 0.0) unused_[i / word_bits] &= ~(Word{1} << (i % word_bits));
+        for (const std::uint32_t k : group_) {
+            free_[k] -= lost;
+            if (free_[k] <= 0.0) unused_[k / word_bits] &= ~(Word{1} << (k % word_bits));
         }
-        Item& item = blocked_items_[item_of_[last]];
         const double rest = 1.0 - lost / kept_[last];
-        item.gradient *= rest;
-        item.hessian *= rest;
+        blocked_items_[last].gradient *= rest;
+        blocked_items_[last].hessian *= rest;
         kept_[last] -= lost;
     }
 }

@@ -73,13 +73,13 @@ class RangeBound {
     Payments payments_, other_payments_;
     PartBound parts_;
     std::vector<Item> items_, blocked_items_, other_items_;
-    // For blocking, by good row: its item, its price that no group has used, and all that is left.
-    std::vector<std::uint32_t> item_of_;
+    // For blocking, by item: its price that no group has used, and all that is left of it.
     std::vector<double> free_, kept_;
-    std::vector<Word> unused_, candidates_, next_;
-    std::size_t good_stride_ = 0;
-    std::vector<Word> suffixes_;         // by side and number: good rows of the highest levels
-    std::vector<const Word*> blockers_;  // by side and bad row: those that reach its level
+    std::vector<std::uint32_t> item_of_;  // by good row
+    std::size_t item_stride_ = 0;
+    std::vector<Word> unused_, candidates_, next_;  // items
+    std::vector<Word> suffixes_;                    // sets of the items of the highest levels
+    std::vector<std::size_t> blockers_;             // by side and bad row: where its set begins
     std::vector<std::uint32_t> group_;
 };
 
