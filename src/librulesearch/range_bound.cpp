@@ -14,19 +14,20 @@ constexpr double rounding_per_row = 4e-16;
 // Sets of blockers of more good rows than this take more memory, in words, than they are worth.
 constexpr std::size_t most_words = std::size_t{1} << 24;
 
+// Small groups waste least of what their members are worth, so they come first.
+constexpr std::size_t most_members[] = {2, 3, std::numeric_limits<std::size_t>::max()};
+
+// Of so many items that could be members of a group, the one with most to lose is taken.
+constexpr int n_tried_members = 4;
+
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+double price(double gradient, double hessian, double slope) {
+    return slope * (2.0 * gradient - slope * hessian);
+}
 
 double ratio(double gradient, double hessian) {
     return hessian > 0.0 ? gradient / hessian : std::numeric_limits<double>::infinity();
-}
-
-std::uint32_t first_of(const std::vector<Word>& words) {
-    for (std::size_t w = 0; w < words.size(); ++w) {
-        if (words[w] != 0)
-            return static_cast<std::uint32_t>(w * word_bits) +
-                   static_cast<std::uint32_t>(std::countr_zero(words[w]));
-    }
-    return none;
 }
 
 }  // namespace
@@ -136,9 +137,22 @@ void RangeBound::find_blockers(const RangeNode& node) {
     }
 }
 
-/// Finds items with some price left of which one goes if the bad row is cut off. Greedily: each
-/// member is there for as many sides as possible. Sets: group.
-bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
+/// Of the first few candidates the one with most to lose.
+std::uint32_t RangeBound::freest_candidate() const {
+    std::uint32_t best = none;
+    int n_tried = 0;
+    for (std::size_t w = 0; w < item_stride_ && n_tried < n_tried_members; ++w) {
+        for_each_bit(candidates_[w], w * word_bits, [&](std::size_t k) {
+            if (n_tried++ >= n_tried_members) return;
+            if (best == none || free_[k] > free_[best]) best = static_cast<std::uint32_t>(k);
+        });
+    }
+    return best;
+}
+
+/// Finds items with something to lose of which one goes if the bad row is cut off. Greedily: each
+/// member is there for as many sides in a row as possible. Sets: group.
+bool RangeBound::find_group(std::size_t bad, std::size_t most, const RangeNode& node) {
     group_.clear();
     candidates_ = unused_;
     bool is_first = true;
@@ -146,63 +160,98 @@ bool RangeBound::find_group(std::size_t bad, const RangeNode& node) {
         const std::size_t side = rows_.open_sides()[k];
         if (rows_.level(rows_.n_good() + bad, side) <= node.tight[side]) continue;
         const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_bad() + bad];
+        const auto is_blocker = [&](std::uint32_t item) {
+            return ((blockers[item / word_bits] >> (item % word_bits)) & 1) != 0;
+        };
+        if (std::any_of(group_.begin(), group_.end(), is_blocker)) continue;
         if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
             if (is_first) return false;
-            group_.push_back(first_of(candidates_));
+            group_.push_back(freest_candidate());
+            if (group_.size() >= most) return false;
             if (intersect(unused_.data(), blockers, next_.data(), item_stride_) == 0) return false;
         }
         std::swap(candidates_, next_);
         is_first = false;
     }
-    group_.push_back(first_of(candidates_));
+    group_.push_back(freest_candidate());
     return true;
 }
 
-Peak RangeBound::of_blocked_node(const RangeNode& node) {
-    blocked_items_ = items_;
+double RangeBound::of_blocked_node(const RangeNode& node) {
     const Balance& balance = payments_.balance();
+    const double half = 0.5 * node.low_slope;
+    all_.clear();
+    item_of_.assign(rows_.n_good(), none);
+    for (std::uint32_t k = 0; k < items_.size(); ++k) {
+        all_.push_back(items_[k].gradient - half * items_[k].hessian);
+        item_of_[items_[k].good] = k;
+    }
+    free_ = kept_ = all_;
+    costs_.resize(rows_.n_bad());
+    for (std::size_t j = 0; j < rows_.n_bad(); ++j)
+        costs_[j] = half * balance.left_hessians[j] - balance.left_gradients[j];
+    left_ = costs_;
     std::size_t n_open = 0;
     for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
     item_stride_ = padded(n_words(items_.size()));
-    if (n_open == 0 || rows_.open_sides().size() * n_open * item_stride_ > most_words)
-        return scan(blocked_items_, node.low_slope, node.high_slope);
-    const double half = 0.5 * node.low_slope;
-    unused_.assign(item_stride_, 0);
-    next_.resize(item_stride_);
-    free_.clear();
-    item_of_.assign(rows_.n_good(), none);
-    for (std::uint32_t k = 0; k < items_.size(); ++k) {
-        item_of_[items_[k].good] = k;
-        free_.push_back(items_[k].gradient - half * items_[k].hessian);
-        unused_[k / word_bits] |= Word{1} << (k % word_bits);
+    if (rows_.open_sides().size() * n_open * item_stride_ <= most_words) block_all(node);
+    blocked_items_ = items_;
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+        blocked_items_[k].gradient *= kept_[k] / all_[k];
+        blocked_items_[k].hessian *= kept_[k] / all_[k];
     }
-    kept_ = free_;
-    find_blockers(node);
-    for (std::size_t w = 0; w < balance.open.size(); ++w) {
-        for_each_bit(balance.open[w], w * word_bits, [&](std::size_t j) {
-            block(j, half * balance.left_hessians[j] - balance.left_gradients[j], node);
-        });
-    }
-    return scan(blocked_items_, node.low_slope, node.high_slope);
+    return scan(blocked_items_, node.low_slope, node.high_slope).bound;
 }
 
-void RangeBound::block(std::size_t bad, double price, const RangeNode& node) {
-    while (price > 0.0 && find_group(bad, node)) {
-        double lost = price;
+void RangeBound::block_all(const RangeNode& node) {
+    unused_.assign(item_stride_, 0);
+    next_.resize(item_stride_);
+    for (std::uint32_t k = 0; k < items_.size(); ++k)
+        unused_[k / word_bits] |= Word{1} << (k % word_bits);
+    find_blockers(node);
+    const std::vector<Word>& open = payments_.balance().open;
+    for (const std::size_t most : most_members) {
+        for (std::size_t w = 0; w < open.size(); ++w)
+            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most, node); });
+    }
+}
+
+void RangeBound::block(std::size_t bad, std::size_t most, const RangeNode& node) {
+    while (left_[bad] > 0.0 && find_group(bad, most, node)) {
+        double lost = left_[bad];
         std::uint32_t last = 0;  // the member of least g/h
         for (const std::uint32_t k : group_) {
             lost = std::min(lost, free_[k]);
             last = std::max(last, k);
         }
-        price -= lost;
+        left_[bad] -= lost;
+        kept_[last] -= lost;
         for (const std::uint32_t k : group_) {
             free_[k] -= lost;
             if (free_[k] <= 0.0) unused_[k / word_bits] &= ~(Word{1} << (k % word_bits));
         }
-        const double rest = 1.0 - lost / kept_[last];
-        blocked_items_[last].gradient *= rest;
-        blocked_items_[last].hessian *= rest;
-        kept_[last] -= lost;
+    }
+}
+
+void RangeBound::least_losses(const RangeNode& node, bool is_blocked,
+                              std::vector<double>& good_losses,
+                              std::vector<double>& bad_losses) const {
+    const double low = node.low_slope, high = node.high_slope;
+    good_losses.assign(rows_.n_good(), 0.0);
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+        const Item& item = items_[k];
+        // Prices are concave in the slope.
+        const double least = std::min(price(item.gradient, item.hessian, low),
+                                      price(item.gradient, item.hessian, high));
+        good_losses[item.good] = std::max(0.0, least) * (is_blocked ? free_[k] / all_[k] : 1.0);
+    }
+    bad_losses.assign(rows_.n_bad(), 0.0);
+    const Balance& balance = payments_.balance();
+    for (std::size_t j = 0; j < rows_.n_bad(); ++j) {
+        if (left_[j] <= 0.0) continue;
+        // From the least slope on a bad row costs the more the larger the slope is.
+        const double least = -price(balance.left_gradients[j], balance.left_hessians[j], low);
+        bad_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);
     }
 }
 

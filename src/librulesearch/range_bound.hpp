@@ -43,10 +43,16 @@ class RangeBound {
     /// Items of the node, in descending order of g/h.
     std::span<const Item> items() const { return items_; }
     /// Bound by implied and blocked rows. To be called right after `of_node`.
-    Peak of_blocked_node(const RangeNode& node);
+    double of_blocked_node(const RangeNode& node);
     /// Narrows the node's slopes to those at which its bound is above a value. False if there are
     /// none. To be called after `of_blocked_node`.
     bool slopes_above(double value, RangeNode& node) const;
+
+    /// What boxes of the node are worth less than its bound, that by blocked rows or that by
+    /// implied rows, for each good row they leave out and each bad row they cover, whatever their
+    /// slope. To be called after `of_blocked_node`.
+    void least_losses(const RangeNode& node, bool is_blocked, std::vector<double>& good_losses,
+                      std::vector<double>& bad_losses) const;
 
     /// Bounds by implied rows of parts of the node: cuts at the level or above, cuts below, slopes.
     double at_or_above(const RangeNode& node, std::size_t side, Level level) {
@@ -62,8 +68,10 @@ class RangeBound {
     Peak scan(std::span<const Item> items, double low_slope, double high_slope) const;
     Peak with_rounding(Peak peak) const;
     void find_blockers(const RangeNode& node);
-    bool find_group(std::size_t bad, const RangeNode& node);
-    void block(std::size_t bad, double price, const RangeNode& node);
+    std::uint32_t freest_candidate() const;
+    bool find_group(std::size_t bad, std::size_t most, const RangeNode& node);
+    void block_all(const RangeNode& node);
+    void block(std::size_t bad, std::size_t most, const RangeNode& node);
 
     const NodeRows& rows_;
     double l2_regularization_;
@@ -73,8 +81,10 @@ class RangeBound {
     Payments payments_, other_payments_;
     PartBound parts_;
     std::vector<Item> items_, blocked_items_, other_items_;
-    // For blocking, by item: its price that no group has used, and all that is left of it.
-    std::vector<double> free_, kept_;
+    // For blocking, by item at the least slope: what it is worth, what no group has used of it, and
+    // what is not lost.
+    std::vector<double> all_, free_, kept_;
+    std::vector<double> costs_, left_;  // by bad row: what it costs, and what is not blocked of it
     std::vector<std::uint32_t> item_of_;  // by good row
     std::size_t item_stride_ = 0;
     std::vector<Word> unused_, candidates_, next_;  // items

@@ -22,14 +22,6 @@ constexpr double lost_share = 0.57;
 // Slopes closer than this are not told apart further.
 constexpr double least_slope_range = 1.02;
 
-/// Least price of an item at all slopes between two: prices are concave in the slope.
-double least_price(const Item& item, double low_slope, double high_slope) {
-    const auto price = [&](double slope) {
-        return slope * (2.0 * item.gradient - slope * item.hessian);
-    };
-    return std::max(0.0, std::min(price(low_slope), price(high_slope)));
-}
-
 }  // namespace
 
 RangeExpansion RangeExpander::expand(RangeNode node, const RangeGoal& goal,
@@ -69,7 +61,8 @@ bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansio
         peak_ = bound_.of_node(node);
         node.bound = std::min(node.bound, peak_.bound);
         if (is_given_up(node, goal, expansion)) return false;
-        node.bound = std::min(node.bound, bound_.of_blocked_node(node).bound);
+        blocked_bound_ = bound_.of_blocked_node(node);
+        node.bound = std::min(node.bound, blocked_bound_);
         if (is_given_up(node, goal, expansion)) return false;
         const double low_slope = node.low_slope, high_slope = node.high_slope;
         if (!bound_.slopes_above(goal.value, node)) return false;
@@ -80,13 +73,22 @@ bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansio
     return true;
 }
 
-/// A cut that loses more than lies between the bound and the goal is too tight. Every box that is
-/// cut below a level loses the good rows from that level on.
+/// A cut that loses more than lies between the bound and the goal is too tight, or too loose. By
+/// both relaxations: with blocked rows there is less between, but also less to lose.
 bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
-    const double gap = peak_.bound - goal.value;
-    prices_.assign(rows_.n_good(), 0.0);
-    for (const Item& item : bound_.items())
-        prices_[item.good] = least_price(item, node.low_slope, node.high_slope);
+    bool is_narrower = false;
+    for (const bool is_blocked : {false, true}) {
+        const double gap = (is_blocked ? blocked_bound_ : peak_.bound) - goal.value;
+        bound_.least_losses(node, is_blocked, good_losses_, bad_losses_);
+        // Rounding, of the many losses and of the bound, is far below the billionth part.
+        is_narrower |= tighten_by_losses(gap * (1.0 + 1e-9), node);
+    }
+    return is_narrower;
+}
+
+/// Every box that is cut below a level loses the good rows from that level on; every box that is
+/// cut at a level or above covers the bad rows up to it that only this side can cut off.
+bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
     bool is_narrower = false;
     for (const std::size_t side : rows_.open_sides()) {
         const auto order = rows_.order(side);
@@ -94,10 +96,21 @@ bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
         for (std::size_t k = order.size(); k-- > 0;) {
             const Level level = rows_.level(order[k], side);
             if (level <= node.tight[side]) break;
-            if (order[k] < rows_.n_good()) lost += prices_[order[k]];
-            // Rounding, of the many prices and of the bound, is far below the billionth part.
-            if (lost * (1.0 - 1e-9) <= gap) continue;
+            if (order[k] < rows_.n_good()) lost += good_losses_[order[k]];
+            if (lost <= gap) continue;
             node.tight[side] = level;
+            is_narrower = true;
+            break;
+        }
+        lost = 0.0;
+        for (const std::uint32_t i : order) {
+            const Level level = rows_.level(i, side);
+            if (level > node.loose[side]) break;
+            if (i < rows_.n_good() || level <= rows_.tight(side) || rows_.n_outside(i) > 1)
+                continue;
+            lost += bad_losses_[i - rows_.n_good()];
+            if (lost <= gap) continue;
+            node.loose[side] = level - 1;
             is_narrower = true;
             break;
         }
@@ -172,6 +185,7 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
                            RangeExpansion& expansion) {
     const double reference = bound_.between(node.low_slope, node.high_slope);
     const double gap = std::max(reference - goal.value, 1e-9 * reference);
+    prices_.assign(rows_.n_good(), 0.0);
     for (const Item& item : bound_.items())
         prices_[item.good] =
             std::max(0.0, peak_.slope * (2.0 * item.gradient - peak_.slope * item.hessian));

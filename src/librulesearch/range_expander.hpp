@@ -44,6 +44,7 @@ class RangeExpander {
     bool is_given_up(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) const;
     bool narrow(RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion);
     bool tighten(RangeNode& node, const RangeGoal& goal);
+    bool tighten_by_losses(double gap, RangeNode& node) const;
     void offer(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion);
     std::vector<std::size_t> promising_sides(const RangeNode& node) const;
     Level split_level(const RangeNode& node, std::size_t side, double gap) const;
@@ -61,7 +62,9 @@ class RangeExpander {
     RangeAscent ascent_;
     NodeRows rows_;
     RangeBound bound_;
-    Peak peak_;                   // of the node, before blocking
+    Peak peak_;  // of the node, before blocking
+    double blocked_bound_ = 0.0;
+    std::vector<double> good_losses_, bad_losses_;
     std::vector<double> prices_;  // by good row
 };
 
