@@ -66,7 +66,10 @@ bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansio
         if (is_given_up(node, goal, expansion)) return false;
         const double low_slope = node.low_slope, high_slope = node.high_slope;
         if (!bound_.slopes_above(goal.value, node)) return false;
-        const bool is_narrower = tighten(node, goal) || node.low_slope > 1.001 * low_slope ||
+        const bool has_new_ranges = tighten(node, goal);
+        for (const std::size_t side : rows_.open_sides())
+            if (node.tight[side] > node.loose[side]) return false;
+        const bool is_narrower = has_new_ranges || node.low_slope > 1.001 * low_slope ||
                                  node.high_slope < 0.999 * high_slope;
         if (!is_narrower) break;
     }
@@ -127,8 +130,12 @@ void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExp
     for (const Item& item : bound_.items().first(peak_.n_items))
         for (const std::size_t side : rows_.open_sides())
             cuts[side] = std::max(cuts[side], rows_.level(item.good, side));
-    for (std::size_t side = 0; side < sides_.n_sides() && goal.is_limited; ++side)
+    std::size_t n_cuts = 0;
+    for (std::size_t side = 0; side < sides_.n_sides() && goal.is_limited; ++side) {
         if (node.loose[side] == sides_.top(side)) cuts[side] = sides_.top(side);
+        n_cuts += cuts[side] < sides_.top(side);
+    }
+    if (n_cuts > goal.max_cuts) return;
     if (!goal.settles_ties && node.number % nodes_per_climb == 0) {
         RangeOffer better = ascent_.climb(cuts);
         if (better.value > goal.value) expansion.offers.push_back(std::move(better));
