@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace rulesearch {
 namespace {
@@ -92,11 +93,13 @@ bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
 /// Every box that is cut below a level loses the good rows from that level on; every box that is
 /// cut at a level or above covers the bad rows up to it that only this side can cut off.
 bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
+    const double most_lost = std::accumulate(good_losses_.begin(), good_losses_.end(), 0.0);
+    const double most_forced = std::accumulate(bad_losses_.begin(), bad_losses_.end(), 0.0);
     bool is_narrower = false;
     for (const std::size_t side : rows_.open_sides()) {
         const auto order = rows_.order(side);
         double lost = 0.0;
-        for (std::size_t k = order.size(); k-- > 0;) {
+        for (std::size_t k = order.size(); k-- > 0 && most_lost > gap;) {
             const Level level = rows_.level(order[k], side);
             if (level <= node.tight[side]) break;
             if (order[k] < rows_.n_good()) lost += good_losses_[order[k]];
@@ -105,6 +108,7 @@ bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
             is_narrower = true;
             break;
         }
+        if (most_forced <= gap) continue;
         lost = 0.0;
         for (const std::uint32_t i : order) {
             const Level level = rows_.level(i, side);
