@@ -46,8 +46,8 @@ Floats = NDArray[np.float64]
 # nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
 # so that a model does not depend on the machine.
 AFFORDABLE_WORK = 600_000_000
-# With many thresholds per feature, it is the chains of thresholds that count.
-COLUMNS_PER_CHAIN = 10
+# With many thresholds per feature, it is the chains of thresholds that count, and pairs of rows.
+AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
@@ -257,11 +257,12 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
     def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
         node_limit = self.node_limit
         if node_limit == "auto":
-            n_columns = len(candidates)
-            if has_long_chains(candidates.extents, self.max_conditions):
-                n_columns = COLUMNS_PER_CHAIN * candidates.extents.n_chains
-            size = max(1, n_columns * candidates.extents.n_rows)
-            node_limit = min(max(AFFORDABLE_WORK // size, 20), 20_000)
+            extents = candidates.extents
+            if has_long_chains(extents, self.max_conditions):
+                work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
+            else:
+                work, per_node = AFFORDABLE_WORK, len(candidates) * extents.n_rows
+            node_limit = min(max(work // max(1, per_node), 20), 20_000)
         return {
             "method": self.search,
             "max_conditions": self.max_conditions,

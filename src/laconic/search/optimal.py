@@ -16,11 +16,11 @@ from laconic.search.problem import (
 
 BOUNDS = ("auto", "row_classes", "ranges", "paper")
 
-# Measured on six tables with 7, 20 and 40 thresholds per feature and with all of them: up to 20 row
-# classes are faster, with all of them ranges. Where queries are short, there are too few of them
-# for ranges to pay.
-_LEAST_CHAIN_LENGTH = 64
-_LEAST_CONDITIONS = 4
+# Measured on five tables with 20 and 40 thresholds per feature, and on fifteen with all of them: up
+# to 20 row classes are mostly faster, from 40 on ranges. Where queries are short, there are too few
+# of them for ranges to pay.
+_LEAST_CHAIN_LENGTH = 32
+_LEAST_CONDITIONS = 3
 
 INGREDIENTS = (
     "beam",
@@ -65,7 +65,7 @@ def search_optimal(
         Bounding theorem applied to classes of rows that the remaining propositions cannot tell
         apart, or to single rows (``"paper"``). ``"ranges"`` branches over ranges of thresholds
         instead of over propositions. ``"auto"`` takes ranges where nested propositions are many,
-        64 in a chain or more on average, unless ``max_conditions`` is below 4. The query is the
+        32 in a chain or more on average, unless ``max_conditions`` is below 3. The query is the
         same with each of them, the work is not.
     beam_width : int, default=6
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
