@@ -292,8 +292,15 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
     code, out, err = run("fit", path, *options)
     assert (code, err) == (0, "")
     assert len(re.findall(r"rule ./2: .* at least .* best possible \(stopped at --node", out)) == 2
+    assert "Proven optimal over up to 7 thresholds per number: 0 of 2 rules" in out
     assert "2 searches stopped early. Raise --node-limit" in out
     assert "Warning" not in out
+
+
+def test_proofs_over_all_thresholds_say_so(run, table):
+    code, out, _ = run(*fit_client(table, "--max-thresholds", "all"))
+    assert code == 0
+    assert "Proven optimal over all thresholds: " in out
 
 
 def test_quiet_fit_is_quiet(run, table):

@@ -669,6 +669,28 @@ def test_warning_about_one_rule_names_its_objective():
     ]
 
 
+def test_warning_over_all_thresholds_advises_fewer():
+    ending = (SearchStatus.NODE_LIMIT, 0.9)
+    model = RuleBoostingRegressor(1, search=scripted_search(ending), max_thresholds=None)
+    [warning] = fit_warnings(model)
+    assert "ease the proof with fewer thresholds (max_thresholds), max_conditions or" in warning
+
+
+def test_node_limit_over_all_thresholds_follows_chains_and_rows():
+    limits = {}
+
+    def searched(problem, search_limits, **_):
+        limits[problem.propositions.n_rows] = search_limits.node_limit
+        return SearchResult((0,), 1.0, 1.0, SearchStatus.OPTIMAL)
+
+    for n_rows in (100, 1000, 4000):
+        x = np.arange(float(n_rows))
+        model = RuleBoostingRegressor(1, search=searched, max_thresholds=None)
+        model.fit(np.column_stack([x, -(x**2)]), x)
+    # 10^11 over the chains, two per feature that differ, times the square of the rows.
+    assert limits == {100: 20_000, 1000: 20_000, 4000: 10**11 // (2 * 4000**2)}
+
+
 def test_warning_about_both_limits():
     endings = [(SearchStatus.TIME_LIMIT, 0.5), (SearchStatus.NODE_LIMIT, 0.001)]
     search = scripted_search(*endings)

@@ -303,8 +303,9 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
                 f"{stops} (rules {_listed(list(unproven))}; the least certain reaches "
                 f"{describe_ratio(worst)})."
             )
+        fewer = "fewer thresholds (max_thresholds), " if self.max_thresholds is None else ""
         advice = (
-            f"Raise {' or '.join(limits)}, or ease the proof with max_conditions or more "
+            f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
             "l2_regularization"
         )
         if factor > 0:

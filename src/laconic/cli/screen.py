@@ -262,7 +262,12 @@ def closing_lines(estimator: Estimator, scores: str) -> Iterator[str]:
     n_proven = sum(result.is_optimal for result in results)
     seconds = sum(result.seconds for result in results)
     yield f"On the training rows: {scores}"
-    yield f"Proven optimal: {n_proven} of {_count(len(results), 'rule')}, in {seconds:.2g} s"
+    thresholds = estimator.max_thresholds
+    scope = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds per number"
+    yield (
+        f"Proven optimal over {scope}: {n_proven} of {_count(len(results), 'rule')}, "
+        f"in {seconds:.2g} s"
+    )
     stopped = [result for result in results if str(result.status).endswith("_limit")]
     if stopped:
         flag = f"--{str(stopped[0].status).replace('_', '-')}"
