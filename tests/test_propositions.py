@@ -364,3 +364,12 @@ class TestGiven:
     def test_checks(self, propositions, error, got):
         with pytest.raises(error, match=f"must be a list or tuple of Proposition objects. {got}"):
             given_propositions(TABLES["pandas"], propositions)
+
+
+def test_more_conditions_than_memory_is_an_error(monkeypatch):
+    monkeypatch.setattr("laconic.propositions.MOST_BYTES", 100)
+    x = np.arange(100.0)[:, np.newaxis]
+    assert len(candidate_propositions(x, max_thresholds=4)) == 8
+    message = r"Got more than 8 conditions on 100 rows\. Set max_thresholds to a number"
+    with pytest.raises(ValueError, match=message):
+        candidate_propositions(x, max_thresholds=None)

@@ -46,6 +46,10 @@ ROUNDINGS = tuple(
 )
 
 
+# A search keeps the extents twice, by condition and by row, a bit each.
+MOST_BYTES = 2**31
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePropositions:
     """Propositions with the rows they cover.
@@ -139,7 +143,19 @@ def candidate_propositions(
         ):
             builder.add(proposition.covered_in(column))
             propositions.append(proposition)
+            _check_size(len(propositions), counted.n_rows)
     return CandidatePropositions(tuple(propositions), builder.build())
+
+
+def _check_size(n_propositions: int, n_rows: int) -> None:
+    if n_propositions * n_rows <= 8 * MOST_BYTES:
+        return
+    raise ValueError(
+        f"The extents of all conditions must fit into {MOST_BYTES / 2**30:.3g} GiB. Got more than "
+        f"{n_propositions - 1:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
+        f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that name single rows, "
+        "or learn from fewer rows."
+    )
 
 
 def given_propositions(
