@@ -8,7 +8,7 @@ import pytest
 
 from laconic import _core
 from laconic.search import METHODS, Propositions, SearchProblem, SearchStatus, search
-from laconic.search.optimal import INGREDIENTS
+from laconic.search.optimal import INGREDIENTS, has_long_chains
 from problems import random_problem
 
 COUNTERS = [
@@ -350,3 +350,38 @@ def test_ranges_agree_with_row_classes(limits):
     ranges = search(problem, bound="ranges", **limits)
     classes = search(problem, bound="row_classes", **limits)
     assert (ranges.query, ranges.bound) == (classes.query, classes.bound)
+
+
+def thresholds_of(n_features, n_thresholds, n_rows):
+    """Conditions ``<=`` and ``>`` of features without structure, at equally many places each."""
+    generator = np.random.default_rng(0)
+    X = np.array([generator.permutation(n_rows) for _ in range(n_features)])
+    cuts = np.linspace(0, n_rows, n_thresholds + 1, endpoint=False)[1:].astype(int)
+    extents = [x < cut for x in X for cut in cuts]
+    return Propositions(np.array(extents + [~extent for extent in extents]))
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_thresholds", "n_rows", "max_conditions", "expected"),
+    [
+        (3, 31, 200, None, False),
+        (3, 32, 200, None, True),
+        (3, 32, 200, 3, True),
+        (3, 32, 200, 2, False),
+        (49, 10, 100, None, False),
+        (50, 10, 100, None, True),
+        (60, 9, 100, None, False),
+    ],
+)
+def test_ranges_are_taken_where_chains_are_long(
+    n_features, n_thresholds, n_rows, max_conditions, expected
+):
+    propositions = thresholds_of(n_features, n_thresholds, n_rows)
+    assert has_long_chains(propositions, max_conditions) is expected
+
+
+def test_ranges_are_not_taken_with_many_rows(monkeypatch):
+    propositions = thresholds_of(n_features=3, n_thresholds=40, n_rows=500)
+    assert has_long_chains(propositions, None)
+    monkeypatch.setattr("laconic.search.optimal._MOST_ROWS", propositions.n_distinct_rows - 1)
+    assert not has_long_chains(propositions, None)

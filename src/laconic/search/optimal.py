@@ -16,11 +16,15 @@ from laconic.search.problem import (
 
 BOUNDS = ("auto", "row_classes", "ranges", "paper")
 
-# Measured on five tables with 20 and 40 thresholds per feature, and on fifteen with all of them: up
-# to 20 row classes are mostly faster, from 40 on ranges. Where queries are short, there are too few
+# Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
+# all of them. Row classes get slow with many columns, and from 40 thresholds per feature on even
+# where features are few; ranges get slow with many rows. Where queries are short, there are too few
 # of them for ranges to pay.
 _LEAST_CHAIN_LENGTH = 32
+_LEAST_CHAIN_LENGTH_OF_MANY = 10
+_MANY_COLUMNS = 1_000
 _LEAST_CONDITIONS = 3
+_MOST_ROWS = 40_000
 
 INGREDIENTS = (
     "beam",
@@ -64,9 +68,10 @@ def search_optimal(
     bound : {"auto", "row_classes", "ranges", "paper"}, default="auto"
         Bounding theorem applied to classes of rows that the remaining propositions cannot tell
         apart, or to single rows (``"paper"``). ``"ranges"`` branches over ranges of thresholds
-        instead of over propositions. ``"auto"`` takes ranges where nested propositions are many,
-        32 in a chain or more on average, unless ``max_conditions`` is below 3. The query is the
-        same with each of them, the work is not.
+        instead of over propositions. ``"auto"`` takes ranges where nested propositions are many, on
+        average 32 in a chain, or 10 if there are 1,000 of them, unless ``max_conditions`` is below
+        3 or there are more than 40,000 distinct rows. The query is the same with each of them, the
+        work is not.
     beam_width : int, default=6
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
         Over ranges any other number stands for a local search.
@@ -137,9 +142,11 @@ def has_long_chains(propositions: _core.Propositions, max_conditions: int | None
         The same for the same arguments, on every machine.
     """
     is_short = max_conditions is not None and max_conditions < _LEAST_CONDITIONS
-    return (
-        not is_short and propositions.n_columns >= _LEAST_CHAIN_LENGTH * propositions.n_chains > 0
-    )
+    if is_short or propositions.n_distinct_rows > _MOST_ROWS:
+        return False
+    n_columns, n_chains = propositions.n_columns, propositions.n_chains
+    is_wide = n_columns >= max(_MANY_COLUMNS, _LEAST_CHAIN_LENGTH_OF_MANY * n_chains)
+    return is_wide or n_columns >= _LEAST_CHAIN_LENGTH * n_chains > 0
 
 
 def _chosen(problem: SearchProblem, limits: SearchLimits) -> str:
