@@ -3,9 +3,11 @@
     LACONIC_DATASETS=... python -m benchmarks.full_resolution proofs --time-limit 300
     LACONIC_DATASETS=... python -m benchmarks.full_resolution scores
     python -m benchmarks.full_resolution document
+    LACONIC_DATASETS=... python -m benchmarks.full_resolution stopped --time-limit 4
 
 The first two write ``docs/images/full_resolution_*.csv`` problem by problem, and go on where an
-earlier run ended; the third one writes both tables into ``docs/full-resolution.md``.
+earlier run ended; the third one writes both tables into ``docs/full-resolution.md``. The last one
+prints what searches over 16 and over all thresholds find in the same time, for the seventh rule.
 """
 
 import argparse
@@ -28,6 +30,9 @@ from benchmarks.problems import (
     specifications,
 )
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.losses import get_loss
+from laconic.propositions import candidate_propositions
+from laconic.search import SearchProblem, search
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "full-resolution.md"
@@ -77,12 +82,12 @@ def fit(problem: Problem, thresholds: str, time_limit: float, **parameters: obje
     """Ten rules over the paper's conditions, so many thresholds per column, or all of them."""
     is_classification = problem.task == "classification"
     kind = RuleBoostingClassifier if is_classification else RuleBoostingRegressor
-    options = {"l2_regularization": problem.l2_regularization} | parameters
+    options = {"n_rules": 10, "l2_regularization": problem.l2_regularization} | parameters
     if thresholds == PAPER:
         options["propositions"] = paper_propositions(problem.X, problem.max_conditions_per_column)
     else:
         options["max_thresholds"] = None if thresholds == "all" else int(thresholds)
-    model = kind(n_rules=10, max_conditions=None, node_limit=None, time_limit=time_limit, **options)
+    model = kind(max_conditions=None, node_limit=None, time_limit=time_limit, **options)
     return model.fit(problem.X, problem.y)
 
 
@@ -150,6 +155,31 @@ def study(name: str, folder: Path, time_limit: float) -> Iterator[Score]:
                 least_coverage=float(np.min(model.ensemble_.covered(problem.X).sum(axis=0))),
                 seconds=process_time() - started,
             )
+
+
+def stopped(name: str, folder: Path, time_limit: float) -> str:
+    """Objective and ratio over 16 and over all thresholds, with the same gradients."""
+    problem = load_problem(name, folder)
+    model = fit(problem, "16", time_limit=1.0, n_rules=6)
+    scores = model.ensemble_.raw_predictions(problem.X)
+    loss = get_loss(problem.loss)
+    few, every = (
+        search(
+            SearchProblem(
+                candidate_propositions(problem.X, max_thresholds=max_thresholds).extents,
+                loss.gradients(problem.y, scores),
+                loss.hessians(problem.y, scores),
+                problem.l2_regularization,
+            ),
+            time_limit=time_limit,
+        )
+        for max_thresholds in (16, None)
+    )
+    return (
+        f"| {name} | {few.objective_value:.4g} | {few.approximation_ratio:.2f} "
+        f"| {every.objective_value:.4g} | {every.approximation_ratio:.2f} "
+        f"| {every.objective_value / few.objective_value:.2f} |"
+    )
 
 
 def write_rows(path: Path, kind: type, measure: Callable[[str], Iterable], names: Iterable) -> None:
@@ -253,7 +283,7 @@ def document() -> None:
 def main() -> None:
     """Measure, or write the page."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("part", choices=("proofs", "scores", "document"))
+    parser.add_argument("part", choices=("proofs", "scores", "document", "stopped"))
     parser.add_argument("--time-limit", type=float, help="seconds per rule")
     parser.add_argument("--problems", nargs="+", help="all of the paper's by default")
     arguments = parser.parse_args()
@@ -266,6 +296,11 @@ def main() -> None:
     if arguments.part == "proofs":
         limit = arguments.time_limit or 300.0
         write_rows(PROOFS, Proof, lambda name: [prove(name, folder, limit)], names)
+    elif arguments.part == "stopped":
+        print("| problem | over 16 | ratio | over all | ratio | gain |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: |")
+        for name in names:
+            print(stopped(name, folder, arguments.time_limit or 4.0), flush=True)
     else:
         limit = arguments.time_limit or 2.0
         write_rows(SCORES, Score, lambda name: study(name, folder, limit), names)
