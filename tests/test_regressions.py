@@ -124,3 +124,20 @@ def test_denominators_are_summed_exactly():
     result = search(problem, "greedy")
     # Only the covered rows have gradients: the best subset of all is the proposition itself.
     assert result.bound == result.objective_value
+
+
+def test_ranges_with_too_many_rows_to_tell_which_come_together():
+    """Without room for implied rows, blocked ones were looked up in an empty set."""
+    n_rows = 80_000
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 16, (6, n_rows))
+    extents = [x <= cut for x in X for cut in range(15)]
+    problem = SearchProblem(
+        np.array(extents + [~extent for extent in extents]),
+        rng.normal(size=n_rows),
+        np.ones(n_rows),
+        1.0,
+    )
+    result = search(problem, bound="ranges", node_limit=1)
+    assert result.status is SearchStatus.NODE_LIMIT
+    assert 0 < result.objective_value < result.bound

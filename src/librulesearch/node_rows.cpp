@@ -149,7 +149,7 @@ void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
         statistics_.push_back(rows.statistics(optional[i]));
     }
     open_sides_.clear();
-    order_.resize(n_sides * n + 1);  // one more, since each number is written before it counts
+    order_.resize(n_sides * n);
     for (std::uint32_t side = 0; side < n_sides; ++side) {
         if (node.tight[side] == node.loose[side]) continue;
         open_sides_.push_back(side);

@@ -194,7 +194,8 @@ double RangeBound::of_blocked_node(const RangeNode& node) {
     std::size_t n_open = 0;
     for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
     item_stride_ = padded(n_words(items_.size()));
-    if (rows_.open_sides().size() * n_open * item_stride_ <= most_words) block_all(node);
+    if (n_open > 0 && rows_.open_sides().size() * n_open * item_stride_ <= most_words)
+        block_all(node);
     blocked_items_ = items_;
     for (std::size_t k = 0; k < items_.size(); ++k) {
         blocked_items_[k].gradient *= kept_[k] / all_[k];
@@ -248,7 +249,7 @@ void RangeBound::least_losses(const RangeNode& node, bool is_blocked,
     bad_losses.assign(rows_.n_bad(), 0.0);
     const Balance& balance = payments_.balance();
     for (std::size_t j = 0; j < rows_.n_bad(); ++j) {
-        if (left_[j] <= 0.0) continue;
+        if (costs_[j] <= 0.0) continue;
         // From the least slope on a bad row costs the more the larger the slope is.
         const double least = -price(balance.left_gradients[j], balance.left_hessians[j], low);
         bad_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);

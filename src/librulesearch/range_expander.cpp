@@ -84,7 +84,7 @@ bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
     for (const bool is_blocked : {false, true}) {
         const double gap = (is_blocked ? blocked_bound_ : peak_.bound) - goal.value;
         bound_.least_losses(node, is_blocked, good_losses_, bad_losses_);
-        // Rounding, of the many losses and of the bound, is far below the billionth part.
+        // The bound has room for its own rounding; the billionth part is for that of the losses.
         is_narrower |= tighten_by_losses(gap * (1.0 + 1e-9), node);
     }
     return is_narrower;
@@ -195,6 +195,8 @@ Level RangeExpander::split_level(const RangeNode& node, std::size_t side, double
 bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interrupt& interrupt,
                            RangeExpansion& expansion) {
     const double reference = bound_.between(node.low_slope, node.high_slope);
+    node.bound = std::min(node.bound, reference);
+    if (is_given_up(node, goal, expansion)) return true;
     const double gap = std::max(reference - goal.value, 1e-9 * reference);
     prices_.assign(rows_.n_good(), 0.0);
     for (const Item& item : bound_.items())

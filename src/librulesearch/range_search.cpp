@@ -98,6 +98,7 @@ class RangeSearch {
             root.is_negative = is_negative;
             root.low_slope = value / rows.sum_gains() * (1.0 - rounding_slack);
             root.high_slope = rows.steepest_slope() * (1.0 + rounding_slack);
+            if (root.low_slope > root.high_slope) continue;  // no box of this sign is worth as much
             root.tight.assign(sides_.n_sides(), 0);
             for (std::size_t side = 0; side < sides_.n_sides(); ++side)
                 root.loose.push_back(sides_.top(side));
