@@ -302,7 +302,7 @@ def main() -> None:
         for name in names:
             print(stopped(name, folder, arguments.time_limit or 4.0), flush=True)
     else:
-        limit = arguments.time_limit or 2.0
+        limit = arguments.time_limit or 0.7
         write_rows(SCORES, Score, lambda name: study(name, folder, limit), names)
 
 

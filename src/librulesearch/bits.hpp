@@ -15,6 +15,17 @@ inline constexpr std::size_t word_bits = 64;
 
 constexpr std::size_t n_words(std::size_t n_bits) { return (n_bits + word_bits - 1) / word_bits; }
 
+/// Sets that are rows of a table of words.
+inline bool has_bit(const Word* words, std::size_t i) {
+    return ((words[i / word_bits] >> (i % word_bits)) & 1) != 0;
+}
+inline void set_bit(std::vector<Word>& words, std::size_t i) {
+    words[i / word_bits] |= Word{1} << (i % word_bits);
+}
+inline void clear_bit(std::vector<Word>& words, std::size_t i) {
+    words[i / word_bits] &= ~(Word{1} << (i % word_bits));
+}
+
 /// Small sets are handled in blocks of words, so that loops over them have a fixed length.
 inline constexpr std::size_t block_words = 4;
 

@@ -173,8 +173,7 @@ void NodeRows::find_implied() {
     stride_ = padded(n_words(n_bad_));
     if (n_good_ * stride_ > most_words) stride_ = 0;
     all_.assign(stride_, 0);
-    for (std::size_t j = 0; j < n_bad_ && stride_ > 0; ++j)
-        all_[j / word_bits] |= Word{1} << (j % word_bits);
+    for (std::size_t j = 0; j < n_bad_ && stride_ > 0; ++j) set_bit(all_, j);
     implied_.clear();
     for (std::size_t i = 0; i < n_good_; ++i)
         implied_.insert(implied_.end(), all_.begin(), all_.end());
@@ -195,8 +194,7 @@ void NodeRows::find_implied() {
             const Level reach = std::max(level(order[begin], side), tight_[side]);
             for (; end < order.size() && level(order[end], side) <= reach; ++end) {
                 if (order[end] < n_good_) continue;
-                const std::size_t bad = order[end] - n_good_;
-                up_to_[bad / word_bits] |= Word{1} << (bad % word_bits);
+                set_bit(up_to_, order[end] - n_good_);
             }
             for (std::size_t k = begin; k < end; ++k)
                 if (order[k] < n_good_ && is_alone_[order[k]] == 0) keep(order[k]);

@@ -1,21 +1,8 @@
 #include "librulesearch/part_bound.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace rulesearch {
-namespace {
-
-void insert(std::vector<Word>& words, std::size_t i) {
-    words[i / word_bits] |= Word{1} << (i % word_bits);
-}
-
-void erase(std::vector<Word>& words, std::size_t i) {
-    words[i / word_bits] &= ~(Word{1} << (i % word_bits));
-}
-
-}  // namespace
-
 void PartBound::start() {
     balance_ = payments_.balance();
     is_changed_.assign(rows_.n_good(), 0);
@@ -38,10 +25,7 @@ Peak PartBound::scan(const Statistics& base, const RangeNode& node, std::span<co
     changed_items_.clear();
     for (const std::uint32_t good : changed_) {
         if (!is_alive(good) || balance_.price(good, half) <= 0.0) continue;
-        const double gradient = balance_.gradients[good], hessian = balance_.hessians[good];
-        const double ratio =
-            hessian > 0.0 ? gradient / hessian : std::numeric_limits<double>::infinity();
-        changed_items_.push_back({gradient, hessian, ratio, good});
+        changed_items_.emplace_back(balance_.gradients[good], balance_.hessians[good], good);
     }
     std::sort(changed_items_.begin(), changed_items_.end());
     PrefixPeak prefix(base, l2_regularization_, node.low_slope, node.high_slope);
@@ -75,14 +59,14 @@ Peak PartBound::at_or_above(const RangeNode& node, std::span<const Item> items, 
             base += rows_.statistics(*at);
             if (!is_bad || rows_.stride() == 0) continue;
             // Nobody has to pay for it any more.
-            erase(balance_.open, bad);
+            clear_bit(balance_.open, bad);
             payments_.for_each_share_of_bad(bad, [&](const Payments::Share& share) {
                 balance_.gradients[share.good] -= share.gradient;
                 balance_.hessians[share.good] -= share.hessian;
                 change(share.good);
             });
         } else if (is_bad && rows_.stride() > 0) {
-            insert(window_, bad);
+            set_bit(window_, bad);
         }
     }
     const std::size_t n_relieved = changed_.size();
@@ -94,8 +78,7 @@ Peak PartBound::at_or_above(const RangeNode& node, std::span<const Item> items, 
             const std::uint32_t good = changed_[k];
             if (becomes_mandatory(good)) continue;
             for (std::size_t w = 0; w < rows_.stride(); ++w)
-                balance_.pay(good, w, rows_.implied(good)[w], half,
-                             [](std::size_t, double, double) {});
+                balance_.pay(good, w, rows_.implied(good)[w], half);
         }
         if (words_.empty()) return;
         for (const std::uint32_t good : payments_.payers()) {
@@ -111,7 +94,7 @@ Peak PartBound::at_or_above(const RangeNode& node, std::span<const Item> items, 
                 });
                 if (bits == 0) continue;
                 change(good);
-                balance_.pay(good, w, bits, half, [](std::size_t, double, double) {});
+                balance_.pay(good, w, bits, half);
             }
         }
     };
@@ -132,11 +115,11 @@ Peak PartBound::below(const RangeNode& node, std::span<const Item> items, std::s
             payments_.for_each_share_of_good(order[end - 1], [&](const Payments::Share& share) {
                 balance_.left_gradients[share.bad] += share.gradient;
                 balance_.left_hessians[share.bad] += share.hessian;
-                insert(window_, share.bad);
+                set_bit(window_, share.bad);
             });
         }
         for (std::size_t k = end; k < order.size(); ++k)
-            if (order[k] >= rows_.n_good()) erase(window_, order[k] - rows_.n_good());
+            if (order[k] >= rows_.n_good()) clear_bit(window_, order[k] - rows_.n_good());
         balance_.open = window_;
         for (std::uint32_t w = 0; w < window_.size(); ++w)
             if (window_[w] != 0) words_.push_back(w);
@@ -149,7 +132,7 @@ Peak PartBound::below(const RangeNode& node, std::span<const Item> items, std::s
                 const Word bits = rows_.implied(good)[w] & balance_.open[w];
                 if (bits == 0) continue;
                 change(good);
-                balance_.pay(good, w, bits, half, [](std::size_t, double, double) {});
+                balance_.pay(good, w, bits, half);
             }
         }
     };

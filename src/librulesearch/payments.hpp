@@ -48,6 +48,9 @@ struct Balance {
             record(bad, gradient, hessian);
         }
     }
+    void pay(std::size_t good, std::size_t word, Word bits, double half_slope) {
+        pay(good, word, bits, half_slope, [](std::size_t, double, double) {});
+    }
 };
 
 /// The payments of a node, each for a bad row that the good one implies.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "librulesearch/problem.hpp"
 
@@ -13,6 +14,13 @@ namespace rulesearch {
 struct Item {
     double gradient, hessian, ratio;
     std::uint32_t good;  // number of the row it comes from
+
+    Item(double item_gradient, double item_hessian, std::uint32_t row)
+        : gradient(item_gradient),
+          hessian(item_hessian),
+          ratio(item_hessian > 0.0 ? item_gradient / item_hessian
+                                   : std::numeric_limits<double>::infinity()),
+          good(row) {}
 
     /// Descending order of g/h.
     bool operator<(const Item& other) const {

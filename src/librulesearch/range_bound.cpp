@@ -26,10 +26,6 @@ double price(double gradient, double hessian, double slope) {
     return slope * (2.0 * gradient - slope * hessian);
 }
 
-double ratio(double gradient, double hessian) {
-    return hessian > 0.0 ? gradient / hessian : std::numeric_limits<double>::infinity();
-}
-
 }  // namespace
 
 /// What good rows are worth that can pay for all they imply.
@@ -38,8 +34,7 @@ void RangeBound::collect_items(const Balance& balance, double low_slope,
     items.clear();
     for (std::uint32_t good = 0; good < rows_.n_good(); ++good) {
         if (balance.price(good, 0.5 * low_slope) <= 0.0) continue;
-        const double gradient = balance.gradients[good], hessian = balance.hessians[good];
-        items.push_back({gradient, hessian, ratio(gradient, hessian), good});
+        items.emplace_back(balance.gradients[good], balance.hessians[good], good);
     }
     std::sort(items.begin(), items.end());
 }
@@ -104,7 +99,7 @@ double RangeBound::between(double low_slope, double high_slope) {
 }
 
 /// By side, the items from the level of each bad row on that is not paid for.
-void RangeBound::find_blockers(const RangeNode& node) {
+void RangeBound::find_blockers() {
     const std::size_t n_good = rows_.n_good(), n_bad = rows_.n_bad();
     const std::vector<Word>& open = payments_.balance().open;
     const std::size_t n_sides = rows_.open_sides().size();
@@ -117,17 +112,16 @@ void RangeBound::find_blockers(const RangeNode& node) {
         // In steps of equal level: the good rows of a level block its bad ones.
         for (std::size_t end = order.size(), begin = end; end > 0; end = begin) {
             const Level level = rows_.level(order[end - 1], side);
-            if (level <= node.tight[side]) break;
+            if (level <= rows_.tight(side)) break;
             for (; begin > 0 && rows_.level(order[begin - 1], side) == level; --begin) {
                 const std::uint32_t i = order[begin - 1];
-                if (i < n_good && item_of_[i] != none)
-                    candidates_[item_of_[i] / word_bits] |= Word{1} << (item_of_[i] % word_bits);
+                if (i < n_good && item_of_[i] != none) set_bit(candidates_, item_of_[i]);
             }
             bool is_stored = false;
             for (std::size_t m = begin; m < end; ++m) {
                 if (order[m] < n_good) continue;
                 const std::size_t bad = order[m] - n_good;
-                if (((open[bad / word_bits] >> (bad % word_bits)) & 1) == 0) continue;
+                if (!has_bit(open.data(), bad)) continue;
                 if (!is_stored)
                     suffixes_.insert(suffixes_.end(), candidates_.begin(), candidates_.end());
                 is_stored = true;
@@ -152,17 +146,15 @@ std::uint32_t RangeBound::freest_candidate() const {
 
 /// Finds items with something to lose of which one goes if the bad row is cut off. Greedily: each
 /// member is there for as many sides in a row as possible. Sets: group.
-bool RangeBound::find_group(std::size_t bad, std::size_t most, const RangeNode& node) {
+bool RangeBound::find_group(std::size_t bad, std::size_t most) {
     group_.clear();
     candidates_ = unused_;
     bool is_first = true;
     for (std::size_t k = 0; k < rows_.open_sides().size(); ++k) {
         const std::size_t side = rows_.open_sides()[k];
-        if (rows_.level(rows_.n_good() + bad, side) <= node.tight[side]) continue;
+        if (rows_.level(rows_.n_good() + bad, side) <= rows_.tight(side)) continue;
         const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_bad() + bad];
-        const auto is_blocker = [&](std::uint32_t item) {
-            return ((blockers[item / word_bits] >> (item % word_bits)) & 1) != 0;
-        };
+        const auto is_blocker = [&](std::uint32_t item) { return has_bit(blockers, item); };
         if (std::any_of(group_.begin(), group_.end(), is_blocker)) continue;
         if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
             if (is_first) return false;
@@ -194,8 +186,7 @@ double RangeBound::of_blocked_node(const RangeNode& node) {
     std::size_t n_open = 0;
     for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
     item_stride_ = padded(n_words(items_.size()));
-    if (n_open > 0 && rows_.open_sides().size() * n_open * item_stride_ <= most_words)
-        block_all(node);
+    if (n_open > 0 && rows_.open_sides().size() * n_open * item_stride_ <= most_words) block_all();
     blocked_items_ = items_;
     for (std::size_t k = 0; k < items_.size(); ++k) {
         blocked_items_[k].gradient *= kept_[k] / all_[k];
@@ -204,21 +195,20 @@ double RangeBound::of_blocked_node(const RangeNode& node) {
     return scan(blocked_items_, node.low_slope, node.high_slope).bound;
 }
 
-void RangeBound::block_all(const RangeNode& node) {
+void RangeBound::block_all() {
     unused_.assign(item_stride_, 0);
     next_.resize(item_stride_);
-    for (std::uint32_t k = 0; k < items_.size(); ++k)
-        unused_[k / word_bits] |= Word{1} << (k % word_bits);
-    find_blockers(node);
+    for (std::uint32_t k = 0; k < items_.size(); ++k) set_bit(unused_, k);
+    find_blockers();
     const std::vector<Word>& open = payments_.balance().open;
     for (const std::size_t most : most_members) {
         for (std::size_t w = 0; w < open.size(); ++w)
-            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most, node); });
+            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most); });
     }
 }
 
-void RangeBound::block(std::size_t bad, std::size_t most, const RangeNode& node) {
-    while (left_[bad] > 0.0 && find_group(bad, most, node)) {
+void RangeBound::block(std::size_t bad, std::size_t most) {
+    while (left_[bad] > 0.0 && find_group(bad, most)) {
         double lost = left_[bad];
         std::uint32_t last = 0;  // the member of least g/h
         for (const std::uint32_t k : group_) {
@@ -229,7 +219,7 @@ void RangeBound::block(std::size_t bad, std::size_t most, const RangeNode& node)
         kept_[last] -= lost;
         for (const std::uint32_t k : group_) {
             free_[k] -= lost;
-            if (free_[k] <= 0.0) unused_[k / word_bits] &= ~(Word{1} << (k % word_bits));
+            if (free_[k] <= 0.0) clear_bit(unused_, k);
         }
     }
 }

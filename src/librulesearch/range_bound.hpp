@@ -67,11 +67,11 @@ class RangeBound {
     void collect_items(const Balance& balance, double low_slope, std::vector<Item>& items) const;
     Peak scan(std::span<const Item> items, double low_slope, double high_slope) const;
     Peak with_rounding(Peak peak) const;
-    void find_blockers(const RangeNode& node);
+    void find_blockers();
     std::uint32_t freest_candidate() const;
-    bool find_group(std::size_t bad, std::size_t most, const RangeNode& node);
-    void block_all(const RangeNode& node);
-    void block(std::size_t bad, std::size_t most, const RangeNode& node);
+    bool find_group(std::size_t bad, std::size_t most);
+    void block_all();
+    void block(std::size_t bad, std::size_t most);
 
     const NodeRows& rows_;
     double l2_regularization_;
