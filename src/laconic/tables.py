@@ -40,6 +40,9 @@ NUMBER_KINDS = "fiub"
 # Names of the dtypes that pandas has for text alone.
 PANDAS_TEXT = ("str", "string")
 TYPES_WITH_NAN = (float, np.floating, Decimal)
+# Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
+# out a single column.
+MAX_CELLS_AT_ONCE = 1_000_000
 
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
@@ -260,7 +263,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = X
     elif isinstance(X, np.ndarray):
         table = _wrap_array(X)
-    elif nw.dependencies.is_into_dataframe(X):
+    # pandas first: the general question takes longer than a small table.
+    elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
     else:
         table = _wrap_array(X)
@@ -272,12 +276,15 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
 def _wrap_frame(X: Any) -> Table:
     X = nw.to_native(X, pass_through=True)
     # Read the names before narwhals does: it refuses duplicates in its own words.
-    labels = list(X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns)
+    is_pandas = _is_pandas(X)
+    is_arrow = nw.dependencies.is_pyarrow_table(X)
+    labels = X.columns.tolist() if is_pandas else list(X.column_names if is_arrow else X.columns)
     is_named = labels != list(range(len(labels)))
     names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
     names = _checked_names(names, len(labels))
     # By itself: narwhals takes ten times as long as a short column of numbers needs.
-    is_pandas = nw.dependencies.is_pandas_dataframe(X)
+    if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
+        return _array_table(names, X.to_numpy(np.float64), is_named=is_named)
     frame = X if is_pandas else nw.from_native(X, eager_only=True)
 
     def extract(position: int, name: str) -> Column:
@@ -288,21 +295,33 @@ def _wrap_frame(X: Any) -> Table:
     return Table(names, frame.shape[0], extract, is_named=is_named)
 
 
+def _is_pandas(X: Any) -> bool:
+    # None unless the caller has imported it.
+    pandas = nw.dependencies.get_pandas()
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_number_type(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
+
+
 def _wrap_array(X: Any) -> Table:
     array = _as_array(X)
+    return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
 
+
+def _array_table(names: Sequence[str], array: NDArray[Any], *, is_named: bool) -> Table:
     def extract_block(position: int, name: str, rows: slice) -> Column:
         return _array_column(name, array[rows, position])
 
     def extract(position: int, name: str) -> Column:
         return extract_block(position, name, slice(None))
 
-    n_rows, n_features = array.shape
     return Table(
-        _numbered_names(n_features),
-        n_rows,
+        names,
+        len(array),
         extract,
-        is_named=False,
+        is_named=is_named,
         # What kind of values a column of objects or texts holds, only the whole column says.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
     )
@@ -416,8 +435,9 @@ def _pandas_column(name: str, series: Any) -> Column:
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
         return _array_column(name, series.to_numpy())
     if series.dtype.name in PANDAS_TEXT:
-        codes, distinct = series.factorize()
-        return _recoded(name, codes, distinct.tolist(), _text_column)
+        # Of the array: the series would make an index of the distinct values.
+        codes, distinct = series.array.factorize()
+        return _ranked(name, codes, [str.__str__(cell) for cell in distinct.tolist()])
     return _series_column(name, nw.from_native(series, series_only=True))
 
 
@@ -481,6 +501,15 @@ def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
         codes = np.array([*(code_of.setdefault(cell, len(code_of)) for cell in cells), -1])
         parts.append(codes[encoded.indices.cast("int64").fill_null(-1).to_numpy()])
     return np.concatenate(parts), list(code_of)
+
+
+def _ranked(name: str, codes: NDArray[Any], texts: list[str]) -> CategoricalColumn:
+    """Column of dictionary-encoded texts, all of which occur, and each of them once."""
+    categories = tuple(sorted(texts))
+    rank_of = {text: rank for rank, text in enumerate(categories)}
+    # The last entry is for code -1.
+    ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
+    return CategoricalColumn(name, _read_only(ranks[codes]), categories)
 
 
 def _recoded(

@@ -290,9 +290,13 @@ class SearchProblem:
 
     def _sums(self, covered: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """Add up the gradients and the hessians of the covered rows."""
-        # Exact in any order, hence also as products with zeros and ones, which is fastest.
+        # Exact in any order, hence also as products with zeros and ones, which is fastest. Not with
+        # @, which starts threads that cost more than they save.
         mask = covered.astype(np.float64)
-        return float(mask @ self.gradients), float(mask @ self.hessians)
+        return (
+            float(np.einsum("i,i", mask, self.gradients)),
+            float(np.einsum("i,i", mask, self.hessians)),
+        )
 
 
 @dataclass(frozen=True)
