@@ -126,13 +126,78 @@ Totals totals_of(const RowsView& rows) {
     return totals;
 }
 
+/// The keys by column, for both signs. In chunks of one vector of words.
+class KeyColumns {
+  public:
+    KeyColumns(const RowsView& rows, const ChainsView& chains, const ProofBuffers& buffers)
+        : rows_(rows), chains_(chains), buffers_(buffers) {}
+
+    /// Has to be called before the others; only the first call takes time.
+    void make() {
+        if (is_made_) return;
+        is_made_ = true;
+        for (std::size_t b = 0; b < n_chunks() * width; ++b) make_block(b);
+    }
+
+    bool has_chains() const { return chains_.below != nullptr; }
+    std::size_t n_chunks() const { return (rows_.size + chunk_size - 1) / chunk_size; }
+    /// The rows of a chunk that lie in each column.
+    const Word* of_chunk(std::size_t chunk) const { return data(chunk); }
+    /// Of the rows' tight keys, which have the smallest column of each chain only: a row is in all
+    /// columns of a key if it is in those of the tight key.
+    const Word* tight_plane(std::size_t p) const {
+        return has_chains() ? buffers_.tight_keys + p * rows_.size : rows_.plane(p);
+    }
+
+    static constexpr std::size_t chunk_size = width * word_bits;
+
+  private:
+    Word* data(std::size_t chunk) const {
+        return buffers_.columns + chunk * rows_.n_planes * word_bits * width;
+    }
+
+    void make_block(std::size_t b) {
+        const std::size_t begin = b * word_bits < rows_.size ? b * word_bits : rows_.size;
+        const std::size_t left = rows_.size - begin, n = left < word_bits ? left : word_bits;
+        Word* columns = data(b / width) + b % width;
+        for (std::size_t p = 0; p < rows_.n_planes; ++p) {
+            Word block[word_bits] = {};
+            if (n > 0) {
+                std::memcpy(block, rows_.plane(p) + begin, n * sizeof(Word));
+                transpose(block);
+            }
+            for (std::size_t j = 0; j < word_bits; ++j)
+                columns[(p * word_bits + j) * width] = block[j];
+        }
+        if (n == 0 || !has_chains()) return;
+        for (std::size_t p = 0; p < rows_.n_planes; ++p) {
+            Word block[word_bits];
+            for (std::size_t j = 0; j < word_bits; ++j) {
+                const std::size_t column = p * word_bits + j;
+                const std::int32_t below = chains_.below[column] - chains_.first;
+                block[j] = columns[column * width];
+                if (below >= 0) block[j] &= ~columns[static_cast<std::size_t>(below) * width];
+            }
+            transpose(block);
+            std::memcpy(buffers_.tight_keys + p * rows_.size + begin, block, n * sizeof(Word));
+        }
+    }
+
+    const RowsView& rows_;
+    const ChainsView& chains_;
+    const ProofBuffers& buffers_;
+    bool is_made_ = false;
+};
+
 /// The proof for unions with a positive (`sign` 1) or a negative (-1) sum of gradients.
 class SignedProof {
   public:
     SignedProof(const RowsView& rows, const ChainsView& chains, const Totals& totals, double sign,
-                const ForcedRows& forced, double l2_regularization, const ProofBuffers& buffers)
+                const ForcedRows& forced, double l2_regularization, KeyColumns& key_columns,
+                const ProofBuffers& buffers)
         : rows_(rows),
           chains_(chains),
+          key_columns_(key_columns),
           buffers_(buffers),
           sign_(sign),
           forced_gain_(sign * forced.gradient),
@@ -265,46 +330,7 @@ class SignedProof {
             n_positive == 0 ? 0.0 : share * taken_[n_slopes / 2] / static_cast<double>(n_positive);
     }
 
-    /// Sets: by column, which rows lie in it, in chunks of one vector of words; and the rows' tight
-    /// keys, which have the smallest column of each chain only: a row is in all columns of a key if
-    /// it is in those of the tight key.
-    void transpose_keys() {
-        for (std::size_t b = 0; b < n_chunks() * width; ++b) {
-            const std::size_t begin = b * word_bits < rows_.size ? b * word_bits : rows_.size;
-            const std::size_t left = rows_.size - begin, n = left < word_bits ? left : word_bits;
-            Word* columns = columns_of(b / width) + b % width;
-            for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-                Word block[word_bits] = {};
-                if (n > 0) {
-                    std::memcpy(block, rows_.plane(p) + begin, n * sizeof(Word));
-                    transpose(block);
-                }
-                for (std::size_t j = 0; j < word_bits; ++j)
-                    columns[(p * word_bits + j) * width] = block[j];
-            }
-            if (n == 0 || !has_chains()) continue;
-            for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-                Word block[word_bits];
-                for (std::size_t j = 0; j < word_bits; ++j) {
-                    const std::size_t column = p * word_bits + j;
-                    const std::int32_t below = chains_.below[column] - chains_.first;
-                    block[j] = columns[column * width];
-                    if (below >= 0) block[j] &= ~columns[static_cast<std::size_t>(below) * width];
-                }
-                transpose(block);
-                std::memcpy(buffers_.tight_keys + p * rows_.size + begin, block, n * sizeof(Word));
-            }
-        }
-    }
-    bool has_chains() const { return chains_.below != nullptr; }
-    const Word* tight_plane(std::size_t p) const {
-        return has_chains() ? buffers_.tight_keys + p * rows_.size : rows_.plane(p);
-    }
-    std::size_t n_chunks() const { return (rows_.size + chunk_size - 1) / chunk_size; }
-    /// The rows of a chunk that lie in each column.
-    Word* columns_of(std::size_t chunk) const {
-        return buffers_.columns + chunk * rows_.n_planes * word_bits * width;
-    }
+    std::size_t n_chunks() const { return key_columns_.n_chunks(); }
     double* taken(std::size_t row) const { return buffers_.takers + row * n_slopes; }
     double* held(std::size_t row) const { return buffers_.holders + row * n_slopes; }
 
@@ -332,7 +358,7 @@ class SignedProof {
     /// its key.
     bool holds_by_closure() {
         constexpr std::size_t patience = 16;  // takers between two tests
-        transpose_keys();
+        key_columns_.make();
         for (std::size_t b = 0; b < n_chunks() * width; ++b)
             buffers_.taker_set[b] = buffers_.holder_set[b] = 0;
         work_ = 0;
@@ -371,9 +397,9 @@ class SignedProof {
         for (std::size_t chunk = 0; chunk <= last_chunk; ++chunk) {
             WordVector supersets = load(buffers_.holder_set + chunk * width);
             if (!any(supersets != WordVector{})) continue;
-            const Word* columns = columns_of(chunk);
+            const Word* columns = key_columns_.of_chunk(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
-                for (Word bits = tight_plane(p)[row]; bits != 0; bits &= bits - 1)
+                for (Word bits = key_columns_.tight_plane(p)[row]; bits != 0; bits &= bits - 1)
                     supersets &= load(columns + lowest_bit(bits) * width);
             }
             const bool is_left = for_each_row(chunk, supersets, [&](std::size_t n) {
@@ -468,8 +494,8 @@ class SignedProof {
     void find_frontier(std::size_t holder) {
         for (std::size_t p = 0; p < rows_.n_planes; ++p)
             buffers_.frontier[p] = chains_.tops[p] & ~rows_.plane(p)[holder];
-        for (std::size_t p = 0; p < rows_.n_planes && has_chains(); ++p) {
-            for (Word bits = tight_plane(p)[holder]; bits != 0; bits &= bits - 1) {
+        for (std::size_t p = 0; p < rows_.n_planes && key_columns_.has_chains(); ++p) {
+            for (Word bits = key_columns_.tight_plane(p)[holder]; bits != 0; bits &= bits - 1) {
                 const std::int32_t below =
                     chains_.below[p * word_bits + lowest_bit(bits)] - chains_.first;
                 if (below >= 0) insert(buffers_.frontier, static_cast<std::size_t>(below));
@@ -489,7 +515,7 @@ class SignedProof {
                     store(to + k * n_chunks() * width, takers);
                 continue;
             }
-            const Word* columns = columns_of(chunk);
+            const Word* columns = key_columns_.of_chunk(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
                 for (Word bits = buffers_.frontier[p]; bits != 0; bits &= bits - 1) {
                     const WordVector rows = load(columns + lowest_bit(bits) * width);
@@ -515,7 +541,7 @@ class SignedProof {
             // they are in one of them, they are in the one of the frontier.
             WordVector partners = load(buffers_.taker_set + chunk * width);
             if (!any(partners != WordVector{})) continue;
-            const Word* columns = columns_of(chunk);
+            const Word* columns = key_columns_.of_chunk(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
                 Word bits = rows_.plane(p)[taker] & buffers_.frontier[p];
                 for (; bits != 0; bits &= bits - 1)
@@ -542,10 +568,11 @@ class SignedProof {
         return has_partner && holder_left.has_positive();
     }
 
-    static constexpr std::size_t chunk_size = width * word_bits;
+    static constexpr std::size_t chunk_size = KeyColumns::chunk_size;
 
     const RowsView& rows_;
     const ChainsView& chains_;
+    KeyColumns& key_columns_;
     const ProofBuffers& buffers_;
     const double sign_;
     const double forced_gain_, forced_cost_, free_gain_, total_gain_, total_cost_, steepest_;
@@ -563,8 +590,9 @@ bool proves(const RowsView& rows, const ChainsView& chains, const ForcedRows& fo
             const ProofBuffers& buffers) {
     if (!(value > 0.0)) return false;
     const Totals totals = totals_of(rows);
-    SignedProof positive(rows, chains, totals, 1.0, forced, l2_regularization, buffers);
-    SignedProof negative(rows, chains, totals, -1.0, forced, l2_regularization, buffers);
+    KeyColumns columns(rows, chains, buffers);
+    SignedProof positive(rows, chains, totals, 1.0, forced, l2_regularization, columns, buffers);
+    SignedProof negative(rows, chains, totals, -1.0, forced, l2_regularization, columns, buffers);
     // The sign with more to gain is more likely to spoil the proof.
     const bool is_swapped = negative.largest_gain() > positive.largest_gain();
     SignedProof& first = is_swapped ? negative : positive;
