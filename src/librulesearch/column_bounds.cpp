@@ -24,8 +24,9 @@ struct Sums {
         }
     }
     void add(double gradient, double hessian, Word bits) {
+        const WordVector all = splat(bits);
         for (std::size_t u = 0; u < n_vectors; ++u) {
-            const Mask mask = mask_of(bits >> (u * width));
+            const Mask mask = mask_of(all, u * width);
             gradients[u] += zero_unless(mask, splat(gradient));
             hessians[u] += zero_unless(mask, splat(hessian));
         }

@@ -47,8 +47,8 @@ inline void store(Word* to, WordVector x) { *to = x; }
 inline Vector select(Mask mask, Vector a, Vector b) { return mask ? a : b; }
 inline Mask is_zero(WordVector x) { return x == 0; }
 inline unsigned bits_of(Mask mask) { return mask; }
-/// The lanes whose bit is set in the lowest `width` bits.
-inline Mask mask_of(Word bits) { return bits & 1; }
+/// The lanes whose bits are set, of `width` bits from the given one on.
+inline Mask mask_of(WordVector bits, std::size_t first) { return (bits >> first) & 1; }
 
 #else
 
@@ -80,7 +80,9 @@ inline WordVector lane_bits() {
     return WordVector{1, 2};
 #endif
 }
-inline Mask mask_of(Word bits) { return (splat(bits) & lane_bits()) != WordVector{}; }
+inline Mask mask_of(WordVector bits, std::size_t first) {
+    return (bits & (lane_bits() << splat(Word{first}))) != WordVector{};
+}
 
 inline unsigned bits_of(Mask mask) {
 #if RULESEARCH_VECTOR_WIDTH == 8
