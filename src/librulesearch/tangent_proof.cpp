@@ -19,9 +19,10 @@
 // off against a negative one; psi falls by that share.
 
 #include <cmath>
-#include <cstring>
 
 #include "librulesearch/kernel_functions.hpp"
+#include "librulesearch/key_columns.hpp"
+#include "librulesearch/lanes.hpp"
 #include "librulesearch/simd.hpp"
 
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
@@ -32,61 +33,6 @@ constexpr std::size_t most_work = 1'000'000;
 
 inline double smaller_of(double a, double b) { return a < b ? a : b; }
 inline double larger_of(double a, double b) { return a > b ? a : b; }
-
-/// One number per slope.
-struct Lanes {
-    static constexpr std::size_t n_vectors = n_slopes / width;
-    Vector v[n_vectors];
-
-    static Lanes all(double x) {
-        Lanes lanes;
-        for (Vector& part : lanes.v) part = splat(x);
-        return lanes;
-    }
-    static Lanes from(const double* numbers) {
-        Lanes lanes;
-        for (std::size_t i = 0; i < n_vectors; ++i) lanes.v[i] = load(numbers + i * width);
-        return lanes;
-    }
-    void to(double* numbers) const {
-        for (std::size_t i = 0; i < n_vectors; ++i) store(numbers + i * width, v[i]);
-    }
-    Lanes& operator+=(const Lanes& other) {
-        for (std::size_t i = 0; i < n_vectors; ++i) v[i] += other.v[i];
-        return *this;
-    }
-    Lanes& operator-=(const Lanes& other) {
-        for (std::size_t i = 0; i < n_vectors; ++i) v[i] -= other.v[i];
-        return *this;
-    }
-    bool has_positive() const {
-        unsigned bits = 0;
-        for (const Vector& part : v) bits |= bits_of(part > splat(0.0));
-        return bits != 0;
-    }
-};
-
-inline Lanes smaller(const Lanes& a, const Lanes& b) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = smaller(a.v[i], b.v[i]);
-    return lanes;
-}
-inline Lanes negative(const Lanes& a) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = splat(0.0) - a.v[i];
-    return lanes;
-}
-inline Lanes positive_part(const Lanes& a) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = larger(a.v[i], splat(0.0));
-    return lanes;
-}
-/// a - b * c.
-inline Lanes reduced(double a, const Lanes& b, double c) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = splat(a) - b.v[i] * splat(c);
-    return lanes;
-}
 
 /// What the rows add up to; exact, so that the order does not matter.
 struct Totals {
@@ -125,69 +71,6 @@ Totals totals_of(const RowsView& rows) {
     }
     return totals;
 }
-
-/// The keys by column, for both signs. In chunks of one vector of words.
-class KeyColumns {
-  public:
-    KeyColumns(const RowsView& rows, const ChainsView& chains, const ProofBuffers& buffers)
-        : rows_(rows), chains_(chains), buffers_(buffers) {}
-
-    /// Has to be called before the others; only the first call takes time.
-    void make() {
-        if (is_made_) return;
-        is_made_ = true;
-        for (std::size_t b = 0; b < n_chunks() * width; ++b) make_block(b);
-    }
-
-    bool has_chains() const { return chains_.below != nullptr; }
-    std::size_t n_chunks() const { return (rows_.size + chunk_size - 1) / chunk_size; }
-    /// The rows of a chunk that lie in each column.
-    const Word* of_chunk(std::size_t chunk) const { return data(chunk); }
-    /// Of the rows' tight keys, which have the smallest column of each chain only: a row is in all
-    /// columns of a key if it is in those of the tight key.
-    const Word* tight_plane(std::size_t p) const {
-        return has_chains() ? buffers_.tight_keys + p * rows_.size : rows_.plane(p);
-    }
-
-    static constexpr std::size_t chunk_size = width * word_bits;
-
-  private:
-    Word* data(std::size_t chunk) const {
-        return buffers_.columns + chunk * rows_.n_planes * word_bits * width;
-    }
-
-    void make_block(std::size_t b) {
-        const std::size_t begin = b * word_bits < rows_.size ? b * word_bits : rows_.size;
-        const std::size_t left = rows_.size - begin, n = left < word_bits ? left : word_bits;
-        Word* columns = data(b / width) + b % width;
-        for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-            Word block[word_bits] = {};
-            if (n > 0) {
-                std::memcpy(block, rows_.plane(p) + begin, n * sizeof(Word));
-                transpose(block);
-            }
-            for (std::size_t j = 0; j < word_bits; ++j)
-                columns[(p * word_bits + j) * width] = block[j];
-        }
-        if (n == 0 || !has_chains()) return;
-        for (std::size_t p = 0; p < rows_.n_planes; ++p) {
-            Word block[word_bits];
-            for (std::size_t j = 0; j < word_bits; ++j) {
-                const std::size_t column = p * word_bits + j;
-                const std::int32_t below = chains_.below[column] - chains_.first;
-                block[j] = columns[column * width];
-                if (below >= 0) block[j] &= ~columns[static_cast<std::size_t>(below) * width];
-            }
-            transpose(block);
-            std::memcpy(buffers_.tight_keys + p * rows_.size + begin, block, n * sizeof(Word));
-        }
-    }
-
-    const RowsView& rows_;
-    const ChainsView& chains_;
-    const ProofBuffers& buffers_;
-    bool is_made_ = false;
-};
 
 /// The proof for unions with a positive (`sign` 1) or a negative (-1) sum of gradients.
 class SignedProof {
