@@ -18,6 +18,7 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import CategoricalColumn, Category, Column, NumericColumn
 from laconic.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.formatting import (
     format_conditions,
@@ -28,7 +29,7 @@ from laconic.formatting import (
     format_weight,
 )
 from laconic.frames import FrameBackend
-from laconic.tables import CategoricalColumn, Category, Column, NumericColumn, Table, as_table
+from laconic.tables import Table, as_table
 
 __all__ = ["Proposition", "Query", "Rule", "RuleEnsemble", "format_number", "format_weight"]
 

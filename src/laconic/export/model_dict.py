@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import Category
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.checks import (
     check_has,
@@ -35,7 +36,6 @@ from laconic.rules import (
     RuleEnsemble,
 )
 from laconic.search import SearchResult, SearchStatus
-from laconic.tables import Category
 
 __all__ = ["model_from_dict", "model_to_dict"]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from laconic.columns import CategoricalColumn, Category, Column, NumericColumn
 from laconic.report.features import (
     INNER_QUANTILES,
     category_counts,
@@ -17,7 +18,6 @@ from laconic.report.features import (
 )
 from laconic.report.words import plain_text, value_text
 from laconic.rules import Proposition
-from laconic.tables import CategoricalColumn, Category, Column, NumericColumn
 
 __all__ = ["cell", "control", "typical_value"]
 

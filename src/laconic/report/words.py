@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from laconic.columns import Category
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.rules import Proposition, Query, format_number
-from laconic.tables import Category
 
 __all__ = [
     "Phrase",
