@@ -33,7 +33,8 @@ from laconic.propositions import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.rules import Proposition, RuleEnsemble
+from laconic.queries import Proposition
+from laconic.rules import RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.search.optimal import has_long_chains
 from laconic.tables import Table, as_table

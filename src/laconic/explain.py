@@ -20,7 +20,8 @@ from laconic.formatting import (
     intervals,
 )
 from laconic.frames import FrameBackend, make_frame
-from laconic.rules import MISSING_RELATIONS, Proposition, Rule, RuleEnsemble
+from laconic.queries import MISSING_RELATIONS, Proposition
+from laconic.rules import Rule, RuleEnsemble
 from laconic.tables import Table
 
 __all__ = ["Explanation", "RowExplanation"]

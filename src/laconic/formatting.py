@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from laconic.columns import Category
-    from laconic.rules import Proposition
+    from laconic.queries import Proposition
 
 __all__ = [
     "format_conditions",

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laconic._core import Propositions, PropositionsBuilder
 from laconic.columns import Category, Column, NumericColumn
-from laconic.rules import Proposition
+from laconic.queries import Proposition
 from laconic.tables import as_table
 
 __all__ = [

@@ -26,15 +26,8 @@ from laconic.export.checks import (
 )
 from laconic.export.portable import LOSS_NAMES, Estimator, checked_estimator, loss_name
 from laconic.losses import LogisticLoss, SquaredLoss, get_loss
-from laconic.rules import (
-    MISSING_RELATIONS,
-    RELATIONS,
-    THRESHOLD_RELATIONS,
-    Proposition,
-    Query,
-    Rule,
-    RuleEnsemble,
-)
+from laconic.queries import MISSING_RELATIONS, RELATIONS, THRESHOLD_RELATIONS, Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
 
 __all__ = ["model_from_dict", "model_to_dict"]

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from laconic.columns import Category
 from laconic.export.portable import Estimator, PortableModel, portable_model
-from laconic.rules import Proposition, Query
+from laconic.queries import Proposition, Query
 
 __all__ = ["to_pmml"]
 

@@ -18,7 +18,7 @@ from typing import Any
 from laconic.columns import Category
 from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
-from laconic.rules import Proposition, Query
+from laconic.queries import Proposition, Query
 
 __all__ = ["SqlTerms"]
 

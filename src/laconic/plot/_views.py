@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.columns import CategoricalColumn, Column, NumericColumn
-from laconic.rules import Query, RuleEnsemble
+from laconic.queries import Query
+from laconic.rules import RuleEnsemble
 from laconic.tables import Table
 
 Floats = NDArray[np.float64]
