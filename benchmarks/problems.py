@@ -18,11 +18,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from laconic.columns import Column
 from laconic.datasets import find_folder, load_dataset
 from laconic.propositions import CandidatePropositions
-from laconic.rules import Proposition
+from laconic.queries import Proposition
 from laconic.search import Propositions
-from laconic.tables import Column, as_table
+from laconic.tables import as_table
 
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 from benchmarks.problems import NEIGHBOUR, find_datasets
+from commands import fit_client, people
 from laconic.cli import main
 
 # How long an example takes says more about the machine than about the code.
@@ -32,3 +33,20 @@ def run(capfd):
         return code, out, err
 
     return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """File of the table that commands read."""
+    path = tmp_path / "people.csv"
+    people().write_csv(path)
+    return path
+
+
+@pytest.fixture
+def model(table, tmp_path, run):
+    """File of the model that the command line fits to that table."""
+    path = tmp_path / "model.json"
+    code, *_ = run(*fit_client(table, "--model", path, "--quiet"))
+    assert code == 0
+    return path

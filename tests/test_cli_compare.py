@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from test_cli import people, pretend_terminal, refused
 
 X = people().drop("client", "spent", "weight")
 

@@ -8,18 +8,11 @@ import polars as pl
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
+from commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier
 from laconic.cli.cv import cv
-from test_cli import people, pretend_terminal, refused
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
-
-
-@pytest.fixture
-def table(tmp_path):
-    path = tmp_path / "people.csv"
-    people().write_csv(path)
-    return path
 
 
 def test_scores_of_classes(run, table):

@@ -6,15 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
-from test_cli import people, pretend_terminal, refused
-
-
-@pytest.fixture
-def table(tmp_path):
-    path = tmp_path / "people.csv"
-    people().write_csv(path)
-    return path
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from laconic import frames
 from laconic.display import rules_html
-from laconic.rules import Proposition, Query, Rule, RuleEnsemble
+from laconic.queries import Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
 
 X_IS = Proposition("mark", "==", "x")
 OLD = Proposition("age", ">", 28)

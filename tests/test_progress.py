@@ -11,7 +11,8 @@ from laconic.progress import (
     describe_search,
     proven_percent,
 )
-from laconic.rules import Proposition, Query, Rule
+from laconic.queries import Proposition, Query
+from laconic.rules import Rule
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 
 RULE = Rule(Query((Proposition("age", ">", 30),)), 1.5)

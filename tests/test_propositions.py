@@ -18,7 +18,7 @@ from laconic.propositions import (
     given_propositions,
     shortest_separator,
 )
-from laconic.rules import Proposition
+from laconic.queries import Proposition
 
 COLUMNS = {
     "age": [35.0, None, 20.0, 28.0, 20.0],

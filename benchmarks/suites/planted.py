@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from laconic.propositions import candidate_propositions
-from laconic.rules import Proposition, Query, Rule, RuleEnsemble
+from laconic.queries import Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
 from laconic.search import SearchProblem
 
 KINDS = ("normal", "count", "category", "flag", "skewed")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
 from laconic.progress import FitProgress
-from laconic.rules import Proposition, Query, Rule, RuleEnsemble
+from laconic.queries import Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor

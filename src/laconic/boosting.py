@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from laconic.losses import Loss
 from laconic.propositions import CandidatePropositions
-from laconic.rules import Query, Rule
+from laconic.queries import Query
+from laconic.rules import Rule
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
 __all__ = ["boost"]

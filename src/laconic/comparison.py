@@ -6,7 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from laconic.rules import Query, Rule, RuleEnsemble
+from laconic.queries import Query
+from laconic.rules import Rule, RuleEnsemble
 
 __all__ = ["RuleChange", "compare_rules"]
 

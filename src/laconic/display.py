@@ -23,7 +23,8 @@ from laconic.formatting import (
 from laconic.frames import FrameBackend, make_frame
 
 if TYPE_CHECKING:
-    from laconic.rules import Proposition, Query, RuleEnsemble
+    from laconic.queries import Proposition, Query
+    from laconic.rules import RuleEnsemble
 
 __all__ = ["rules_frame", "rules_html", "rules_latex", "rules_markdown"]
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from laconic.boosting import boost
+from laconic.columns import Rows
 from laconic.coverage import rule_coverages
 from laconic.interpretation import InterpretationMixin
 from laconic.losses import Loss, get_loss, optimal_constant
@@ -32,10 +33,11 @@ from laconic.propositions import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.rules import Proposition, RuleEnsemble
+from laconic.queries import Proposition
+from laconic.rules import RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.search.optimal import has_long_chains
-from laconic.tables import Rows, Table, as_table
+from laconic.tables import Table, as_table
 from laconic.targets import as_1d, check_all_present, check_discrete
 
 __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]

@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import Category, NumericColumn
 from laconic.display import INTERCEPT, rules_html
 from laconic.formatting import (
     format_conditions,
@@ -19,8 +20,9 @@ from laconic.formatting import (
     intervals,
 )
 from laconic.frames import FrameBackend, make_frame
-from laconic.rules import MISSING_RELATIONS, Proposition, Rule, RuleEnsemble
-from laconic.tables import Category, NumericColumn, Table
+from laconic.queries import MISSING_RELATIONS, Proposition
+from laconic.rules import Rule, RuleEnsemble
+from laconic.tables import Table
 
 __all__ = ["Explanation", "RowExplanation"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from laconic.rules import Proposition
-    from laconic.tables import Category
+    from laconic.columns import Category
+    from laconic.queries import Proposition
 
 __all__ = [
     "format_conditions",

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._core import Propositions, PropositionsBuilder
-from laconic.rules import Proposition
-from laconic.tables import Category, Column, NumericColumn, as_table
+from laconic.columns import Category, Column, NumericColumn
+from laconic.queries import Proposition
+from laconic.tables import as_table
 
 __all__ = [
     "DEFAULT_MAX_THRESHOLDS",

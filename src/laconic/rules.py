@@ -1,215 +1,32 @@
-"""Rules as plain values: `Proposition`, `Query`, `Rule` and `RuleEnsemble`.
+"""Rules as plain values: `Rule` and `RuleEnsemble`.
 
-A proposition is one condition on one feature, a query a conjunction of
-propositions, a rule a weighted query, and a rule ensemble an additive model
-made of rules. All of them are immutable, hashable and equal by value; they
-evaluate themselves on any table and print as a person would write them.
+A rule is a weighted query, and a rule ensemble an additive model made of rules.
+Both are immutable, hashable and equal by value, as the queries of `laconic.queries`
+are; they evaluate themselves on any table and print as a person would write them.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from numbers import Integral, Real
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import Column
 from laconic.display import rules_frame, rules_html, rules_latex, rules_markdown
-from laconic.formatting import (
-    format_conditions,
-    format_count,
-    format_name,
-    format_number,
-    format_value,
-    format_weight,
-)
+from laconic.formatting import format_count, format_weight
 from laconic.frames import FrameBackend
-from laconic.tables import CategoricalColumn, Category, Column, NumericColumn, Table, as_table
+from laconic.queries import Proposition, Query, all_of, finite_float, set_checked_tuple
+from laconic.tables import Table, as_table
 
-__all__ = ["Proposition", "Query", "Rule", "RuleEnsemble", "format_number", "format_weight"]
-
-THRESHOLD_RELATIONS = ("<=", ">")
-VALUE_RELATIONS = ("==", "!=")
-MISSING_RELATIONS = ("is missing", "is present")
-RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + MISSING_RELATIONS
-
-# A float is a Real, but to ask for it first is ten times faster.
-NUMBERS = (float, Real)
+# Models that were pickled before `laconic.queries` was a module look for conditions here.
+__all__ = ["Proposition", "Query", "Rule", "RuleEnsemble"]
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
 BLOCK_SIZE = 32_768
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Proposition:
-    """One condition on one feature.
-
-    Parameters
-    ----------
-    feature : str
-        Name of the column.
-    relation : {"<=", ">", "==", "!=", "is missing", "is present"}
-        The first two compare with a threshold, the next two with a value, the
-        last two need neither.
-    value : float, int, str, bool or None, default=None
-        Threshold or value to compare with.
-
-    Notes
-    -----
-    A missing value fulfils no comparison, not even ``!=``; ``is missing`` and
-    ``is present`` are the conditions about that.
-
-    Strings compare with strings, numbers with numbers, and booleans are the numbers
-    0 and 1, as in Python: a condition learned from a boolean column holds for
-    the same rows after they were saved as 0 and 1. Comparing a string with a
-    number is an error, except in a column without any value, which fits every
-    condition and fulfils no comparison.
-
-    Examples
-    --------
-    >>> X = [[35], [None], [20], [28]]
-    >>> Proposition("x0", "<=", 30).covered(X)
-    array([False, False,  True,  True])
-    >>> Proposition("x0", "<=", 30)
-    <Proposition: x0 <= 30>
-    >>> print(Proposition("x0", "!=", "São Paulo"))
-    x0 != 'São Paulo'
-    """
-
-    feature: str
-    relation: str
-    value: Category | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.feature, str):
-            raise TypeError(
-                "The 'feature' of a Proposition must be a str. "
-                f"Got {self.feature!r} instead. Pass the name of a column."
-            )
-        if self.relation not in RELATIONS:
-            allowed = ", ".join(map(repr, RELATIONS))
-            raise ValueError(
-                f"The 'relation' of a Proposition must be one of {allowed}. "
-                f"Got {self.relation!r} instead."
-            )
-        object.__setattr__(self, "value", _checked_value(self.relation, self.value))
-
-    def covered(self, X: Any) -> NDArray[np.bool_]:
-        """Mask of the rows that fulfil the condition.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-            Any table `as_table` accepts, with a column for `feature`; an array
-            has the columns x0, x1, ...
-
-        Returns
-        -------
-        covered : ndarray of shape (n_rows,), dtype bool
-            True where the condition holds.
-        """
-        return self.covered_in(as_table(X).column(self.feature))
-
-    def covered_in(self, column: Column) -> NDArray[np.bool_]:
-        """Mask of the rows of a column that fulfil the condition.
-
-        Parameters
-        ----------
-        column : NumericColumn or CategoricalColumn
-            The column of `feature`.
-
-        Returns
-        -------
-        covered : ndarray of shape (n_rows,), dtype bool
-            True where the condition holds.
-        """
-        if self.relation == "is missing":
-            return column.missing
-        if self.relation == "is present":
-            return ~column.missing
-        if column.is_text != isinstance(self.value, str):
-            return self._covered_in_other_kind(column)
-        if self.relation in THRESHOLD_RELATIONS:
-            numbers, threshold = _numbers(column), cast(float, self.value)
-            return numbers <= threshold if self.relation == "<=" else numbers > threshold
-        equal = _equal(column, self.value)
-        return equal if self.relation == "==" else ~equal & ~column.missing
-
-    def _covered_in_other_kind(self, column: Column) -> NDArray[np.bool_]:
-        missing = column.missing
-        if not missing.all():
-            needed, got = _kind_of_value(self.value), _kind_of_column(column)
-            raise TypeError(
-                f"The condition '{self}' needs a column of {needed}. Column {self.feature!r} "
-                f"holds {got}. Convert the column to {needed}."
-            )
-        return np.zeros(len(missing), dtype=bool)
-
-    def __str__(self) -> str:
-        name = format_name(self.feature)
-        if self.value is None:
-            return f"{name} {self.relation}"
-        return f"{name} {self.relation} {format_value(self.value)}"
-
-    def __repr__(self) -> str:
-        return f"<Proposition: {self}>"
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Query:
-    """Conjunction of propositions; ``Query()`` is always true.
-
-    Parameters
-    ----------
-    propositions : tuple of Proposition, default=()
-        The conditions, all of which must hold.
-
-    Examples
-    --------
-    >>> query = Query((Proposition("PS", ">", 100), Proposition("PS", "<=", 180)))
-    >>> print(query)
-    100 < PS <= 180
-    >>> print(Query())
-    always
-    """
-
-    propositions: tuple[Proposition, ...] = ()
-
-    def __post_init__(self) -> None:
-        _set_checked_tuple(self, "propositions", Proposition)
-
-    def covered(self, X: Any) -> NDArray[np.bool_]:
-        """Mask of the rows that fulfil every condition.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-            As for `Proposition.covered`.
-
-        Returns
-        -------
-        covered : ndarray of shape (n_rows,), dtype bool
-            True where all conditions hold.
-        """
-        table = as_table(X)
-        return _all_of((p.covered(table) for p in self.propositions), table.n_rows)
-
-    def __len__(self) -> int:
-        return len(self.propositions)
-
-    def __iter__(self) -> Iterator[Proposition]:
-        return iter(self.propositions)
-
-    def __str__(self) -> str:
-        return " & ".join(format_conditions(self.propositions)) or "always"
-
-    def __repr__(self) -> str:
-        return f"<Query: {self}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -241,7 +58,7 @@ class Rule:
                 f"The 'query' of a Rule must be a Query. Got {self.query!r} instead. "
                 "Wrap propositions as Query((proposition, ...))."
             )
-        object.__setattr__(self, "weight", _finite_float("weight", "Rule", self.weight))
+        object.__setattr__(self, "weight", finite_float("weight", "Rule", self.weight))
 
     def raw_predictions(self, X: Any) -> NDArray[np.float64]:
         """Contribution of the rule to each row.
@@ -306,8 +123,8 @@ class RuleEnsemble(Sequence[Rule]):
     feature_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        _set_checked_tuple(self, "rules", Rule)
-        intercept = _finite_float("intercept", "RuleEnsemble", self.intercept)
+        set_checked_tuple(self, "rules", Rule)
+        intercept = finite_float("intercept", "RuleEnsemble", self.intercept)
         object.__setattr__(self, "intercept", intercept)
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(self.feature_names))
@@ -363,7 +180,7 @@ class RuleEnsemble(Sequence[Rule]):
                     if name not in columns:
                         columns[name] = table.block(name, rows)
                     known[proposition] = proposition.covered_in(columns[name])
-            yield _all_of(map(known.__getitem__, rule.query), rows.stop - rows.start)
+            yield all_of(map(known.__getitem__, rule.query), rows.stop - rows.start)
 
     def staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
         """Raw predictions after the first 1, 2, ..., n_rules rules.
@@ -522,88 +339,7 @@ class RuleEnsemble(Sequence[Rule]):
         return f"{rules}, {format_count(self.n_conditions, 'condition')}"
 
 
-def _checked_value(relation: str, value: Any) -> Category | None:
-    if relation in MISSING_RELATIONS:
-        if value is not None:
-            raise ValueError(
-                f"The 'value' of a Proposition with relation {relation!r} must be None. "
-                f"Got {value!r} instead."
-            )
-        return None
-    if relation in VALUE_RELATIONS:
-        if isinstance(value, bool | np.bool_):
-            return bool(value)
-        if isinstance(value, str):
-            return str.__str__(value)
-        if isinstance(value, Integral):
-            return int(value)
-    required = "a number" if relation in THRESHOLD_RELATIONS else "a str, a bool or a number"
-    if isinstance(value, bool) or not isinstance(value, NUMBERS):
-        raise TypeError(
-            f"The 'value' of a Proposition with relation {relation!r} must be {required}. "
-            f"Got {value!r} instead. For missing values, use 'is missing' or 'is present'."
-        )
-    return _finite_float("value", "Proposition", value)
-
-
-def _finite_float(name: str, owner: str, number: Any) -> float:
-    if isinstance(number, bool) or not isinstance(number, NUMBERS):
-        raise TypeError(f"The {name!r} of a {owner} must be a number. Got {number!r} instead.")
-    if not math.isfinite(number):
-        raise ValueError(
-            f"The {name!r} of a {owner} must be a finite number. Got {number!r} instead."
-        )
-    # Adding 0 turns -0.0 into 0.0, so that equal values print alike.
-    return float(number) + 0.0
-
-
-def _set_checked_tuple(owner: Query | RuleEnsemble, name: str, item_type: type) -> None:
-    items = tuple(getattr(owner, name))
-    for item in items:
-        if not isinstance(item, item_type):
-            raise TypeError(
-                f"The {name!r} of a {type(owner).__name__} must be {item_type.__name__} objects. "
-                f"Got {item!r} among them."
-            )
-    object.__setattr__(owner, name, items)
-
-
 def _blocks(n_rows: int) -> Iterator[slice]:
     # One block even where there are no rows: a missing column is an error there too.
     for start in range(0, max(n_rows, 1), BLOCK_SIZE):
         yield slice(start, min(start + BLOCK_SIZE, n_rows))
-
-
-def _all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:
-    """Mask of the rows that all masks have in common."""
-    return reduce(np.logical_and, masks, np.ones(n_rows, dtype=bool))
-
-
-def _numbers(column: Column) -> NDArray[np.float64]:
-    if isinstance(column, NumericColumn):
-        return column.values
-    # Code -1 means missing and picks the last entry.
-    return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
-
-
-def _equal(column: Column, value: Any) -> NDArray[np.bool_]:
-    equal: NDArray[np.bool_]
-    if isinstance(column, NumericColumn):
-        equal = column.values == float(value)
-    elif value in column.categories:
-        equal = column.codes == column.categories.index(value)
-    else:
-        equal = np.zeros(len(column.codes), dtype=bool)
-    return equal
-
-
-def _kind_of_value(value: Category | None) -> str:
-    if isinstance(value, str):
-        return "strings"
-    return "booleans" if isinstance(value, bool) else "numbers"
-
-
-def _kind_of_column(column: Column) -> str:
-    if isinstance(column, CategoricalColumn):
-        return _kind_of_value(next(iter(column.categories), None))
-    return "numbers"

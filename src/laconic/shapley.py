@@ -26,9 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import CategoricalColumn
 from laconic.frames import FrameBackend, make_frame
-from laconic.rules import Proposition, Query, Rule, RuleEnsemble
-from laconic.tables import CategoricalColumn, Table, as_table
+from laconic.queries import Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
+from laconic.tables import Table, as_table
 
 __all__ = ["ShapleyValues", "shapley_values"]
 

@@ -1,118 +1,31 @@
 """Column access to whatever table a user brings.
 
 `as_table` wraps NumPy arrays, lists of rows and every eager DataFrame that
-narwhals supports in a `Table`. A `Table` hands out its columns one by one, each
-either a `NumericColumn` or a `CategoricalColumn`, with missing values marked in
-one way whatever marked them before: None, NaN, null or NA.
+narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
+`laconic.columns` makes them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from difflib import get_close_matches
-from itertools import compress
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "CategoricalColumn",
-    "Category",
-    "Column",
-    "NumericColumn",
-    "Table",
-    "as_table",
-    "is_present",
-]
+from laconic.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
-Category: TypeAlias = str | bool | int | float
-Kind: TypeAlias = Literal["text", "boolean", "number"]
-Rows: TypeAlias = slice | NDArray[np.bool_]
+__all__ = ["Table", "as_table"]
 
-# Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
-NUMBER_KINDS = "fiub"
-# Names of the dtypes that pandas has for text alone.
-PANDAS_TEXT = ("str", "string")
-TYPES_WITH_NAN = (float, np.floating, Decimal)
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
 MAX_CELLS_AT_ONCE = 1_000_000
 
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NumericColumn:
-    """Column of numbers.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    values : ndarray of shape (n_rows,), dtype float64
-        The numbers, NaN where missing.
-    """
-
-    is_numeric: ClassVar[bool] = True
-    is_text: ClassVar[bool] = False
-
-    name: str
-    values: NDArray[np.float64]
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Mask of shape (n_rows,) of the rows without a value."""
-        return np.isnan(self.values)
-
-    def take(self, rows: Rows) -> NumericColumn:
-        """Column of some of the rows."""
-        return NumericColumn(self.name, self.values[rows])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CategoricalColumn:
-    """Column of strings or booleans, or of numbers declared to be categories.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    codes : ndarray of shape (n_rows,), dtype int32
-        Position of each row's value in `categories`, -1 where missing.
-    categories : tuple of str, bool, int or float
-        The distinct values, ascending. Booleans always have (False, True), other
-        columns the values that occur.
-    """
-
-    is_numeric: ClassVar[bool] = False
-
-    name: str
-    codes: NDArray[np.int32]
-    categories: tuple[Category, ...]
-
-    @property
-    def is_text(self) -> bool:
-        """Whether the categories are strings."""
-        return isinstance(next(iter(self.categories), None), str)
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Mask of shape (n_rows,) of the rows without a value."""
-        return self.codes < 0
-
-    def take(self, rows: Rows) -> CategoricalColumn:
-        """Column of some of the rows, with the categories of all."""
-        return CategoricalColumn(self.name, self.codes[rows], self.categories)
-
-
-Column: TypeAlias = NumericColumn | CategoricalColumn
 
 
 class Table:
@@ -289,8 +202,8 @@ def _wrap_frame(X: Any) -> Table:
 
     def extract(position: int, name: str) -> Column:
         if is_pandas:
-            return _pandas_column(name, X[labels[position]])
-        return _series_column(name, frame[:, position])
+            return pandas_column(name, X[labels[position]])
+        return series_column(name, frame[:, position])
 
     return Table(names, frame.shape[0], extract, is_named=is_named)
 
@@ -312,7 +225,7 @@ def _wrap_array(X: Any) -> Table:
 
 def _array_table(names: Sequence[str], array: NDArray[Any], *, is_named: bool) -> Table:
     def extract_block(position: int, name: str, rows: slice) -> Column:
-        return _array_column(name, array[rows, position])
+        return array_column(name, array[rows, position])
 
     def extract(position: int, name: str) -> Column:
         return extract_block(position, name, slice(None))
@@ -416,232 +329,3 @@ def _listed(names: Sequence[str]) -> str:
     if n_hidden > 0:
         shown += f" and {n_hidden} more"
     return shown or "none"
-
-
-def _array_column(name: str, values: NDArray[Any]) -> Column:
-    match values.dtype.kind:
-        case "f" | "i" | "u":
-            return _numeric_column(name, values)
-        case "b":
-            return _boolean_column(name, values)
-        case "U" | "T":
-            return _text_column(name, values.tolist())
-        case "O":
-            return _object_column(name, values.tolist())
-    raise TypeError(_dtype_message(name, values.dtype))
-
-
-def _pandas_column(name: str, series: Any) -> Column:
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
-        return _array_column(name, series.to_numpy())
-    if series.dtype.name in PANDAS_TEXT:
-        # Of the array: the series would make an index of the distinct values.
-        codes, distinct = series.array.factorize()
-        return _ranked(name, codes, [str.__str__(cell) for cell in distinct.tolist()])
-    return _series_column(name, nw.from_native(series, series_only=True))
-
-
-def _series_column(name: str, series: nw.Series[Any]) -> Column:
-    dtype = series.dtype
-    if dtype.is_numeric():
-        return _numeric_column(name, _floats(series))
-    if dtype == nw.Boolean:
-        return _boolean_column(name, _floats(series))
-    if dtype == nw.String:
-        encoding = _dictionary_encoding(series)
-        if encoding is None:
-            return _text_column(name, series.to_list())
-        return _recoded(name, *encoding, _text_column)
-    if isinstance(dtype, nw.Categorical | nw.Enum):
-        encoding = _dictionary_encoding(series)
-        if encoding is None:
-            return _category_column(name, series.to_list())
-        return _recoded(name, *encoding, _category_column)
-    if dtype in (nw.Object, nw.Unknown):
-        return _array_column(name, series.to_numpy())
-    raise TypeError(_dtype_message(name, dtype))
-
-
-def _floats(series: nw.Series[Any]) -> NDArray[Any]:
-    return (series if series.dtype == nw.Float64 else series.cast(nw.Float64)).to_numpy()
-
-
-def _dictionary_encoding(series: nw.Series[Any]) -> tuple[NDArray[Any], list[Any]] | None:
-    """Codes of texts or categories, negative where missing, and the cells they stand for.
-
-    None where the library keeps no codes: cells then have to be looked at one by one.
-    """
-    native = series.to_native()
-    if series.implementation.is_pyarrow():
-        return _arrow_encoding(native)
-    if series.implementation.is_polars():
-        categories = series.cast(nw.Categorical) if series.dtype == nw.String else series
-        physical = categories.to_native().to_physical()
-        distinct = categories.drop_nulls().unique().to_native()
-        known = distinct.to_physical().to_numpy()
-        codes = np.searchsorted(np.sort(known), physical.fill_null(0).to_numpy())
-        codes[physical.is_null().to_numpy()] = -1
-        return codes, distinct.gather(np.argsort(known)).to_list()
-    if series.implementation.is_pandas() and native.dtype == "category":
-        return native.cat.codes.to_numpy(), native.cat.categories.tolist()
-    if series.implementation.is_pandas() and native.dtype != object:
-        codes, distinct = native.factorize()
-        return codes, distinct.tolist()
-    return None
-
-
-def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
-    # Chunk by chunk: together, they may have more values than their type of index can count.
-    code_of: dict[Any, int] = {}
-    parts = [np.empty(0, dtype=np.int64)]
-    for chunk in chunks.iterchunks():
-        encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        cells = encoded.dictionary.to_pylist()
-        # The last entry is for a null.
-        codes = np.array([*(code_of.setdefault(cell, len(code_of)) for cell in cells), -1])
-        parts.append(codes[encoded.indices.cast("int64").fill_null(-1).to_numpy()])
-    return np.concatenate(parts), list(code_of)
-
-
-def _ranked(name: str, codes: NDArray[Any], texts: list[str]) -> CategoricalColumn:
-    """Column of dictionary-encoded texts, all of which occur, and each of them once."""
-    categories = tuple(sorted(texts))
-    rank_of = {text: rank for rank, text in enumerate(categories)}
-    # The last entry is for code -1.
-    ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
-    return CategoricalColumn(name, _read_only(ranks[codes]), categories)
-
-
-def _recoded(
-    name: str,
-    codes: NDArray[Any],
-    cells: list[Any],
-    make_column: Callable[[str, list[Any]], Column],
-) -> CategoricalColumn:
-    """Column of dictionary-encoded cells, made from those that occur."""
-    is_used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0
-    used = cast(CategoricalColumn, make_column(name, list(compress(cells, is_used))))
-    # The last entry is for code -1.
-    new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
-    new_codes[:-1][is_used] = used.codes
-    return CategoricalColumn(name, _read_only(new_codes[codes]), used.categories)
-
-
-def _numeric_column(name: str, values: NDArray[Any]) -> NumericColumn:
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    if np.isinf(values).any():
-        raise ValueError(_infinity_message(name))
-    return NumericColumn(name, _read_only(values))
-
-
-def _boolean_column(name: str, values: NDArray[Any]) -> CategoricalColumn:
-    if values.dtype != bool:
-        values = np.where(np.isnan(values), -1, values)
-    codes = values.astype(np.int32)
-    return CategoricalColumn(name, _read_only(codes), (False, True))
-
-
-def _text_column(name: str, cells: list[Any]) -> Column:
-    # Checked like objects: narwhals calls a pandas object column a string column
-    # by looking at its first rows only.
-    if not any(map(is_present, cells)):
-        return CategoricalColumn(name, np.full(len(cells), -1, dtype=np.int32), ())
-    return _object_column(name, cells)
-
-
-def _category_column(name: str, cells: list[Any]) -> Column:
-    return _object_column(name, cells, is_categorical=True)
-
-
-def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False) -> Column:
-    present = np.fromiter(map(is_present, cells), dtype=bool, count=len(cells))
-    known = list(compress(cells, present))
-    kind = _common_kind(name, known)
-    if kind == "text":
-        return _encode(name, present, known, str.__str__)
-    if kind == "number" and is_categorical:
-        return _encode(name, present, known, lambda cell: _plain_number(name, cell))
-    values = np.full(len(cells), np.nan)
-    values[present] = [float(cell) for cell in known]
-    return _boolean_column(name, values) if kind == "boolean" else _numeric_column(name, values)
-
-
-def is_present(cell: Any) -> bool:
-    """Tell whether a cell has a value: it is not None, NaN or NA."""
-    if cell is None:
-        return False
-    if isinstance(cell, TYPES_WITH_NAN):
-        return bool(cell == cell)
-    # pandas.NA, recognised without importing pandas.
-    return type(cell).__name__ != "NAType"
-
-
-def _common_kind(name: str, known: list[Any]) -> Kind:
-    kinds = {_kind(name, cell_type) for cell_type in set(map(type, known))}
-    if kinds <= {"number", "boolean"}:
-        return "boolean" if kinds == {"boolean"} else "number"
-    if kinds != {"text"}:
-        raise TypeError(
-            f"Column {name!r} must hold either strings or numbers. Got both. Convert all "
-            "its cells to strings, or replace text that stands for a missing number by None."
-        )
-    return "text"
-
-
-def _kind(name: str, cell_type: type) -> Kind:
-    if issubclass(cell_type, str):
-        return "text"
-    if issubclass(cell_type, bool | np.bool_):
-        return "boolean"
-    if issubclass(cell_type, Real | Decimal):
-        return "number"
-    raise TypeError(
-        f"Every cell of a table argument must be a string or a real number. Column {name!r} "
-        f"has a cell of type {cell_type.__name__}. Convert it (a date, for example, to days "
-        "since a fixed date), or leave the column out."
-    )
-
-
-def _encode(
-    name: str, present: NDArray[np.bool_], known: list[Any], plain: Callable[[Any], Category]
-) -> CategoricalColumn:
-    category_of = {cell: plain(cell) for cell in set(known)}
-    categories = tuple(sorted(set(category_of.values())))
-    code_of_category = {category: code for code, category in enumerate(categories)}
-    code_of = {cell: code_of_category[category] for cell, category in category_of.items()}
-    codes = np.full(len(present), -1, dtype=np.int32)
-    codes[present] = np.fromiter(map(code_of.__getitem__, known), dtype=np.int32, count=len(known))
-    return CategoricalColumn(name, _read_only(codes), categories)
-
-
-def _plain_number(name: str, cell: Any) -> int | float:
-    # Integers that share a column with missing values arrive as floats; both
-    # spellings are the same category.
-    if isinstance(cell, Integral):
-        return int(cell)
-    number = float(cell)
-    if np.isinf(number):
-        raise ValueError(_infinity_message(name))
-    return int(number) if number.is_integer() else number
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    # A view, so that the user's own array stays writeable.
-    array = array.view()
-    array.flags.writeable = False
-    return array
-
-
-def _infinity_message(name: str) -> str:
-    return (
-        f"Column {name!r} contains infinity, but numbers must be finite. "
-        "Replace it by a finite value or by NaN (missing)."
-    )
-
-
-def _dtype_message(name: str, dtype: object) -> str:
-    return (
-        f"Column {name!r} must hold numbers, booleans or strings. Got dtype {dtype}. "
-        "Convert it to numbers (a date, for example, to days since a fixed date), "
-        "or leave the column out."
-    )

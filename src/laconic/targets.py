@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from laconic.tables import is_present
+from laconic.columns import is_present
 
 __all__ = ["as_1d", "check_all_present", "check_discrete"]
 

@@ -238,12 +238,7 @@ def fit(
     sample_weight = None if weights is None else targets.read_weights(weights)
     console = screen.make_console(quiet=quiet or json)
     progress = screen.FitScreen(console)
-    make: type[Estimator] = (
-        laconic.RuleBoostingClassifier
-        if task == "classification"
-        else laconic.RuleBoostingRegressor
-    )
-    estimator = make(
+    estimator = targets.estimator_class(task)(
         n_rules,
         l2_regularization=l2_regularization,
         search=search,

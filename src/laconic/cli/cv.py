@@ -91,12 +91,7 @@ def cv(
         task = targets.detect_task(goal)
     y = targets.read_target(goal, task)
     sample_weight = np.ones(len(y)) if weights is None else targets.read_weights(weights)
-    make: type[Estimator] = (
-        laconic.RuleBoostingClassifier
-        if task == "classification"
-        else laconic.RuleBoostingRegressor
-    )
-    estimator = make(
+    estimator = targets.estimator_class(task)(
         n_rules,
         l2_regularization=l2_regularization,
         search=search,

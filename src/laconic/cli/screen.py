@@ -21,8 +21,9 @@ from rich.table import Table
 from rich.text import Text
 
 import laconic
+from laconic.formatting import format_weight
 from laconic.progress import FitProgress, describe_certificate, describe_search
-from laconic.rules import Query, format_weight
+from laconic.queries import Query
 from laconic.search import SearchResult
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The target and the weights of the rows: checked, and turned into arrays."""
+"""The target, the kind of model that it asks for, and the weights of the rows."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+import laconic
 from laconic.cli.files import CommandError
 
 # Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     import polars as pl
+
+    from laconic.cli.files import Estimator
 
 Task: TypeAlias = Literal["classification", "regression"]
 
@@ -23,6 +26,13 @@ def detect_task(target: pl.Series) -> Task:
         return "classification"
     is_whole = not target.dtype.is_float() or bool((values == values.round()).all())
     return "classification" if is_whole and values.n_unique() == 2 else "regression"
+
+
+def estimator_class(task: Task) -> type[Estimator]:
+    """Class of the models for a task."""
+    if task == "classification":
+        return laconic.RuleBoostingClassifier
+    return laconic.RuleBoostingRegressor
 
 
 def read_target(target: pl.Series, task: Task) -> NDArray[Any]:

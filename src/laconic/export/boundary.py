@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from laconic.estimators import RuleBoostingClassifier
 from laconic.export.portable import Estimator, PortableModel
-from laconic.rules import Proposition, Rule
+from laconic.queries import Proposition
+from laconic.rules import Rule
 from laconic.tables import as_table
 
 __all__ = ["Outputs", "boundary_rows", "check_outputs", "expected_outputs"]

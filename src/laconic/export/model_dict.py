@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import Category
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.checks import (
     check_has,
@@ -25,17 +26,9 @@ from laconic.export.checks import (
 )
 from laconic.export.portable import LOSS_NAMES, Estimator, checked_estimator, loss_name
 from laconic.losses import LogisticLoss, SquaredLoss, get_loss
-from laconic.rules import (
-    MISSING_RELATIONS,
-    RELATIONS,
-    THRESHOLD_RELATIONS,
-    Proposition,
-    Query,
-    Rule,
-    RuleEnsemble,
-)
+from laconic.queries import MISSING_RELATIONS, RELATIONS, THRESHOLD_RELATIONS, Proposition, Query
+from laconic.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
-from laconic.tables import Category
 
 __all__ = ["model_from_dict", "model_to_dict"]
 

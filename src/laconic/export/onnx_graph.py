@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
-from laconic.rules import Proposition, Query
+from laconic.queries import Proposition, Query
 
 __all__ = ["Graph", "ModelNodes", "OnnxGraph"]
 

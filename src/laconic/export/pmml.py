@@ -8,9 +8,9 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+from laconic.columns import Category
 from laconic.export.portable import Estimator, PortableModel, portable_model
-from laconic.rules import Proposition, Query
-from laconic.tables import Category
+from laconic.queries import Proposition, Query
 
 __all__ = ["to_pmml"]
 

@@ -15,10 +15,10 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
+from laconic.columns import Category
 from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
-from laconic.rules import Proposition, Query
-from laconic.tables import Category
+from laconic.queries import Proposition, Query
 
 __all__ = ["SqlTerms"]
 

@@ -21,7 +21,8 @@ from laconic.plot._common import (
     wrapped,
 )
 from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
-from laconic.rules import Query, RuleEnsemble
+from laconic.queries import Query
+from laconic.rules import RuleEnsemble
 from laconic.tables import as_table
 
 if TYPE_CHECKING:

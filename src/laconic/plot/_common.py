@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from laconic.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
 from laconic.formatting import format_conditions
-from laconic.rules import Query
+from laconic.queries import Query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

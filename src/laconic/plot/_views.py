@@ -14,8 +14,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.rules import Query, RuleEnsemble
-from laconic.tables import CategoricalColumn, Column, NumericColumn, Table
+from laconic.columns import CategoricalColumn, Column, NumericColumn
+from laconic.queries import Query
+from laconic.rules import RuleEnsemble
+from laconic.tables import Table
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from laconic.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.queries import Proposition
 from laconic.report.features import (
     INNER_QUANTILES,
     category_counts,
@@ -16,8 +18,6 @@ from laconic.report.features import (
     known_numbers,
 )
 from laconic.report.words import plain_text, value_text
-from laconic.rules import Proposition
-from laconic.tables import CategoricalColumn, Category, Column, NumericColumn
 
 __all__ = ["cell", "control", "typical_value"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.columns import CategoricalColumn, Column, NumericColumn
 from laconic.report.words import plain_text, value_text
-from laconic.tables import CategoricalColumn, Column, NumericColumn
 
 __all__ = [
     "INNER_QUANTILES",

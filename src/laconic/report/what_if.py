@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laconic.columns import Category
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.javascript import to_javascript
 from laconic.report.controls import cell, control, typical_value
 from laconic.report.words import format_statistic, value_text
-from laconic.tables import Category, Table
+from laconic.tables import Table
 
 __all__ = ["describe_what_if"]
 

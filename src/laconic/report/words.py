@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from laconic.columns import Category
+from laconic.formatting import format_number
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.rules import Proposition, Query, format_number
-from laconic.tables import Category
+from laconic.queries import Proposition, Query
 
 __all__ = [
     "Phrase",

@@ -1,0 +1,104 @@
+"""Columns of the tables that commands read."""
+
+import re
+
+import polars as pl
+
+from laconic import RuleBoostingRegressor, load_model, save_model
+
+
+def test_text_that_looks_like_numbers_stays_text(run, tmp_path):
+    """A column of text may hold only digits in the table to predict for."""
+    codes = ["01", "2", "x"] * 5
+    pl.DataFrame({"code": codes, "y": [5.0, 1.0, 2.0] * 5}).write_csv(tmp_path / "table.csv")
+    model = tmp_path / "model.json"
+    run("fit", tmp_path / "table.csv", "--target", "y", "--model", model)
+    (tmp_path / "new.csv").write_text("code\n01\n2\n")
+    code, out, err = run("predict", model, tmp_path / "new.csv")
+    assert (code, err) == (0, "")
+    expected = load_model(model).predict(pl.DataFrame({"code": ["01", "2"]}))
+    assert out.split() == ["prediction", *map(str, expected.tolist())]
+
+
+def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
+    a = [*map(str, range(40)), "?", "NA"]
+    pl.DataFrame({"a": a, "b": ["x", "y", "1"] * 14, "y": range(42)}).write_csv(path)
+    fit = ["fit", path, "--target", "y", "--model", model, "--n-rules", 1, "--search", "greedy"]
+    code, _, err = run(*fit)
+    assert code == 0
+    assert err == (
+        "warning: column 'a' is read as text because of '?' (1 of 42 cells). If these cells are "
+        "missing values, add --missing '?' NA.\n"
+    )
+    assert run(*fit, "--missing", "?", "NA")[2] == ""
+    assert load_model(model).ensemble_[0].query.propositions[0].relation in ("<=", ">")
+    code, out, err = run("predict", model, path, "--missing", "?", "NA")
+    assert (code, err) == (0, "")
+    frame = pl.DataFrame({"a": [*range(40), None, None], "b": "x"})
+    assert out.split()[1:] == [str(value) for value in load_model(model).predict(frame)]
+    code, _, err = run("predict", model, path)
+    assert code == 1
+    assert re.match(r"warning: column 'a' .*\nerror: The condition .* needs a column of numb", err)
+
+
+def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
+    path = tmp_path / "table.csv"
+    gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA"]
+    numbers = [f"{number},1" for number in range(11)]
+    path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))
+    code, out, err = run("fit", path, "--target", "y", "--n-rules", 1)
+    assert (code, err) == (0, "")
+    assert re.search(r"a is missing +11 ", out)
+
+
+def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"a": ["1", "2", "3", "-"], "y": [1, 2, 3, 4]}).write_csv(path)
+    _, _, err = run("fit", path, "--target", "y")
+    advice = err.split()[-1].removesuffix(".")
+    assert advice == "--missing=-"
+    assert run("fit", path, "--target", "y", advice)[2] == ""
+
+
+def test_column_that_names_rows_is_pointed_out(run, tmp_path):
+    path = tmp_path / "table.csv"
+    visits = [f"v{number}" for number in range(60)]
+    days = [f"day {number % 30}" for number in range(60)]
+    frame = pl.DataFrame({"the visit": visits, "day": days, "x": range(60), "y": range(60)})
+    frame.write_csv(path)
+    fit = ["fit", path, "--target", "y", "--search", "greedy", "--quiet"]
+    code, _, err = run(*fit)
+    assert code == 0
+    assert err == (
+        "warning: column 'the visit' has 60 different values in 60 rows; rules about single "
+        "values will not carry over. Leave it out with --drop 'the visit'.\n"
+    )
+    assert run(*fit, "--drop", "the visit") == (0, "", "")
+
+
+def test_codes_stay_text_and_kept_cells_stay_as_they_are(run, tmp_path):
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
+    lines = ["zip,flag,x,note", "01234,TRUE,1.50,NA", "99999,FALSE,2,", "01234,True,+3,a b"]
+    path.write_text(
+        "\n".join([lines[0] + ",y", *(f"{line},{len(line)}" for line in lines[1:] * 4)])
+    )
+    options = ["--target", "y", "--l2-regularization", "0.1", "--model", model, "--drop", "note"]
+    code, out, err = run("fit", path, *options)
+    assert (code, err) == (0, "")
+    assert "zip == '01234'" in out or "zip == '99999'" in out
+    (tmp_path / "new.csv").write_text("\n".join(lines))
+    code, out, err = run("predict", model, tmp_path / "new.csv", "--keep-columns")
+    assert (code, err) == (0, "")
+    assert [line.rpartition(",")[0] for line in out.splitlines()] == lines
+
+
+def test_numbers_with_zeros_in_front_are_numbers_to_a_model_of_numbers(run, tmp_path):
+    model = tmp_path / "model.json"
+    X = pl.DataFrame({"a": range(10)})
+    save_model(RuleBoostingRegressor(1).fit(X, [0] * 5 + [1] * 5), model)
+    (tmp_path / "new.csv").write_text("a\n007\n001\n")
+    code, out, err = run("predict", model, tmp_path / "new.csv")
+    assert (code, err) == (0, "")
+    expected = load_model(model).predict(pl.DataFrame({"a": [7, 1]}))
+    assert out.split()[1:] == [str(value) for value in expected]

@@ -1,0 +1,185 @@
+"""laconic fit"""
+
+import inspect
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import polars as pl
+import pytest
+
+import laconic
+from commands import PROGRAM, fit_client, people
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, cli, load_model
+
+
+def test_defaults_are_those_of_the_estimators():
+    ours = inspect.signature(cli.fit).parameters
+    theirs = inspect.signature(RuleBoostingClassifier).parameters
+    shared = ours.keys() & theirs.keys()
+    assert len(shared) == 12
+    assert {name: ours[name].default for name in shared} == {
+        name: theirs[name].default for name in shared
+    }
+
+
+def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    code, out, err = run(*fit_client(table, "--n-rules", 3, "--model", path))
+    assert (code, err) == (0, "")
+    X = people().drop("client", "spent", "weight")
+    expected = RuleBoostingClassifier(3).fit(X, people()["client"].to_numpy())
+    loaded = load_model(path)
+    assert loaded.ensemble_ == expected.ensemble_
+    assert loaded.classes_.tolist() == ["no", "yes"]
+    n_covered = expected.ensemble_.covered(X).sum(axis=0)
+    for rule, n_rows in zip(expected.ensemble_, n_covered, strict=True):
+        assert out.count(str(rule.query)) == 2
+        assert re.search(rf"{re.escape(str(rule.query))} +{n_rows} ", out)
+    assert "rule 1/3: " in out
+    assert "proven optimal" in out
+    assert f"accuracy {expected.score(X, people()['client'].to_numpy()):.4g}" in out
+    assert "Positive weights speak for yes, negative ones for no." in out
+    assert f"Saved to {path}" in out
+
+
+def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
+    given = {}
+
+    class Spy(RuleBoostingRegressor):
+        def fit(self, X, y, sample_weight=None):
+            given.update(self.get_params(), sample_weight=sample_weight, columns=X.columns)
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(laconic, "RuleBoostingRegressor", Spy)
+    options = {
+        "n_rules": 2,
+        "l2_regularization": 0.5,
+        "search": "beam",
+        "max_conditions": 2,
+        "min_coverage": 2.5,
+        "approximation_factor": 0.9,
+        "node_limit": 77,
+        "time_limit": 9.5,
+        "max_thresholds": 3,
+        "n_jobs": 2,
+    }
+    tokens = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    more = ["--fit-intercept", "--no-negated-categories", "--weight", "weight", "--drop=client"]
+    code, out, _ = run("fit", table, "--target", "spent", *tokens, *more)
+    assert code == 0
+    assert "R² " in out
+    flags = {"fit_intercept": True, "negated_categories": False}
+    assert given.items() >= (options | flags).items()
+    assert given["columns"] == ["age", "[red]plan", "income"]
+    assert given["sample_weight"].tolist() == people()["weight"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        ("node_limit", "none"),
+        ("max_conditions", "none"),
+        ("max_thresholds", "none"),
+        ("max_thresholds", "all"),
+    ],
+)
+def test_limits_can_be_lifted(run, table, monkeypatch, option, word):
+    given = {}
+
+    class Spy(RuleBoostingClassifier):
+        def fit(self, X, y, sample_weight=None):
+            given.update(self.get_params())
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setattr(laconic, "RuleBoostingClassifier", Spy)
+    flag = f"--{option.replace('_', '-')}"
+    code, *_ = run(*fit_client(table, flag, word, "--n-rules", 1, "--search", "greedy"))
+    assert code == 0
+    assert given[option] is None
+
+
+def test_unproven_rules_take_one_short_line_each(run, tmp_path):
+    generator = np.random.default_rng(0)
+    path = tmp_path / "noise.csv"
+    pl.DataFrame(generator.normal(size=(200, 8))).write_csv(path)
+    options = ["--target", "column_7", "--n-rules", 2, "--node-limit", 3]
+    code, out, err = run("fit", path, *options)
+    assert (code, err) == (0, "")
+    assert len(re.findall(r"rule ./2: .* at least .* best possible \(stopped at --node", out)) == 2
+    assert "Proven optimal over up to 7 thresholds per number: 0 of 2 rules" in out
+    assert "2 searches stopped early. Raise --node-limit" in out
+    assert "Warning" not in out
+
+
+def test_proofs_over_all_thresholds_say_so(run, table):
+    code, out, _ = run(*fit_client(table, "--max-thresholds", "all"))
+    assert code == 0
+    assert "Proven optimal over all thresholds: " in out
+
+
+def test_quiet_fit_is_quiet(run, table):
+    assert run(*fit_client(table, "--quiet")) == (0, "", "")
+
+
+def test_table_without_structure_gives_no_rules(run, tmp_path):
+    path = tmp_path / "constant.csv"
+    pl.DataFrame({"x": [1, 2, 3], "y": [0.0, 0.0, 0.0]}).write_csv(path)
+    code, out, _ = run("fit", path, "--target", "y", "--model", tmp_path / "model.json")
+    assert code == 0
+    assert "0 rules" in out
+    code, out, _ = run("predict", tmp_path / "model.json", path)
+    assert (code, out.split()) == (0, ["prediction", "0.0", "0.0", "0.0"])
+    assert len(load_model(tmp_path / "model.json").ensemble_) == 0
+
+
+def hard_table(path):
+    """Write a table with one good rule; proofs for the noise that is left take hours."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(1500, 16))
+    y = (X[:, 0] > 0.3) | (generator.random(1500) < 0.4)
+    pl.DataFrame(X).with_columns(y=pl.Series(y)).write_parquet(path)
+
+
+def hard_fit(tmp_path):
+    hard_table(tmp_path / "hard.parquet")
+    options = ["--node-limit", "none", "--l2-regularization", "0.1"]
+    return ["fit", tmp_path / "hard.parquet", "--target", "y", *options]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+def test_interrupted_fit_keeps_its_rules(tmp_path):
+    model = tmp_path / "model.json"
+    command = [*PROGRAM, *map(str, hard_fit(tmp_path)), "--model", str(model)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            first_line = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert re.fullmatch(r"Interrupted: the model has \d of 10 rules\.\n", err)
+    ensemble = load_model(model).ensemble_
+    assert 1 <= ensemble.n_rules < 10
+    assert first_line.startswith(f"rule 1/10: {ensemble[0]}  proven optimal")
+    assert str(ensemble[0].query) in out
+    assert f"Saved to {model}" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+def test_fit_interrupted_before_the_first_rule_saves_nothing(run, tmp_path):
+    model = tmp_path / "model.json"
+    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30]
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
+    timer.join()
+    assert (code, out) == (130, "")
+    assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
+    assert not model.exists()

@@ -1,0 +1,72 @@
+"""laconic predict"""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from commands import people, refused
+from laconic import RuleBoostingRegressor, load_model, save_model
+
+
+def test_predictions_are_those_of_the_api(run, model, tmp_path):
+    other = people(50, seed=1).select("income", "spent", "[red]plan", "age")
+    other.write_csv(tmp_path / "other.csv")
+    code, out, err = run("predict", model, tmp_path / "other.csv", "--probabilities")
+    assert (code, err) == (0, "")
+    estimator = load_model(model)
+    X = other.select(estimator.feature_names_in_.tolist())
+    written = pl.read_csv(out.encode())
+    assert written.columns == ["prediction", "probability_no", "probability_yes"]
+    assert written["prediction"].to_list() == estimator.predict(X).tolist()
+    probabilities = written.select(written.columns[1:]).to_numpy()
+    np.testing.assert_array_equal(probabilities, estimator.predict_proba(X))
+
+
+def test_predictions_as_json(run, model, table):
+    code, out, err = run("predict", model, table, "--json", "--probabilities")
+    assert (code, err) == (0, "")
+    _, csv, _ = run("predict", model, table, "--probabilities")
+    assert json.loads(out) == pl.read_csv(csv.encode()).to_dicts()
+    _, out, _ = run("predict", model, table, "--json", "--keep-columns")
+    assert [*json.loads(out)[0]] == [*people().columns, "prediction"]
+
+
+def test_json_goes_to_the_standard_output(run, model, table, tmp_path):
+    refused(run("predict", model, table, "--json", "--output", tmp_path / "x.csv"), "Leave one of")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_predictions_go_to_a_file(run, table, tmp_path, suffix):
+    model, output = tmp_path / "model.json", tmp_path / f"out{suffix}"
+    run("fit", table, "--target", "spent", "--drop", "client", "--model", model)
+    assert run("predict", model, table, "--output", output, "--keep-columns") == (0, "", "")
+    if suffix == ".parquet":
+        written = pl.read_parquet(output)
+    else:
+        written = pl.read_csv(output, separator="\t" if suffix == ".tsv" else ",")
+    assert written.columns == [*people().columns, "prediction"]
+    estimator = load_model(model)
+    X = people().select(estimator.feature_names_in_.tolist())
+    assert written["prediction"].to_list() == estimator.predict(X).tolist()
+
+
+def test_columns_that_no_rule_uses_need_not_be_there(run, tmp_path):
+    X = pl.DataFrame({"a": range(10), "b": [0.0] * 10, "c": ["u"] * 10})
+    model = tmp_path / "model.json"
+    estimator = RuleBoostingRegressor(1).fit(X, [0] * 5 + [1] * 5)
+    save_model(estimator, model)
+    X.select("a").write_csv(tmp_path / "new.csv")
+    code, out, err = run("predict", model, tmp_path / "new.csv")
+    assert (code, err) == (0, "")
+    assert out.split()[1:] == [str(value) for value in estimator.predict(X)]
+
+
+def test_model_without_feature_names_predicts_by_number(run, tmp_path):
+    rows = np.arange(12.0).reshape(6, 2)
+    save_model(RuleBoostingRegressor(2).fit(rows, [1, 1, 1, 2, 2, 2]), tmp_path / "model.json")
+    pl.DataFrame(rows, schema=["x0", "x1"]).write_csv(tmp_path / "table.csv")
+    code, out, err = run("predict", tmp_path / "model.json", tmp_path / "table.csv")
+    assert (code, err) == (0, "")
+    assert len(out.split()) == 7

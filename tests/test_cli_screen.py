@@ -1,0 +1,73 @@
+"""What commands show on a terminal and in a pipe."""
+
+import re
+
+import numpy as np
+import polars as pl
+
+from commands import fit_client, pretend_terminal
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
+
+
+def test_counts_and_objectives_read_well(run, tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("x,cost\n" + "".join(f"{x},{100 * (x > 4)}\n" for x in range(8)))
+    code, out, _ = run("fit", path, "--target", "cost", "--task", "regression", "--n-rules", "1")
+    assert code == 0
+    assert re.search(r"\b1 node,", out)
+    assert re.search(r" \d{4} +proven optimal", out)
+
+
+def test_demo_fits_on_a_screen(monkeypatch, run):
+    for n_columns, n_headers in ((80, 2), (140, 1)):
+        pretend_terminal(monkeypatch, n_columns)
+        _, out, _ = run("demo")
+        lines = re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
+        assert max(map(len, lines)) <= n_columns
+        assert sum("objective" in line for line in lines) == n_headers
+
+
+def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
+    names = ["[bold]a[/nope]", "\x1b[31mred", ":smile:"]
+    X = pl.DataFrame(np.eye(3)[[0, 1, 2] * 4], schema=names)
+    save_model(RuleBoostingRegressor(6).fit(X, [1.0, 4.0, 9.0] * 4), tmp_path / "model.json")
+    code, out, _ = run("show", tmp_path / "model.json")
+    assert code == 0
+    assert all(name in out for name in ("[bold]a[/nope]", "\\x1b[31mred", ":smile:"))
+    assert "\x1b" not in out
+
+
+def test_rules_are_shown_once_on_a_terminal(run, table, monkeypatch):
+    pretend_terminal(monkeypatch)
+    code, out, _ = run(*fit_client(table, "--n-rules", 3))
+    assert code == 0
+    lines = [re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", line).strip() for line in out.splitlines()]
+    assert sum(" if " in line for line in lines) == 0
+    assert sum("proven optimal" in line for line in lines) == 3
+
+
+def test_lines_break_between_conditions(run, tmp_path, monkeypatch):
+    pretend_terminal(monkeypatch, n_columns=80)
+    names = [f"column_with_a_long_name_{number}" for number in range(3)]
+    bits = np.array([[row >> bit & 1 for bit in range(3)] for row in range(8)] * 4, dtype=float)
+    model = tmp_path / "model.json"
+    X = pl.DataFrame(bits, schema=names)
+    save_model(RuleBoostingRegressor(1).fit(X, bits.all(axis=1) * 9.0), model)
+    _, out, _ = run("show", model)
+    lines = out.splitlines()
+    for start, name in zip(("", "& ", "& "), names, strict=True):
+        assert sum(f"{start}{name} > 0" in line for line in lines) == 1
+    assert not any(" > 0 & " in line for line in lines)
+
+
+def test_classes_cannot_command_the_terminal(run, tmp_path, monkeypatch):
+    pretend_terminal(monkeypatch)
+    model, path = tmp_path / "model.json", tmp_path / "table.csv"
+    X = pl.DataFrame({"x": range(8)})
+    save_model(RuleBoostingClassifier(1).fit(X, ["\x1b[31mred"] * 4 + ["yes"] * 4), model)
+    X.write_csv(path)
+    code, out, _ = run("predict", model, path, "--probabilities")
+    assert code == 0
+    assert "\x1b" not in out
+    assert "\\x1b[31mred" in out
+    assert len(out.splitlines()) == 9

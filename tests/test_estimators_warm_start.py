@@ -1,0 +1,78 @@
+"""The estimators: fits that go on where the last one stopped."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+
+
+@both
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_warm_start_goes_on_where_it_stopped(task, fit_intercept):
+    columns, score = mixed_columns()
+    frame = pd.DataFrame(columns)
+    y = score > 1 if task == "classifier" else score
+    at_once = ESTIMATORS[task](10, fit_intercept=fit_intercept).fit(frame, y)
+    model = ESTIMATORS[task](5, fit_intercept=fit_intercept, warm_start=True).fit(frame, y)
+    model.set_params(n_rules=10).fit(frame, y)
+    assert len(model.ensemble_) == 10
+    assert model.ensemble_ == at_once.ensemble_
+    assert len(model.search_results_) == 10
+    assert_array_equal(model.predict(frame), at_once.predict(frame))
+
+
+def test_warm_start_after_an_exact_fit_adds_nothing():
+    X, y = [[1], [2], [3]], [0.1, 0.7, -0.3]
+    model = RuleBoostingRegressor(50, l2_regularization=0, warm_start=True).fit(X, y)
+    n_rules = len(model.ensemble_)
+    assert n_rules < 50
+    assert len(model.set_params(n_rules=100).fit(X, y).ensemble_) == n_rules
+
+
+def test_warm_start_with_fewer_rules():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(3, warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="n_rules=2 must not be smaller than the 3 rules"):
+        model.set_params(n_rules=2).fit(X, y)
+    assert len(model.ensemble_) == 3
+
+
+@pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [False, True]])
+def test_warm_start_with_other_classes(labels):
+    X, y = numeric_problem("classifier")
+    model = RuleBoostingClassifier(3, warm_start=True).fit(X, np.array(["a", "b"])[y])
+    with pytest.raises(ValueError, match=r"classes must stay the same, \['a', 'b'\]. Got"):
+        model.set_params(n_rules=5).fit(X, np.array(labels)[y])
+
+
+def test_warm_start_with_other_columns():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(3, warm_start=True).fit(pd.DataFrame(X, columns=list("abc")), y)
+    with pytest.raises(ValueError, match="Feature names unseen at fit time:\n- z"):
+        model.fit(pd.DataFrame(X, columns=list("abz")), y)
+    with (
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+        pytest.raises(ValueError, match="X has 2 features"),
+    ):
+        model.fit(X[:, :2], y)
+    assert model.feature_names_in_.tolist() == list("abc")
+
+
+def test_warm_start_without_the_names():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(2, warm_start=True).fit(pd.DataFrame(X, columns=list("abc")), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.set_params(n_rules=4).fit(X, y)
+    at_once = RuleBoostingRegressor(4).fit(pd.DataFrame(X, columns=list("abc")), y)
+    assert model.ensemble_ == at_once.ensemble_
+
+
+def test_without_warm_start_fit_starts_over():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(3).fit(X, y)
+    model.set_params(n_rules=2).fit(X[:, :1], -y)
+    assert model.ensemble_ == RuleBoostingRegressor(2).fit(X[:, :1], -y).ensemble_
+    assert model.n_features_in_ == 1

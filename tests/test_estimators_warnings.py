@@ -1,0 +1,164 @@
+"""The estimators: what they say about rules that are not proven."""
+
+import re
+import warnings
+
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from estimators import numeric_problem
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.search import SearchResult, SearchStatus
+
+
+def test_node_limit_warns_with_a_true_ratio():
+    X, y = numeric_problem("classifier", n_rows=200, n_features=6)
+    proven = RuleBoostingClassifier(1, l2_regularization=0.1).fit(X, y).search_results_[0]
+    model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
+    message = (
+        r"Search for rule 1 stopped at node_limit=1 with objective ([\d.]+) and bound ([\d.]+) "
+        r"\(ratio (0\.\d+)\): best found, not proven optimal\. Raise node_limit, or ease the "
+        r"proof with max_conditions or more l2_regularization, or accept this with "
+        r"approximation_factor=(0\.\d+)\. search_results_ has the details\."
+    )
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
+        model.fit(X, y)
+    assert caught[0].filename == __file__
+    result = model.search_results_[0]
+    assert result.status is SearchStatus.NODE_LIMIT
+    assert result.counters["nodes"] == 1
+    assert not result.is_optimal
+    assert result.objective_value <= proven.objective_value <= result.bound
+    objective, bound, ratio, factor = map(float, re.match(message, str(caught[0].message)).groups())
+    assert_allclose([objective, bound], [result.objective_value, result.bound], rtol=1e-3)
+    assert ratio == factor <= result.approximation_ratio <= ratio + 0.01
+    assert result.approximation_ratio == result.objective_value / result.bound
+
+
+def test_advice_of_the_warning_is_good():
+    X, y = numeric_problem("classifier", n_rows=200, n_features=6)
+    model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    factor = float(re.search(r"approximation_factor=(\d\.\d+)", str(caught[0].message))[1])
+    model.set_params(approximation_factor=factor).fit(X, y)
+    assert model.search_results_[0].approximation_ratio >= factor
+
+
+def test_warning_does_not_advise_a_factor_of_zero():
+    def hopeless(problem, limits, **options):
+        return SearchResult((), 1e-9, 1.0, SearchStatus.TIME_LIMIT)
+
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(1, search=hopeless, time_limit=0.5)
+    with pytest.warns(ConvergenceWarning, match=r"stopped at time_limit=0\.5 .*ratio 0\.0") as got:
+        model.fit(X, y)
+    assert "approximation_factor" not in str(got[0].message)
+
+
+def scripted_search(*endings):
+    """Search whose results end as told, one (status, approximation ratio) after the other."""
+    rest = iter(endings)
+
+    def search(problem, limits, **options):
+        status, ratio = next(rest)
+        return SearchResult((0,), ratio, 1.0, status)
+
+    return search
+
+
+OPTIMAL = (SearchStatus.OPTIMAL, 1.0)
+
+
+def fit_warnings(model, n_features=3):
+    X, y = numeric_problem("regressor", n_features=n_features)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    assert {warning.filename for warning in caught} == {__file__}
+    return [str(warning.message) for warning in caught]
+
+
+def test_one_warning_for_all_unproven_rules():
+    endings = [OPTIMAL] * 10
+    for number, ratio in ((4, 0.8), (5, 0.469), (9, 0.995)):
+        endings[number - 1] = (SearchStatus.NODE_LIMIT, ratio)
+    model = RuleBoostingRegressor(10, search=scripted_search(*endings), node_limit=20000)
+    assert fit_warnings(model) == [
+        "3 of 10 rules are not proven optimal: their searches stopped at node_limit=20000 (rules "
+        "4, 5 and 9; the least certain reaches at least 46 % of the best possible). Raise "
+        "node_limit, or ease the proof with max_conditions or more l2_regularization, or accept "
+        "this with approximation_factor=0.46. search_results_ has the details."
+    ]
+
+
+def test_warning_about_one_rule_names_its_objective():
+    endings = [OPTIMAL, OPTIMAL, (SearchStatus.TIME_LIMIT, 0.915), OPTIMAL]
+    model = RuleBoostingRegressor(4, search=scripted_search(*endings), time_limit=60)
+    assert fit_warnings(model) == [
+        "Search for rule 3 stopped at time_limit=60 with objective 0.915 and bound 1 (ratio 0.91): "
+        "best found, not proven optimal. Raise time_limit, or ease the proof with max_conditions "
+        "or more l2_regularization, or accept this with approximation_factor=0.91. "
+        "search_results_ has the details."
+    ]
+
+
+def test_warning_over_all_thresholds_advises_fewer():
+    ending = (SearchStatus.NODE_LIMIT, 0.9)
+    model = RuleBoostingRegressor(1, search=scripted_search(ending), max_thresholds=None)
+    [warning] = fit_warnings(model)
+    assert "ease the proof with fewer thresholds (max_thresholds), max_conditions or" in warning
+
+
+def test_warning_about_both_limits():
+    endings = [(SearchStatus.TIME_LIMIT, 0.5), (SearchStatus.NODE_LIMIT, 0.001)]
+    search = scripted_search(*endings)
+    model = RuleBoostingRegressor(2, search=search, node_limit=7, time_limit=0.5)
+    [message] = fit_warnings(model)
+    assert "stopped at node_limit=7 or time_limit=0.5 (rules 1 and 2; " in message
+    assert "at least 0 % of the best possible). Raise node_limit or time_limit, or" in message
+    assert "approximation_factor" not in message
+
+
+def test_warning_about_many_rules_stays_short():
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 30)
+    [message] = fit_warnings(RuleBoostingRegressor(30, search=search))
+    assert "(rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more; " in message
+
+
+def test_warm_start_warns_about_new_rules_only():
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 4, OPTIMAL, OPTIMAL)
+    model = RuleBoostingRegressor(2, search=search, warm_start=True)
+    assert fit_warnings(model)[0].startswith("2 of 2 rules are")
+    [message] = fit_warnings(model.set_params(n_rules=5))
+    assert message.startswith("2 of 3 new rules are")
+    assert "(rules 3 and 4; " in message
+    model.set_params(n_rules=6).fit(*numeric_problem("regressor"))
+
+
+def test_interrupted_fit_warns_about_unproven_rules_too():
+    def interrupt(progress):
+        if len(progress.rules) == 2:
+            raise KeyboardInterrupt
+
+    search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 2)
+    model = RuleBoostingRegressor(5, search=search, callback=interrupt, on_interrupt="keep")
+    messages = fit_warnings(model)
+    assert [message[:19] for message in messages] == ["Interrupted: the mo", "2 of 2 rules are no"]
+
+
+def test_warnings_as_errors_leave_the_model():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(
+        2, search=scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.5))
+    )
+    with warnings.catch_warnings(action="error"), pytest.raises(ConvergenceWarning):
+        model.fit(X, y)
+    assert len(model.ensemble_) == len(model.search_results_) == 2
+
+
+@pytest.mark.parametrize("search", ["greedy", "beam"])
+def test_heuristics_do_not_warn(search):
+    X, y = numeric_problem("classifier")
+    model = RuleBoostingClassifier(3, search=search, node_limit=1).fit(X, y)
+    assert {r.status for r in model.search_results_} == {SearchStatus.HEURISTIC}
