@@ -250,6 +250,15 @@ NB_MODULE(_core, m) {
         "Products of values and weights, rounded so that every partial sum is exact, and their "
         "total magnitude before that. If the total is not finite, the products are undefined.");
 
+    m.def(
+        "sum_covered",
+        [](const BoolVector& covered, const DoubleVector& values) {
+            require_length(values, "values", covered.shape(0));
+            const nb::gil_scoped_release no_gil;
+            return sum_covered(truth_bytes(covered.data()), values.data(), values.shape(0));
+        },
+        "covered"_a.noconvert(), "values"_a.noconvert(), "Sum of the values of covered rows.");
+
     nb::class_<Result>(m, "Result", "Outcome of a search; values lack the factor 1/(2n).")
         .def_ro("query", &Result::query)
         .def_ro("value", &Result::value)

@@ -53,6 +53,9 @@ def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Products of values and weights, rounded so that every partial sum is exact, and their total magnitude before that. If the total is not finite, the products are undefined.
     """
 
+def sum_covered(covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """Sum of the values of covered rows."""
+
 class Result:
     """Outcome of a search; values lack the factor 1/(2n)."""
 

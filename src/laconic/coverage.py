@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic import _core
+
 __all__ = ["RuleCoverage", "rule_coverages"]
 
 
@@ -51,15 +53,17 @@ def rule_coverages(
     >>> rule_coverages([covered], np.array([0.0, 3.0, 3.0, 6.0]))
     [RuleCoverage(coverage=3.0, share=0.75, mean_target=4.0)]
     """
-    weights = np.ones(len(y)) if sample_weight is None else sample_weight
-    weighted_targets = weights * y
+    weights = np.ones(len(y))
+    if sample_weight is not None:
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    weighted_targets = np.ascontiguousarray(weights * y)
     total = float(weights.sum())
     coverages = []
     for covered in covered_rows:
         # Not with @, which starts threads that cost more than they save.
-        mask = covered.astype(np.float64)
-        coverage = float(np.einsum("i,i", mask, weights))
-        sum_targets = float(np.einsum("i,i", mask, weighted_targets))
+        covered = np.ascontiguousarray(covered)
+        coverage = _core.sum_covered(covered, weights)
+        sum_targets = _core.sum_covered(covered, weighted_targets)
         mean = sum_targets / coverage if coverage else float("nan")
         coverages.append(RuleCoverage(coverage, coverage / total, mean))
     return coverages

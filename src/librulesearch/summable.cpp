@@ -106,4 +106,19 @@ double exactly_summable(const double* values, const double* weights, std::size_t
     return totals.magnitude;
 }
 
+double sum_covered(const std::uint8_t* covered, const double* values, std::size_t count) {
+    // In turns, so that an addition need not wait for the one before it.
+    constexpr std::size_t n_turns = 8;
+    double sums[n_turns] = {};
+    std::size_t i = 0;
+    for (; i + n_turns <= count; i += n_turns) {
+        for (std::size_t turn = 0; turn < n_turns; ++turn)
+            sums[turn] += covered[i + turn] != 0 ? values[i + turn] : 0.0;
+    }
+    for (; i < count; ++i) sums[0] += covered[i] != 0 ? values[i] : 0.0;
+    double sum = 0.0;
+    for (const double part : sums) sum += part;
+    return sum;
+}
+
 }  // namespace rulesearch

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace rulesearch {
 
@@ -15,5 +16,8 @@ namespace rulesearch {
 /// product is negative, positive ones stay positive. O(count).
 double exactly_summable(const double* values, const double* weights, std::size_t count,
                         double* rounded);
+
+/// Sum of the values of covered rows, of which any byte but 0 speaks. O(count).
+double sum_covered(const std::uint8_t* covered, const double* values, std::size_t count);
 
 }  // namespace rulesearch
