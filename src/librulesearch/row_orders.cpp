@@ -1,22 +1,19 @@
 #include "librulesearch/row_orders.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace rulesearch {
 
 void RowOrders::sort_by_ratio(const KeyedRows& from, KeyedRows& to) {
-    std::size_t n_positive = 0, n_negative = 0;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        n_positive += from.gradient(i) > 0.0;
-        n_negative += from.gradient(i) < 0.0;
-    }
-    positive_.resize(n_positive);
-    negative_.resize(n_negative);
     permutation_.resize(from.size());
+    positive_.clear();
+    negative_.clear();
     std::size_t n_neutral = 0;
-    n_positive = n_negative = 0;
     for (std::uint32_t i = 0; i < from.size(); ++i) {
         const double gradient = from.gradient(i), hessian = from.hessian(i);
         if (gradient == 0.0) {
@@ -25,15 +22,14 @@ void RowOrders::sort_by_ratio(const KeyedRows& from, KeyedRows& to) {
         }
         const double ratio =
             hessian > 0.0 ? std::abs(gradient) / hessian : std::numeric_limits<double>::infinity();
-        (gradient > 0.0 ? positive_[n_positive++] : negative_[n_negative++]) = {ratio, i};
+        // Numbers above 0 have the order of their bits.
+        (gradient > 0.0 ? positive_ : negative_).push_back({std::bit_cast<Word>(ratio), i});
     }
-    const auto descending = [](const Ratio& a, const Ratio& b) { return a.ratio > b.ratio; };
-    std::sort(positive_.begin(), positive_.end(), descending);
-    std::sort(negative_.begin(), negative_.end(), descending);
     auto next = permutation_.begin();
-    for (const auto* ratios : {&positive_, &negative_}) {
+    for (std::vector<Key>* ratios : {&positive_, &negative_}) {
+        sort_descending(*ratios);
         next = std::transform(ratios->begin(), ratios->end(), next,
-                              [](const Ratio& ratio) { return ratio.row; });
+                              [](const Key& ratio) { return ratio.row; });
     }
     to.gather(from, permutation_.data(), permutation_.size());
 }
@@ -43,18 +39,46 @@ void RowOrders::sort_by_key(const KeyedRows& from, KeyedRows& to) {
     // The last plane decides nearly always, so it is sorted by value.
     keys_.resize(from.size());
     for (std::uint32_t i = 0; i < from.size(); ++i) keys_[i] = {from.plane(last)[i], i};
-    std::sort(keys_.begin(), keys_.end(), [&](const Key& a, const Key& b) {
-        if (a.key != b.key) return a.key > b.key;
-        for (std::size_t p = last; p-- > 0;) {
-            if (from.plane(p)[a.row] != from.plane(p)[b.row])
-                return from.plane(p)[a.row] > from.plane(p)[b.row];
-        }
-        return false;
-    });
+    if (last == 0) {
+        sort_descending(keys_);
+    } else {
+        std::sort(keys_.begin(), keys_.end(), [&](const Key& a, const Key& b) {
+            if (a.key != b.key) return a.key > b.key;
+            for (std::size_t p = last; p-- > 0;) {
+                if (from.plane(p)[a.row] != from.plane(p)[b.row])
+                    return from.plane(p)[a.row] > from.plane(p)[b.row];
+            }
+            return false;
+        });
+    }
     permutation_.resize(from.size());
     std::transform(keys_.begin(), keys_.end(), permutation_.begin(),
                    [](const Key& key) { return key.row; });
     to.gather(from, permutation_.data(), permutation_.size());
+}
+
+/// Digit by digit, the last one first, without those that are the same in all keys.
+void RowOrders::sort_descending(std::vector<Key>& keys) {
+    if (keys.size() < least_by_digits) {
+        std::sort(keys.begin(), keys.end(),
+                  [](const Key& a, const Key& b) { return a.key > b.key; });
+        return;
+    }
+    constexpr std::size_t n_digits = sizeof(Word), base = 256;
+    std::array<std::array<std::uint32_t, base>, n_digits> counts{};
+    for (const Key& key : keys) {
+        for (std::size_t d = 0; d < n_digits; ++d) ++counts[d][(key.key >> (8 * d)) % base];
+    }
+    sorted_.resize(keys.size());
+    for (std::size_t d = 0; d < n_digits; ++d) {
+        if (counts[d][(keys.front().key >> (8 * d)) % base] == keys.size()) continue;
+        std::uint32_t next = 0;  // the larger digit comes first
+        for (std::size_t digit = base; digit-- > 0;) {
+            next += std::exchange(counts[d][digit], next);
+        }
+        for (const Key& key : keys) sorted_[counts[d][(key.key >> (8 * d)) % base]++] = key;
+        keys.swap(sorted_);
+    }
 }
 
 }  // namespace rulesearch

@@ -22,16 +22,16 @@ class RowOrders {
     void sort_by_key(const KeyedRows& from, KeyedRows& to);
 
   private:
-    struct Ratio {
-        double ratio;
-        std::uint32_t row;
-    };
     struct Key {
         Word key;
         std::uint32_t row;
     };
-    std::vector<Ratio> positive_, negative_;
-    std::vector<Key> keys_;
+    /// Fewer keys are sorted faster by comparing them.
+    static constexpr std::size_t least_by_digits = 128;
+
+    void sort_descending(std::vector<Key>& keys);
+
+    std::vector<Key> positive_, negative_, keys_, sorted_;
     std::vector<std::uint32_t> permutation_;
 };
 
