@@ -52,6 +52,17 @@ def test_wrong_lengths():
         optimal(_core.Propositions(EXTENTS), ONES, np.ones(3))
 
 
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 100])
+def test_sum_of_covered_rows(n_rows):
+    rng = np.random.default_rng(n_rows)
+    covered, values = rng.random(n_rows) < 0.5, rng.integers(-9, 9, n_rows).astype(float)
+    assert _core.sum_covered(covered, values) == values[covered].sum()
+    any_byte = np.where(covered, 255, 0).astype(np.uint8).view(bool)
+    assert _core.sum_covered(any_byte, values) == values[covered].sum()
+    with pytest.raises(ValueError, match="values must have one entry per row"):
+        _core.sum_covered(covered, np.ones(n_rows + 1))
+
+
 def test_rows_and_propositions_beyond_one_word():
     """Bits in several words: 200 rows, 130 propositions, each but the last two covering one row."""
     extents = np.zeros((130, 200), dtype=bool)

@@ -158,3 +158,20 @@ def test_many_columns_agree_with_the_papers_bound(n_thresholds):
         result = search(problem, "optimal", beam_width=0, **limits)
         assert (result.query, result.bound) == (expected.query, expected.bound)
         assert result.is_optimal
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_many_rows_agree_with_ranges(seed):
+    """Hundreds of rows at a node, with equal and nearly equal ratios of gradient and hessian."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(4, 1, 900))
+    below = (x <= np.linspace(-1, 1, 5)[:, np.newaxis]).reshape(-1, 900)
+    gradients = np.where(rng.random(900) < 0.3 + 0.4 * ((x[0, 0] > 0) ^ (x[1, 0] > 0)), -0.5, 0.5)
+    weights = rng.random(900) if seed % 2 else None
+    extents = np.concatenate([below, ~below])
+    problem = SearchProblem(extents, gradients, np.full(900, 0.25), 5.0, weights)
+    expected = search(problem, "optimal", bound="ranges")
+    for options in OPTIMAL_VARIANTS:
+        result = search(problem, "optimal", **options)
+        assert (result.query, result.bound) == (expected.query, expected.bound)
+        assert result.is_optimal

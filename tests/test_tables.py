@@ -75,6 +75,28 @@ def test_same_columns_from_every_kind_of_table(construct):
     assert [type(category) for category in member.categories] == [bool, bool]
 
 
+def test_numbers_at_once_and_column_by_column(monkeypatch):
+    frame = pd.DataFrame(
+        {
+            "whole": [1, 2, 2**53 - 1],
+            "small": np.array([1, 2, 250], dtype=np.uint8),
+            "single": np.array([0.1, np.nan, 3.0], dtype=np.float32),
+            "double": [0.1, np.nan, 1e300],
+        }
+    )
+    at_once = as_table(frame)
+    monkeypatch.setattr(tables, "MAX_CELLS_AT_ONCE", 0)
+    one_by_one = as_table(frame)
+    assert at_once.feature_names == one_by_one.feature_names == tuple(frame)
+    for name in frame:
+        values = at_once.column(name).values
+        assert values.dtype == np.float64
+        assert_array_equal(values, one_by_one.column(name).values)
+        assert_array_equal(at_once.block(name, slice(1, 3)).values, values[1:])
+    assert not at_once.column("double").values.flags.writeable
+    frame.loc[0, "double"] = 0.2  # is still the caller's to change
+
+
 def test_list_keeps_each_column_its_kind():
     table = as_table([(1, "a", True), (2.5, "b", False)])
     assert table.column("x0").is_numeric
