@@ -127,8 +127,7 @@ def paper_propositions(X: pd.DataFrame, limits: Mapping[str, int]) -> list[Propo
     ``1 / (limit // 2)``, without the smallest: ``<=`` the largest is always true, and stays. A
     categorical column gives ``== v`` for every value.
     """
-    dtypes = X.dtypes.tolist()
-    is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in dtypes]
+    is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes.tolist()]
     # pandas takes longer for a column than for all of them.
     columns = X.to_numpy(float).T if all(is_numeric) else (X[name] for name in X.columns)
     propositions: list[Proposition] = []

@@ -18,6 +18,13 @@ def test_objective_and_weight_by_hand():
     np.testing.assert_array_equal(problem.covered((0, 1)), [False, True, False])
 
 
+def test_value_of_any_mask():
+    problem = SearchProblem([[True, True, False]], gradients=[-1, -1, 1], hessians=[1, 1, 1])
+    every_second = np.array([True, True, False, True, True, False])[::2]  # the first and the last
+    assert problem.value(every_second) == problem.value([True, False, True]) == 0.0
+    assert problem.value(problem.covered((0,))) == 2.0
+
+
 def test_constant_and_repeated_propositions_cover_what_they_should():
     extents = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 1], [1, 0, 1]], dtype=bool)
     problem = SearchProblem(extents, np.ones(3), np.ones(3))

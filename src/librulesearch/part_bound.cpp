@@ -3,6 +3,7 @@
 #include <algorithm>
 
 namespace rulesearch {
+
 void PartBound::start() {
     balance_ = payments_.balance();
     is_changed_.assign(rows_.n_good(), 0);

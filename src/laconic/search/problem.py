@@ -272,7 +272,7 @@ class SearchProblem:
 
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0."""
-        sum_gradients, sum_hessians = self._sums(covered)
+        sum_gradients, sum_hessians = self._sums(np.ascontiguousarray(covered, dtype=bool))
         if sum_gradients == 0.0:
             return 0.0
         return sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
