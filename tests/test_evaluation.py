@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.integrate import trapezoid
+from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Bunch
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.datasets import load_dataset, noisy_parity
+from laconic.datasets import noisy_parity
 from laconic.evaluation import (
     SplitsScoreDisplay,
     SplitsTimeDisplay,
@@ -50,9 +52,15 @@ def classifier(parity):
     return RuleBoostingClassifier(n_rules=4).fit(parity.data, parity.target)
 
 
+def diabetes_in(backend):
+    bunch = load_diabetes()
+    columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
+    return Bunch(data=nw.from_dict(columns, backend=backend).to_native(), target=bunch.target)
+
+
 @pytest.fixture(scope="module")
 def diabetes():
-    return load_dataset("diabetes", backend="pandas")
+    return diabetes_in("pandas")
 
 
 @pytest.fixture
@@ -189,7 +197,7 @@ def test_evaluate_in_parallel_gives_the_same(diabetes, small_regressor):
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frames_are_of_the_library_of_the_table(backend, small_regressor):
     pytest.importorskip(backend)
-    dataset = load_dataset("diabetes", backend=backend)
+    dataset = diabetes_in(backend)
     frame = evaluate(small_regressor, dataset.data, dataset.target, cv=2)
     areas = curve_areas(frame)
     for result in (frame, areas):
