@@ -1,4 +1,4 @@
-"""What several test files draw on: random search problems for brute force, and a loss."""
+"""Random search problems, small enough for brute force, and the random tables they come from."""
 
 from __future__ import annotations
 
@@ -12,25 +12,6 @@ from laconic.propositions import candidate_propositions
 from laconic.search import SearchProblem
 
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
-
-
-class PoissonLoss:
-    """Counts; the raw prediction is the logarithm of their mean.
-
-    A full Newton step from 0 overflows for large targets.
-    """
-
-    def value(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y * raw_predictions
-
-    def gradients(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y
-
-    def hessians(self, y, raw_predictions):
-        return np.exp(raw_predictions)
-
-    def inverse_link(self, raw_predictions):
-        return np.exp(raw_predictions)
 
 
 @dataclass
