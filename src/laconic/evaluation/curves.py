@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
-from laconic.rules import RuleEnsemble
+from laconic.model.rules import RuleEnsemble
 
 __all__ = ["AreaScorer", "area_scorer", "ensemble_of", "normalized_area", "score_curve"]
 

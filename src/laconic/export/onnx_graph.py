@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
-from laconic.queries import Proposition, Query
+from laconic.model.conditions import Proposition, Query
 
 __all__ = ["Graph", "ModelNodes", "OnnxGraph"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from laconic.export.boundary import Outputs
+from laconic.export.edge_rows import Outputs
 from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
 
