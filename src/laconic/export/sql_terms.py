@@ -15,8 +15,8 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
+from laconic._optional import import_extra
 from laconic.data.columns import Category
-from laconic.export.extras import import_extra
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition, Query
 
