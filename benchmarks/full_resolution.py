@@ -30,8 +30,8 @@ from benchmarks.problems import (
     specifications,
 )
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.candidates import candidate_propositions
 from laconic.losses import get_loss
-from laconic.propositions import candidate_propositions
 from laconic.search import SearchProblem, search
 
 PAGE = Path(__file__).parents[1] / "docs" / "full-resolution.md"

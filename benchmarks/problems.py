@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from benchmarks.datasets import find_folder, load_dataset
-from laconic.propositions import CandidatePropositions
-from laconic.queries import Proposition
+from laconic.candidates import CandidatePropositions
+from laconic.data.tables import as_table
+from laconic.model.conditions import Proposition
 from laconic.search import Propositions
-from laconic.tables import as_table
 
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"
 

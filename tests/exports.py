@@ -13,9 +13,10 @@ from laconic import (
     RuleBoostingRegressor,
     RuleEnsemble,
 )
-from laconic.export.boundary import Outputs, boundary_values, expected_outputs
+from laconic.export.edge_rows import Outputs, boundary_values, expected_outputs
 from laconic.export.portable import portable_model
 from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.tasks import Classification, Regression
 
 N_ROWS = 10_000
 
@@ -48,11 +49,12 @@ def make_model(rules, *, intercept=0.0, feature_names=None, classes=None, loss=N
     )
     model.ensemble_ = ensemble
     model.search_results_ = []
-    model.loss_ = loss or (SquaredLoss() if classes is None else LogisticLoss())
+    if classes is None:
+        model.task_ = Regression(loss or SquaredLoss())
+    else:
+        model.task_ = Classification(loss or LogisticLoss(), np.array(classes))
     model.n_features_in_ = len(ensemble.feature_names)
     model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
-    if classes is not None:
-        model.classes_ = np.array(classes)
     check_is_fitted(model)
     return model
 

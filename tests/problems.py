@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.propositions import candidate_propositions
 from laconic.search import SearchProblem
 
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.tables import as_table
+from laconic.data.tables import as_table
 
 
 def column(cells, **settings):

@@ -3,9 +3,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from laconic.boosting import boost
+from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.propositions import candidate_propositions
-from laconic.rules import RuleEnsemble
+from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
 from losses import PoissonLoss
 from problems import random_table

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.columns import CategoricalColumn, NumericColumn
-from laconic.tables import as_table
+from laconic.data.columns import CategoricalColumn, NumericColumn
+from laconic.data.tables import as_table
 
 
 def single(values):
@@ -303,3 +303,8 @@ def test_numbers_are_unchanged(cells):
     for X in (frame, frame.to_arrow(), [[cell] for cell in cells]):
         if len(X):
             assert_array_equal(as_table(X, ["a"]).column("a").values, expected)
+
+
+def test_cells_are_plain_values():
+    assert [single(pl.Series("a", [1.5, None])).cell(row) for row in (0, 1)] == [1.5, None]
+    assert [single(pl.Series("a", ["a", None])).cell(row) for row in (0, 1)] == ["a", None]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic import Proposition, Query, Rule, RuleEnsemble
-from laconic.comparison import RuleChange, compare_rules
+from laconic.model.comparison import RuleChange, compare_rules
 
 OLD = Proposition("age", ">", 30)
 OLDER = Proposition("age", ">", 40)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from laconic import Proposition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.coverage import RuleCoverage, rule_coverages
-from laconic.rules import RuleEnsemble
+from laconic.model.coverage import RuleCoverage, rule_coverages
+from laconic.model.rules import RuleEnsemble
 
 X = np.arange(6.0).reshape(-1, 1)
 HIGH = Rule(Query((Proposition("x0", ">", 3),)), 1.0)

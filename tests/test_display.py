@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic import frames
-from laconic.display import rules_html
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.data import frames
+from laconic.model.conditions import Proposition, Query
+from laconic.model.display import rules_html
+from laconic.model.rules import Rule, RuleEnsemble
 
 X_IS = Proposition("mark", "==", "x")
 OLD = Proposition("age", ">", 28)

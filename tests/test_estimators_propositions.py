@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.propositions import candidate_propositions
+from laconic.candidates import candidate_propositions
 
 CUTOFFS = [Proposition("age", ">", 65), Proposition("age", ">", 40), Proposition("sex", "==", "f")]
 

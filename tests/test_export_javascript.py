@@ -10,7 +10,7 @@ import pytest
 from exports import MODELS, classifier, make_model, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_javascript
-from laconic.export.boundary import Outputs, check_outputs
+from laconic.export.edge_rows import Outputs, check_outputs
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="needs Node.js: install the package nodejs")

@@ -30,6 +30,7 @@ from laconic.export import model_from_dict, model_schema, model_to_dict, to_json
 from laconic.export.json import MAX_BYTES
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchResult, SearchStatus
+from laconic.tasks import Classification
 
 SCHEMA = json.loads((files("laconic.export") / "model-1.schema.json").read_text("utf-8"))
 
@@ -80,9 +81,8 @@ def small_model():
         SearchResult((0, 3), 0.3, 0.4, SearchStatus.TIME_LIMIT, {"nodes": 7}, 1.5),
         SearchResult((), 0.0, math.inf, SearchStatus.NODE_LIMIT, {}, 0.0),
     ]
-    model.loss_ = LogisticLoss()
+    model.task_ = Classification(LogisticLoss(), np.array([0, 1]))
     model.n_features_in_ = 4
-    model.classes_ = np.array([0, 1])
     return model_to_dict(model)
 
 
@@ -448,7 +448,7 @@ def test_each_rule_needs_its_certificate():
 
 def test_what_could_not_be_loaded_is_not_saved():
     model = fitted_classifier()
-    model.classes_ = np.array([b"no", b"yes"])
+    model.task_ = Classification(LogisticLoss(), np.array([b"no", b"yes"]))
     with pytest.raises(ValueError, match=r"cannot be saved\. classes\[0\] must be a string"):
         model_to_dict(model)
 

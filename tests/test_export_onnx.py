@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_onnx
-from laconic.export.boundary import check_outputs, expected_outputs
+from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.onnx import as_single, run_onnx
 from laconic.export.portable import portable_model
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from exports import classifier, make_model, random_rows, regressor
 from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import register_onnx_converters
-from laconic.export.boundary import expected_outputs
+from laconic.export.edge_rows import expected_outputs
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,7 +11,7 @@ import pytest
 from exports import MODELS, make_model, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_pmml
-from laconic.export.boundary import Outputs, check_outputs
+from laconic.export.edge_rows import Outputs, check_outputs
 from laconic.export.portable import portable_model
 
 CELL_TYPES = {"number": float, "boolean": bool, "text": str, "any": str}

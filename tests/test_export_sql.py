@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_sql
-from laconic.export.boundary import check_outputs, expected_outputs
+from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.portable import portable_model
 from laconic.export.sql import select_for_checks
 from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite, select_outputs

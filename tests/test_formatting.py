@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.formatting import format_number, format_weight
+from laconic.model.formatting import format_number, format_weight
 
 
 @pytest.mark.parametrize(

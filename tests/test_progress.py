@@ -5,15 +5,11 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from laconic import FitProgress
-from laconic.progress import (
-    ProgressPrinter,
-    describe_certificate,
-    describe_search,
-    proven_percent,
-)
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule
+from laconic.estimators.progress import ProgressPrinter
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule
 from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.search.certificates import describe_certificate, describe_search, proven_percent
 
 RULE = Rule(Query((Proposition("age", ">", 30),)), 1.5)
 

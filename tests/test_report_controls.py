@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic import Proposition
-from laconic.report.controls import cell, control, typical_value
+from laconic.report.controls import control, typical_value
 from reports import column
 
 NUMBERS = st.floats(-1e9, 1e9).map(lambda number: round(number, 3))
@@ -23,11 +23,6 @@ def test_typical_values_are_medians_and_modes():
     assert typical_value(column([0.123456, 0.123456])) == 0.1235
     assert typical_value(column(["a", "b", "b", None])) == "b"
     assert typical_value(column([True, True, False])) is True
-
-
-def test_cells_are_plain_values():
-    assert [cell(column([1.5, None]), row) for row in (0, 1)] == [1.5, None]
-    assert [cell(column(["a", None]), row) for row in (0, 1)] == ["a", None]
 
 
 @given(st.lists(NUMBERS, min_size=1), st.lists(NUMBERS, min_size=1, max_size=5))

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from laconic import rules as rules_module
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
-from laconic.tables import as_table
+from laconic.data.tables import as_table
+from laconic.model import rules as rules_module
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
 from values import COLUMNS, OLD, TABLES, X_IS, YOUNG
 
 

@@ -21,7 +21,7 @@ from laconic import (
     RuleBoostingRegressor,
     RuleEnsemble,
 )
-from laconic.shapley import shapley_values
+from laconic.explain.shapley import shapley_values
 
 N_FEATURES = 4
 

@@ -13,8 +13,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csc_matrix, csr_array
 
-from laconic import tables
-from laconic.tables import Table, as_table
+from laconic.data import tables
+from laconic.data.tables import Table, as_table
 
 
 def object_array(columns):
@@ -300,9 +300,9 @@ def test_no_dataframe_library_is_imported():
     program = f"""
 import sys, types
 sys.modules["laconic"] = types.ModuleType("laconic")
-sys.modules["laconic"].__path__ = [{str(Path(tables.__file__).parent)!r}]
-from laconic.propositions import candidate_propositions
-from laconic.rules import RuleEnsemble
+sys.modules["laconic"].__path__ = [{str(Path(tables.__file__).parents[1])!r}]
+from laconic.candidates import candidate_propositions
+from laconic.model.rules import RuleEnsemble
 candidate_propositions([[1, "a"], [2, "b"]])
 RuleEnsemble().raw_predictions([[1.0]])
 print(*{{"pandas", "polars", "pyarrow", "scipy", "sklearn"}} & set(sys.modules))

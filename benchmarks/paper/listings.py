@@ -12,7 +12,7 @@ import pandas as pd
 
 from benchmarks.paper.settings import GREEDY, OPTIMAL, Run, estimator
 from laconic import Proposition, Query
-from laconic.formatting import format_weight
+from laconic.model.formatting import format_weight
 
 PROBLEMS = ("used_cars", "tic_tac_toe")
 N_RULES = 5

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from laconic.propositions import candidate_propositions
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.candidates import candidate_propositions
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProblem
 
 KINDS = ("normal", "count", "category", "flag", "skewed")

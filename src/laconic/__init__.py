@@ -4,12 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
-from laconic.progress import FitProgress
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
-    from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+    from laconic.estimators import FitProgress, RuleBoostingClassifier, RuleBoostingRegressor
     from laconic.export import load_model, save_model
 
 __all__ = [
@@ -28,6 +27,7 @@ __all__ = [
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
 # when it is first asked for.
 _MODULE_OF = {
+    "FitProgress": "laconic.estimators",
     "RuleBoostingClassifier": "laconic.estimators",
     "RuleBoostingRegressor": "laconic.estimators",
     "load_model": "laconic.export",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.candidates import CandidatePropositions
 from laconic.losses import Loss
-from laconic.propositions import CandidatePropositions
-from laconic.queries import Query
-from laconic.rules import Rule
+from laconic.model.conditions import Query
+from laconic.model.rules import Rule
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
 __all__ = ["boost"]
@@ -65,7 +65,7 @@ def boost(
     Examples
     --------
     >>> from laconic.losses import SquaredLoss
-    >>> from laconic.propositions import candidate_propositions
+    >>> from laconic.candidates import candidate_propositions
     >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
     >>> rules = boost(candidates, y, SquaredLoss(), np.zeros(4), n_rules=5, l2_regularization=0.0)

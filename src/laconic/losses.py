@@ -17,7 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["LogisticLoss", "Loss", "SquaredLoss", "get_loss", "optimal_constant"]
+__all__ = [
+    "NAMED_LOSSES",
+    "LogisticLoss",
+    "Loss",
+    "SquaredLoss",
+    "get_loss",
+    "known_loss",
+    "optimal_constant",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -92,6 +100,7 @@ class SquaredLoss:
     """
 
     name: ClassVar[str] = "squared"
+    link: ClassVar[str] = "identity"
 
     def value(self, y: Floats, raw_predictions: Floats) -> Floats:
         """Loss of each row: ``(y - f)**2``."""
@@ -132,6 +141,7 @@ class LogisticLoss:
     """
 
     name: ClassVar[str] = "logistic"
+    link: ClassVar[str] = "logistic"
 
     def value(self, y: Floats, raw_predictions: Floats) -> Floats:
         """Loss of each row: ``log(1 + exp(-y f))``."""
@@ -164,7 +174,22 @@ def _sigmoid(raw_predictions: Floats) -> Floats:
     return probabilities
 
 
-_NAMED_LOSSES: dict[str, Loss] = {loss.name: loss for loss in (LogisticLoss(), SquaredLoss())}
+NamedLoss: TypeAlias = LogisticLoss | SquaredLoss
+
+NAMED_LOSSES: dict[str, NamedLoss] = {loss.name: loss for loss in (LogisticLoss(), SquaredLoss())}
+"""The losses that files, other programs and texts know: each has a ``name`` and a ``link``."""
+
+
+def known_loss(loss: Loss) -> NamedLoss | None:
+    """Recognise one of the named losses; None for any other.
+
+    Examples
+    --------
+    >>> known_loss(SquaredLoss()).link
+    'identity'
+    """
+    # A subclass may override any method, so only the classes themselves are known.
+    return next((named for named in NAMED_LOSSES.values() if type(named) is type(loss)), None)
 
 
 def get_loss(loss: str | Loss) -> Loss:
@@ -195,13 +220,13 @@ def get_loss(loss: str | Loss) -> Loss:
     LogisticLoss()
     """
     required = (
-        f"'loss' must be one of {', '.join(map(repr, _NAMED_LOSSES))} "
+        f"'loss' must be one of {', '.join(map(repr, NAMED_LOSSES))} "
         f"or an object with the methods {', '.join(_METHODS)}."
     )
     if isinstance(loss, str):
-        if loss not in _NAMED_LOSSES:
+        if loss not in NAMED_LOSSES:
             raise ValueError(f"{required} Got {loss!r} instead. Check the spelling.")
-        return _NAMED_LOSSES[loss]
+        return NAMED_LOSSES[loss]
     if isinstance(loss, type):
         name = loss.__name__
         raise TypeError(f"{required} Got the class {name} instead. Pass an instance: {name}().")

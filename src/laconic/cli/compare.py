@@ -9,8 +9,8 @@ import numpy as np
 
 import laconic
 from laconic.cli import columns, files, inputs, options, screen
-from laconic.comparison import Kind, RuleChange, compare_rules
-from laconic.formatting import format_weight
+from laconic.model.comparison import Kind, RuleChange, compare_rules
+from laconic.model.formatting import format_weight
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import laconic
 from laconic.cli import columns, inputs, options, screen
 from laconic.cli import target as targets
-from laconic.formatting import format_count
+from laconic.model.formatting import format_count
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import columns, files, inputs, options, screen
-from laconic.formatting import format_weight
+from laconic.model.formatting import format_weight
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from laconic.explain import RowExplanation
+    from laconic.explain.explanation import RowExplanation
 
 __all__ = ["explain"]
 

@@ -21,10 +21,11 @@ from rich.table import Table
 from rich.text import Text
 
 import laconic
-from laconic.formatting import format_weight
-from laconic.progress import FitProgress, describe_certificate, describe_search
-from laconic.queries import Query
+from laconic.estimators.progress import FitProgress
+from laconic.model.conditions import Query
+from laconic.model.formatting import format_weight
 from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate, describe_search
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,6 +1,6 @@
 """How good a rule ensemble is at every size: curves, areas, repeated splits and pictures."""
 
-from laconic.evaluation.curves import area_scorer, normalized_area, score_curve
+from laconic.curves import area_scorer, normalized_area, score_curve
 from laconic.evaluation.displays import SplitsScoreDisplay, SplitsTimeDisplay
 from laconic.evaluation.splits import curve_areas, evaluate
 

@@ -17,8 +17,8 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
-from laconic.evaluation.curves import Scoring, ensemble_of, normalized_area, score_curve
-from laconic.frames import FrameBackend, make_frame
+from laconic.curves import Scoring, ensemble_of, normalized_area, score_curve
+from laconic.data.frames import FrameBackend, make_frame
 
 __all__ = ["curve_areas", "evaluate"]
 

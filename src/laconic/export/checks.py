@@ -10,7 +10,7 @@ import reprlib
 from collections.abc import Collection
 from typing import Any
 
-from laconic.columns import Category
+from laconic.data.columns import Category
 
 __all__ = [
     "check_has",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from laconic.export.portable import PortableModel
-from laconic.queries import Proposition
+from laconic.model.conditions import Proposition
 
 __all__ = ["code_data"]
 

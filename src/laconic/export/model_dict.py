@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import Category
+from laconic.data.columns import Category
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.checks import (
     check_has,
@@ -26,9 +26,16 @@ from laconic.export.checks import (
 )
 from laconic.export.portable import LOSS_NAMES, Estimator, checked_estimator, loss_name
 from laconic.losses import LogisticLoss, SquaredLoss, get_loss
-from laconic.queries import MISSING_RELATIONS, RELATIONS, THRESHOLD_RELATIONS, Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.model.conditions import (
+    MISSING_RELATIONS,
+    RELATIONS,
+    THRESHOLD_RELATIONS,
+    Proposition,
+    Query,
+)
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
+from laconic.tasks import Classification, Regression
 
 __all__ = ["model_from_dict", "model_to_dict"]
 
@@ -182,16 +189,18 @@ def _read_model(data: Any) -> Estimator:
     intercept = read_number(data["intercept"], "intercept")
     _check_sum_of_weights(intercept, [rule for rule, _ in rules])
     estimator = _ESTIMATORS[task]()
-    estimator.loss_ = get_loss(loss)
+    named = get_loss(loss)
     if loss != _DEFAULT_LOSSES[task]:
-        estimator.set_params(loss=estimator.loss_)
+        estimator.set_params(loss=named)
+    if task == "classification":
+        estimator.task_ = Classification(named, _read_classes(data["classes"]))
+    else:
+        estimator.task_ = Regression(named)
     estimator.ensemble_ = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
     estimator.search_results_ = [result for _, result in rules]
     estimator.n_features_in_ = len(feature_names)
     if read_bool(data["has_feature_names"], "has_feature_names"):
         estimator.feature_names_in_ = np.array(feature_names, dtype=object)
-    if isinstance(estimator, RuleBoostingClassifier):
-        estimator.classes_ = _read_classes(data["classes"])
     return estimator
 
 

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from laconic.export.boundary import Outputs, boundary_rows, check_outputs, expected_outputs
-from laconic.export.extras import import_extra
+from laconic._optional import import_extra
+from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
 from laconic.export.onnx_graph import ModelNodes, OnnxGraph, element_type
 from laconic.export.portable import Estimator, PortableModel, portable_model
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from laconic._optional import import_extra
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.extras import import_extra
 from laconic.export.onnx import check_missing_text
 from laconic.export.onnx_graph import ModelNodes, element_type, encoded
 from laconic.export.portable import PortableModel, portable_model

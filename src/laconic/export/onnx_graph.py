@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
-from laconic.export.extras import import_extra
+from laconic._optional import import_extra
 from laconic.export.portable import PortableModel
-from laconic.queries import Proposition, Query
+from laconic.model.conditions import Proposition, Query
 
 __all__ = ["Graph", "ModelNodes", "OnnxGraph"]
 

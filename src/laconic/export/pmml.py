@@ -8,9 +8,9 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from laconic.columns import Category
+from laconic.data.columns import Category
 from laconic.export.portable import Estimator, PortableModel, portable_model
-from laconic.queries import Proposition, Query
+from laconic.model.conditions import Proposition, Query
 
 __all__ = ["to_pmml"]
 

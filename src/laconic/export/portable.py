@@ -12,11 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
 
-from laconic.columns import Category
+from laconic.data.columns import Category
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.losses import LogisticLoss, Loss, SquaredLoss
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
 
 __all__ = ["Estimator", "PortableModel", "checked_estimator", "loss_name", "portable_model"]
 

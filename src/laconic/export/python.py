@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from laconic.export.boundary import Outputs, boundary_rows, check_outputs, expected_outputs
 from laconic.export.code import code_data
+from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
 from laconic.export.portable import Estimator, portable_model
 
 __all__ = ["to_python"]

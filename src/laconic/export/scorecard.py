@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
-from laconic.columns import Category
+from laconic.data.columns import Category
 from laconic.estimators import RuleBoostingClassifier
 from laconic.export.portable import Estimator, checked_estimator
 from laconic.losses import Loss
-from laconic.rules import RuleEnsemble
+from laconic.model.rules import RuleEnsemble
 
 __all__ = ["RoundingCost", "Scorecard", "to_scorecard"]
 

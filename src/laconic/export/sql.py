@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
-from laconic.export.boundary import boundary_rows, check_outputs, expected_outputs
-from laconic.export.extras import import_extra
+from laconic._optional import import_extra
+from laconic.export.edge_rows import boundary_rows, check_outputs, expected_outputs
 from laconic.export.portable import Estimator, PortableModel, portable_model
 from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite
 from laconic.export.sql_terms import SqlTerms

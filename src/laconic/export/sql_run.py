@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from laconic.export.boundary import Outputs
-from laconic.export.extras import import_extra
+from laconic._optional import import_extra
+from laconic.export.edge_rows import Outputs
 from laconic.export.portable import PortableModel
 
 __all__ = ["column_names", "run_duckdb", "run_sqlite", "select_outputs"]

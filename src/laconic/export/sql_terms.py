@@ -15,10 +15,10 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from laconic.columns import Category
-from laconic.export.extras import import_extra
+from laconic._optional import import_extra
+from laconic.data.columns import Category
 from laconic.export.portable import PortableModel
-from laconic.queries import Proposition, Query
+from laconic.model.conditions import Proposition, Query
 
 __all__ = ["SqlTerms"]
 

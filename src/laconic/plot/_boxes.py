@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from laconic.interpretation import describe_sum
+from laconic.data.tables import as_table
+from laconic.model.conditions import Query
+from laconic.model.rules import RuleEnsemble
 from laconic.plot._common import (
     colour,
     diverging_colours,
@@ -21,9 +23,6 @@ from laconic.plot._common import (
     wrapped,
 )
 from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
-from laconic.queries import Query
-from laconic.rules import RuleEnsemble
-from laconic.tables import as_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,7 +144,7 @@ class RuleBoxDisplay:
             predictions,
             y=y,
             classes=getattr(estimator, "classes_", None),
-            meaning=describe_sum(estimator),
+            meaning=estimator.task_.sum_words,
         )
         return display.plot(ax)
 

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from laconic.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.formatting import format_conditions
-from laconic.queries import Query
+from laconic.model.conditions import Query
+from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
+from laconic.model.formatting import format_conditions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from laconic.explain import RowExplanation
-from laconic.formatting import format_weight
+from laconic.explain.explanation import RowExplanation
+from laconic.model.formatting import format_weight
 from laconic.plot._common import (
     bars_size,
     colour,

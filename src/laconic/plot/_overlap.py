@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.model.rules import RuleEnsemble
 from laconic.plot._common import bars_size, make_axes, wrapped_query
-from laconic.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import CategoricalColumn, Column, NumericColumn
-from laconic.queries import Query
-from laconic.rules import RuleEnsemble
-from laconic.tables import Table
+from laconic.data.columns import CategoricalColumn, Column, NumericColumn
+from laconic.data.tables import Table
+from laconic.model.conditions import Query
+from laconic.model.rules import RuleEnsemble
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

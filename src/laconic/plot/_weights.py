@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from laconic.formatting import format_weight
-from laconic.interpretation import describe_sum
+from laconic.model.formatting import format_weight
+from laconic.model.rules import RuleEnsemble
 from laconic.plot._common import (
     bars_size,
     colour,
@@ -18,7 +18,6 @@ from laconic.plot._common import (
     wrapped_query,
     write_column,
 )
-from laconic.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +95,7 @@ class RuleWeightDisplay:
             shares = [rule.share for rule in getattr(estimator, "rule_coverages_", [])]
         if len(shares) != len(estimator.ensemble_):
             shares = None
-        meaning = f"weight, adds to the {describe_sum(estimator)}"
+        meaning = f"weight, adds to the {estimator.task_.sum_words}"
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

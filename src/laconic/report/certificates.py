@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from laconic.data.tables import Table
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.progress import describe_certificate, proven_percent
-from laconic.report.words import format_count
+from laconic.model.formatting import format_count
 from laconic.search import SearchResult, SearchStatus
-from laconic.tables import Table
+from laconic.search.certificates import describe_certificate, proven_percent
 
 __all__ = ["describe_certificates", "describe_proof"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from laconic.report.words import format_statistic
+from laconic.model.formatting import format_statistic
 
 __all__ = [
     "Scale",

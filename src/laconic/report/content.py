@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._core import version
+from laconic.data.tables import Table, as_table
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.model.formatting import plain_text, value_text
+from laconic.model.rules import Rule
 from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
 from laconic.report.features import summarize_feature
@@ -22,16 +25,8 @@ from laconic.report.scores import (
     summarize_residuals,
 )
 from laconic.report.what_if import describe_what_if
-from laconic.report.words import (
-    describe_effect,
-    phrases,
-    plain_text,
-    sentence,
-    value_text,
-)
-from laconic.rules import Rule
+from laconic.report.words import phrases, sentence
 from laconic.search.problem import is_whole
-from laconic.tables import Table, as_table
 
 __all__ = ["report_content"]
 
@@ -163,12 +158,6 @@ def _title(estimator: Estimator, target_name: str | None) -> str:
     return "Rules that predict a number"
 
 
-def _positive_class(estimator: Estimator) -> str | None:
-    if isinstance(estimator, RuleBoostingClassifier):
-        return value_text(estimator.classes_.tolist()[1])
-    return None
-
-
 def _describe_model(estimator: Estimator, target_name: str | None) -> dict[str, Any]:
     ensemble = estimator.ensemble_
     used = {proposition.feature for rule in ensemble for proposition in rule.query}
@@ -191,7 +180,7 @@ def _describe_model(estimator: Estimator, target_name: str | None) -> dict[str, 
 
 
 def _describe_rule(estimator: Estimator, number: int, rule: Rule) -> dict[str, Any]:
-    effect = describe_effect(rule.weight, estimator.loss_, _positive_class(estimator))
+    effect = estimator.task_.effect(rule.weight)
     return {
         "number": number,
         "weight": rule.weight,

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from laconic.columns import CategoricalColumn, Category, Column, NumericColumn
-from laconic.queries import Proposition
+from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.model.conditions import Proposition
+from laconic.model.formatting import plain_text, value_text
 from laconic.report.features import (
     INNER_QUANTILES,
     category_counts,
@@ -17,23 +18,13 @@ from laconic.report.features import (
     frequency_order,
     known_numbers,
 )
-from laconic.report.words import plain_text, value_text
 
-__all__ = ["cell", "control", "typical_value"]
+__all__ = ["control", "typical_value"]
 
 # A menu that is longer is not read to its end.
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
 N_STOPS = 100
-
-
-def cell(column: Column, row: int) -> Category | None:
-    """Read the value of a row; None where it is missing."""
-    if isinstance(column, NumericColumn):
-        number = float(column.values[row])
-        return None if math.isnan(number) else number
-    code = int(column.codes[row])
-    return None if code < 0 else column.categories[code]
 
 
 def typical_value(column: Column) -> Category | None:

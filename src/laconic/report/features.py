@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import CategoricalColumn, Column, NumericColumn
-from laconic.report.words import plain_text, value_text
+from laconic.data.columns import CategoricalColumn, Column, NumericColumn
+from laconic.model.formatting import plain_text, value_text
 
 __all__ = [
     "INNER_QUANTILES",

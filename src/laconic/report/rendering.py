@@ -12,7 +12,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from laconic.report import charts, words
+from laconic.model import formatting
+from laconic.report import charts
 
 __all__ = ["render_page"]
 
@@ -68,13 +69,13 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "statistic": words.format_statistic,
+        "statistic": formatting.format_statistic,
         "percent": _format_percent,
         "score": _format_score,
         "seconds": _format_seconds,
         "weight": _format_weight,
     }
-    environment.globals |= {"charts": charts, "count": words.format_count}
+    environment.globals |= {"charts": charts, "count": formatting.format_count}
     return environment
 
 
@@ -165,7 +166,7 @@ def _format_score(score: float) -> str:
     >>> _format_score(0.76777), _format_score(-54.321), _format_score(1234.5)
     ('0.768', '−54.3', '1,234')
     """
-    return words.format_statistic(score if abs(score) >= 1e3 else float(f"{score:.3g}"))
+    return formatting.format_statistic(score if abs(score) >= 1e3 else float(f"{score:.3g}"))
 
 
 def _format_seconds(seconds: float) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laconic.columns import Category
+from laconic.data.columns import Category
+from laconic.data.tables import Table
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export.javascript import to_javascript
-from laconic.report.controls import cell, control, typical_value
-from laconic.report.words import format_statistic, value_text
-from laconic.tables import Table
+from laconic.model.formatting import format_statistic, value_text
+from laconic.report.controls import control, typical_value
 
 __all__ = ["describe_what_if"]
 
@@ -50,7 +50,7 @@ def describe_what_if(
     used = {proposition.feature for proposition in propositions}
     names = [name for name in estimator.ensemble_.feature_names or () if name in used]
     columns = [table.column(name) for name in names]
-    rows = [[cell(column, row) for column in columns] for row in sample.tolist()]
+    rows = [[column.cell(row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {
         "javascript": javascript,

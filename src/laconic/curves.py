@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,49 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
-from laconic.rules import RuleEnsemble
+from laconic.explain import Predictions
+from laconic.model.rules import RuleEnsemble
+from laconic.tasks import Metric
 
-__all__ = ["AreaScorer", "area_scorer", "ensemble_of", "normalized_area", "score_curve"]
+__all__ = [
+    "AreaScorer",
+    "area_scorer",
+    "ensemble_of",
+    "normalized_area",
+    "score_curve",
+    "staged_scores",
+]
 
 Scoring = str | Callable[..., float] | None
+
+
+def staged_scores(
+    predictions: Predictions,
+    numbers: NDArray[np.float64],
+    metrics: Sequence[Metric],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> dict[str, list[float]]:
+    """Score the first 0, 1, 2, ... rules by the metrics of a task.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The rows, and which rules cover them.
+    numbers : ndarray of shape (n_rows,)
+        The target, as the task of the model reads it.
+    metrics : sequence of Metric
+    sample_weight : ndarray of shape (n_rows,), default=None
+
+    Returns
+    -------
+    scores : dict of str to list of float
+        By the name of the metric, one score per size from 0 on.
+    """
+    stages = list(predictions.staged_raw())
+    return {
+        metric.name: [predictions.task.score(metric, numbers, raw, sample_weight) for raw in stages]
+        for metric in metrics
+    }
 
 
 def score_curve(

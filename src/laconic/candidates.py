@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._core import Propositions, PropositionsBuilder
-from laconic.columns import Category, Column, NumericColumn
-from laconic.queries import Proposition
-from laconic.tables import as_table
+from laconic.data.columns import Category, Column, NumericColumn
+from laconic.data.tables import as_table
+from laconic.model.conditions import Proposition
 
 __all__ = [
     "DEFAULT_MAX_THRESHOLDS",

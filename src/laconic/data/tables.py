@@ -2,7 +2,7 @@
 
 `as_table` wraps NumPy arrays, lists of rows and every eager DataFrame that
 narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
-`laconic.columns` makes them.
+`laconic.data.columns` makes them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
+from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
 __all__ = ["Table", "as_table"]
 

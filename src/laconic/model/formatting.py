@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from laconic.columns import Category
-    from laconic.queries import Proposition
+    from laconic.data.columns import Category
+    from laconic.model.conditions import Proposition
 
 __all__ = [
     "format_conditions",
@@ -71,15 +71,68 @@ def format_weight(weight: float) -> str:
     return f"{weight:+#.4g}".removesuffix(".")
 
 
-def format_count(number: int, noun: str) -> str:
-    """Write how many of something there are.
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun.
 
     Examples
     --------
-    >>> format_count(1, "rule"), format_count(2, "rule")
-    ('1 rule', '2 rules')
+    >>> format_count(1, "rule"), format_count(1200, "row")
+    ('1 rule', '1,200 rows')
     """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def format_statistic(number: float) -> str:
+    """Four significant digits, all integer digits, and a true minus sign.
+
+    Examples
+    --------
+    >>> [format_statistic(number) for number in (0.123456, 12345.6, -3.0, 0.00001234)]
+    ['0.1235', '12,346', '−3', '1.234e−05']
+    """
+    text = f"{number:,.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
+    return text.replace("-", "−")
+
+
+def visible(text: str) -> str:
+    r"""Spell out characters that would not be seen, or would act on a terminal.
+
+    Examples
+    --------
+    >>> print(visible("size\x1b[31m"))
+    size\x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plain_text(text: str) -> str:
+    r"""Spell out characters that would not be seen, or would break a line.
+
+    Examples
+    --------
+    >>> print(plain_text("two\nlines"), plain_text(" "), plain_text(""))
+    two\nlines ' ' (empty)
+    """
+    if text == "":
+        return "(empty)"
+    if text != text.strip():
+        text = repr(text)
+    return visible(text)
+
+
+def value_text(value: Category) -> str:
+    """Write a category or a threshold as people read it.
+
+    Examples
+    --------
+    >>> value_text(True), value_text(81.70), value_text("first class")
+    ('true', '81.7', 'first class')
+    """
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return format_number(value).replace("-", "−")
 
 
 def format_name(name: str) -> str:

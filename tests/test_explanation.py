@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from laconic import Proposition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.explain import MAX_ROWS_SHOWN, Explanation
-from laconic.rules import RuleEnsemble
-from laconic.tables import as_table
+from laconic.data.tables import as_table
+from laconic.explain.explanation import MAX_ROWS_SHOWN, Explanation
+from laconic.explain.predictions import Predictions
+from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.model.rules import RuleEnsemble
+from laconic.tasks import Classification, Regression
 
 PS = (Proposition("PS", ">", 100), Proposition("PS", "<=", 180))
 RULES = (
@@ -27,8 +30,7 @@ TABLE = pd.DataFrame({"PS": [150.0, 90.0, None, 200.0], "mark": ["o", "x", None,
 
 def explanation(intercept=0.0):
     ensemble = RuleEnsemble(RULES, intercept, ("PS", "mark"))
-    raw_predictions = ensemble.raw_predictions(TABLE)
-    return Explanation(ensemble, as_table(TABLE), raw_predictions, None, "prediction")
+    return Explanation(Predictions(ensemble, Regression(SquaredLoss()), as_table(TABLE)))
 
 
 def test_sentences():
@@ -54,11 +56,11 @@ def test_numbers_are_short_where_conditions_stay_true():
     rule = Rule(Query((Proposition("x0", ">", 0.3), Proposition("x0", "<=", 0.5))), 1.0)
     ensemble = RuleEnsemble((rule,))
     X = [[1 / 3], [0.300000001], [0.5]]
-    shown = Explanation(ensemble, as_table(X), ensemble.raw_predictions(X), None, "prediction")
+    shown = Explanation(Predictions(ensemble, Regression(SquaredLoss()), as_table(X)))
     assert ["(0.33333)" in shown[0].sentence, "(0.300000001)" in shown[1].sentence] == [True, True]
     assert "(0.5)" in shown[2].sentence
     large = RuleEnsemble((Rule(Query((Proposition("x0", ">", 1),)), 1.0),))
-    shown = Explanation(large, as_table([[1234567.0]]), np.ones(1), None, "prediction")
+    shown = Explanation(Predictions(large, Regression(SquaredLoss()), as_table([[1234567.0]])))
     assert "(1234567)" in shown[0].sentence
 
 
@@ -91,7 +93,8 @@ def test_html_is_escaped_and_names_the_rules():
     rule = Rule(Query((Proposition("<i>", ">", 0),)), 1.0)
     ensemble = RuleEnsemble((RULES[1], rule), feature_names=("<i>", "mark"))
     table = as_table(pd.DataFrame({"<i>": [1.0], "mark": ["<b>"]}))
-    shown = Explanation(ensemble, table, np.array(["<u>"]), np.array([0.7]), "log odds of <u>")
+    task = Classification(LogisticLoss(), np.array(["<i>", "<u>"]))
+    shown = Explanation(Predictions(ensemble, task, table))
     page = ElementTree.fromstring(shown._repr_html_())
     _, [number, *_, query, held] = [
         ["".join(cell.itertext()) for cell in row] for row in page.iter("tr")
@@ -169,7 +172,7 @@ def test_every_row_has_lines_that_add_up(seed, intercept):
     )
     ensemble = RuleEnsemble(rules, intercept)
     raw_predictions = ensemble.raw_predictions(X)
-    shown = Explanation(ensemble, as_table(X), raw_predictions, None, "prediction")
+    shown = Explanation(Predictions(ensemble, Regression(SquaredLoss()), as_table(X)))
     frame = shown.to_frame("pandas")
     assert frame["row"].unique().tolist() == list(range(7))
     assert_allclose(frame.groupby("row")["contribution"].sum(), raw_predictions, atol=1e-12)

@@ -70,6 +70,11 @@ class NumericColumn:
         """Column of some of the rows."""
         return NumericColumn(self.name, self.values[rows])
 
+    def cell(self, row: int) -> float | None:
+        """Value of a row; None where it is missing."""
+        number = float(self.values[row])
+        return None if np.isnan(number) else number
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoricalColumn:
@@ -105,6 +110,11 @@ class CategoricalColumn:
     def take(self, rows: Rows) -> CategoricalColumn:
         """Column of some of the rows, with the categories of all."""
         return CategoricalColumn(self.name, self.codes[rows], self.categories)
+
+    def cell(self, row: int) -> Category | None:
+        """Value of a row; None where it is missing."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.categories[code]
 
 
 Column: TypeAlias = NumericColumn | CategoricalColumn

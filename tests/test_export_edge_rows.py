@@ -8,7 +8,7 @@ import pytest
 from exports import MODELS, classifier, make_model, regressor
 from laconic import Proposition
 from laconic.export import onnx_graph, python, sql_terms, to_onnx, to_python, to_sql
-from laconic.export.boundary import Outputs, boundary_rows, check_outputs, expected_outputs
+from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
 from laconic.export.portable import portable_model
 
 

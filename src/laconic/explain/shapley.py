@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import CategoricalColumn
-from laconic.frames import FrameBackend, make_frame
-from laconic.queries import Proposition, Query
-from laconic.rules import Rule, RuleEnsemble
-from laconic.tables import Table, as_table
+from laconic.data.columns import CategoricalColumn
+from laconic.data.frames import FrameBackend, make_frame
+from laconic.data.tables import Table, as_table
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
 
 __all__ = ["ShapleyValues", "shapley_values"]
 

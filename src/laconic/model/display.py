@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from laconic.formatting import (
+from laconic.data.frames import FrameBackend, make_frame
+from laconic.model.formatting import (
     format_conditions,
     format_name,
     format_value,
     format_weight,
     intervals,
 )
-from laconic.frames import FrameBackend, make_frame
 
 if TYPE_CHECKING:
-    from laconic.queries import Proposition, Query
-    from laconic.rules import RuleEnsemble
+    from laconic.model.conditions import Proposition, Query
+    from laconic.model.rules import RuleEnsemble
 
 __all__ = ["rules_frame", "rules_html", "rules_latex", "rules_markdown"]
 

@@ -11,14 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.propositions import (
+from laconic.candidates import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
     candidate_propositions,
     given_propositions,
     shortest_separator,
 )
-from laconic.queries import Proposition
+from laconic.model.conditions import Proposition
 
 COLUMNS = {
     "age": [35.0, None, 20.0, 28.0, 20.0],
@@ -367,7 +367,7 @@ class TestGiven:
 
 
 def test_more_conditions_than_memory_is_an_error(monkeypatch):
-    monkeypatch.setattr("laconic.propositions.MOST_BYTES", 100)
+    monkeypatch.setattr("laconic.candidates.MOST_BYTES", 100)
     x = np.arange(100.0)[:, np.newaxis]
     assert len(candidate_propositions(x, max_thresholds=4)) == 8
     message = r"Got more than 8 conditions on 100 rows\. Set max_thresholds to a number"

@@ -18,9 +18,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import CategoricalColumn, Category, Column, NumericColumn
-from laconic.formatting import format_conditions, format_name, format_value
-from laconic.tables import as_table
+from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.data.tables import as_table
+from laconic.model.formatting import format_conditions, format_name, format_value
 
 __all__ = [
     "MISSING_RELATIONS",

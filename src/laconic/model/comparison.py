@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from laconic.queries import Query
-from laconic.rules import Rule, RuleEnsemble
+from laconic.model.conditions import Query
+from laconic.model.rules import Rule, RuleEnsemble
 
 __all__ = ["RuleChange", "compare_rules"]
 

@@ -1,7 +1,7 @@
 """Rules as plain values: `Rule` and `RuleEnsemble`.
 
 A rule is a weighted query, and a rule ensemble an additive model made of rules.
-Both are immutable, hashable and equal by value, as the queries of `laconic.queries`
+Both are immutable, hashable and equal by value, as the queries of `laconic.model.conditions`
 are; they evaluate themselves on any table and print as a person would write them.
 """
 
@@ -14,15 +14,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import Column
-from laconic.display import rules_frame, rules_html, rules_latex, rules_markdown
-from laconic.formatting import format_count, format_weight
-from laconic.frames import FrameBackend
-from laconic.queries import Proposition, Query, all_of, finite_float, set_checked_tuple
-from laconic.tables import Table, as_table
+from laconic.data.columns import Column
+from laconic.data.frames import FrameBackend
+from laconic.data.tables import Table, as_table
+from laconic.model.conditions import Proposition, Query, all_of, finite_float, set_checked_tuple
+from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
+from laconic.model.formatting import format_count, format_weight
 
-# Models that were pickled before `laconic.queries` was a module look for conditions here.
-__all__ = ["Proposition", "Query", "Rule", "RuleEnsemble"]
+__all__ = ["Rule", "RuleEnsemble"]
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.columns import Category, NumericColumn
-from laconic.display import INTERCEPT, rules_html
-from laconic.formatting import (
+from laconic.data.columns import Category, NumericColumn
+from laconic.data.frames import FrameBackend, make_frame
+from laconic.explain.predictions import Predictions
+from laconic.model.conditions import MISSING_RELATIONS, Proposition
+from laconic.model.display import INTERCEPT, rules_html
+from laconic.model.formatting import (
     format_conditions,
     format_count,
     format_value,
     format_weight,
     intervals,
 )
-from laconic.frames import FrameBackend, make_frame
-from laconic.queries import MISSING_RELATIONS, Proposition
-from laconic.rules import Rule, RuleEnsemble
-from laconic.tables import Table
+from laconic.model.rules import Rule, RuleEnsemble
 
 __all__ = ["Explanation", "RowExplanation"]
 
@@ -124,7 +124,6 @@ class RowExplanation:
         return rules_html(ensemble, caption, {"values here": held}, list(self.rules))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Sequence[RowExplanation]):
     """Why the predictions for some rows are what they are.
 
@@ -133,38 +132,37 @@ class Explanation(Sequence[RowExplanation]):
 
     Parameters
     ----------
+    predictions : Predictions
+        The rows, and what the model makes of them.
+
+    Attributes
+    ----------
     ensemble : RuleEnsemble
         The model.
     table : Table
         The rows.
-    predictions : ndarray of shape (n_rows,)
-        What the model predicts.
-    probabilities : ndarray of shape (n_rows,) or None
-        Of the predicted classes.
-    meaning : str
-        What the sum of the weights is, such as "log odds of yes".
-
-    Attributes
-    ----------
     covered : ndarray of shape (n_rows, n_rules), dtype bool
         Which rule covers which row.
     contributions : ndarray of shape (n_rows, n_rules)
         The weight of each rule where it covers the row, else 0.
     raw_predictions : ndarray of shape (n_rows,)
         Intercept plus contributions.
+    predictions : ndarray of shape (n_rows,)
+        What the model predicts.
+    probabilities : ndarray of shape (n_rows,) or None
+        Of the predicted classes.
+    meaning : str
+        What the sum of the weights is, such as "log odds of yes".
     """
 
-    ensemble: RuleEnsemble
-    table: Table
-    predictions: NDArray[Any]
-    probabilities: NDArray[np.float64] | None
-    meaning: str
-    covered: NDArray[np.bool_] = field(init=False)
-    raw_predictions: NDArray[np.float64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "covered", self.ensemble.covered(self.table))
-        object.__setattr__(self, "raw_predictions", self.ensemble.raw_predictions(self.table))
+    def __init__(self, predictions: Predictions) -> None:
+        self.ensemble = predictions.ensemble
+        self.table = predictions.table
+        self.covered = predictions.covered
+        self.raw_predictions = predictions.raw
+        self.predictions = predictions.values
+        self.probabilities = predictions.probabilities
+        self.meaning = predictions.task.sum_words
 
     @property
     def contributions(self) -> NDArray[np.float64]:
@@ -226,7 +224,7 @@ class Explanation(Sequence[RowExplanation]):
             float(self.raw_predictions[row]),
             self.predictions[row : row + 1].tolist()[0],
             None if probabilities is None else float(probabilities[row]),
-            {name: _cell(self.table, name, row) for name in features},
+            {name: self.table.column(name).cell(row) for name in features},
             self.meaning,
         )
 
@@ -254,12 +252,3 @@ class Explanation(Sequence[RowExplanation]):
             if n_hidden > 0
             else []
         )
-
-
-def _cell(table: Table, name: str, row: int) -> Category | None:
-    column = table.column(name)
-    if isinstance(column, NumericColumn):
-        number = float(column.values[row])
-        return None if np.isnan(number) else number
-    code = int(column.codes[row])
-    return None if code < 0 else column.categories[code]

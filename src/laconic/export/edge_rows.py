@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.data.tables import as_table
 from laconic.estimators import RuleBoostingClassifier
 from laconic.export.portable import Estimator, PortableModel
-from laconic.queries import Proposition
-from laconic.rules import Rule
-from laconic.tables import as_table
+from laconic.model.conditions import Proposition
+from laconic.model.rules import Rule
 
 __all__ = ["Outputs", "boundary_rows", "check_outputs", "expected_outputs"]
 

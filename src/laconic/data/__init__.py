@@ -1,0 +1,1 @@
+"""Cells: columns and tables of any library, and new frames."""

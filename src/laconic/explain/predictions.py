@@ -1,0 +1,75 @@
+"""What a model makes of the rows of a table, each column of which is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.data.tables import Table
+from laconic.model.rules import RuleEnsemble
+from laconic.tasks import Task
+
+__all__ = ["Predictions"]
+
+
+class Predictions:
+    """Rows, which rules cover them, and what follows from that.
+
+    Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
+    a model; everything is computed when it is first asked for.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+    task : Task
+    table : Table
+        With the columns that rules use.
+    """
+
+    def __init__(self, ensemble: RuleEnsemble, task: Task, table: Table) -> None:
+        self.ensemble = ensemble
+        self.task = task
+        self.table = table
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.n_rows
+
+    @cached_property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which rule covers which row, of shape (n_rows, n_rules)."""
+        return self.ensemble.covered(self.table)
+
+    @cached_property
+    def raw(self) -> NDArray[np.float64]:
+        """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
+        *_, last = self.staged_raw()
+        return last
+
+    def staged_raw(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the raw predictions of the first 0, 1, 2, ... rules."""
+        raw = np.full(self.n_rows, self.ensemble.intercept)
+        yield raw
+        for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
+            raw = raw + np.multiply(covered, rule.weight)
+            yield raw
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Raw predictions on the target's scale."""
+        return self.task.means(self.raw)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """What is predicted: classes or numbers."""
+        return self.task.predictions(self.raw)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Of the predicted classes; None where there are no classes."""
+        return self.task.predicted_probabilities(self.raw)

@@ -1,0 +1,222 @@
+"""A fitted model: its rules, what they predict, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from laconic.data.tables import Table, as_table
+from laconic.explain.explanation import Explanation
+from laconic.explain.predictions import Predictions
+from laconic.explain.shapley import ShapleyValues, shapley_values
+from laconic.losses import Loss
+from laconic.model.coverage import RuleCoverage
+from laconic.model.display import rules_html
+from laconic.model.formatting import format_number
+from laconic.model.rules import RuleEnsemble
+from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate
+from laconic.tasks import Task
+
+__all__ = ["RuleModel", "checked_table"]
+
+
+class RuleModel(BaseEstimator):
+    """Rules, the task that they were made for, and what is proven about them.
+
+    What explains, draws, scores, exports or reports takes any such model, and asks its task
+    wherever classes and numbers differ.
+
+    Attributes
+    ----------
+    ensemble_ : RuleEnsemble
+    task_ : Task
+    search_results_ : list of SearchResult
+        A certificate per rule.
+    rule_coverages_ : list of RuleCoverage
+        Unless the model was loaded from a file.
+    """
+
+    ensemble_: RuleEnsemble
+    task_: Task
+    search_results_: list[SearchResult]
+    rule_coverages_: list[RuleCoverage]
+    n_propositions_: int
+    n_features_in_: int
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss in use."""
+        return self.task_.loss
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the target: the more probable class, or a number.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        raw_predictions = self._raw_predictions(X)
+        return self.task_.predictions(raw_predictions)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the prediction of the first one, two, ... rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for raw_predictions in self._staged_raw_predictions(X):
+            yield self.task_.predictions(raw_predictions)
+
+    def _raw_predictions(self, X: Any) -> NDArray[np.float64]:
+        table = self._fitted_table(X)
+        return self.ensemble_.raw_predictions(table)
+
+    def _staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        table = self._fitted_table(X)
+        yield from self.ensemble_.staged_raw_predictions(table)
+
+    def predictions_for(self, X: Any) -> Predictions:
+        """Read a table once, for everything that can be asked about its rows.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        predictions : Predictions
+            Which rules cover the rows, raw predictions, predictions and probabilities.
+        """
+        table = self._fitted_table(X)
+        return Predictions(self.ensemble_, self.task_, table)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell which rules cover each row, and what each of them adds to the prediction.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        explanation : Explanation
+            A sequence with one entry per row. ``print`` shows sentences, ``to_frame()`` makes a
+            table.
+        """
+        return Explanation(self.predictions_for(X))
+
+    def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
+        """Share out the raw predictions among the features, exactly.
+
+        The values are those of the interventional game, in which features that are left out take
+        their values from the rows of a background. They add up to the raw prediction of a row minus
+        the mean raw prediction of the background.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to explain.
+        background : table-like of shape (n_background, n_features)
+            Rows to compare with, such as the training table.
+
+        Returns
+        -------
+        shares : ShapleyValues
+            ``to_shap()`` hands them to the plots of the library shap.
+        """
+        table = self._fitted_table(X)
+        return shapley_values(self.ensemble_, table, self._fitted_table(background))
+
+    def _fitted_table(self, X: Any) -> Table:
+        """Check a table to predict for."""
+        check_is_fitted(self)
+        table = checked_table(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return self._with_fitted_names(table)
+
+    def _with_fitted_names(self, table: Table) -> Table:
+        """Name the columns as in fit: by position, unless the table itself has these names."""
+        names = self.ensemble_.feature_names or ()
+        if table.is_named and set(table.feature_names) == set(names):
+            return table
+        return table.rename(names)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    @property
+    def _summary(self) -> str:
+        # Not capitalize, which would make the name of the class small.
+        meaning = self.task_.sum_words
+        return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size}"
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        return f"{self._summary}:\n{self.ensemble_}"
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        # Asked for in any case: it does not exist where scikit-learn is set to display text.
+        diagram: Callable[[], str] = super()._repr_html_
+        return self._rules_html if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show the rules in notebooks once there are any, and scikit-learn's diagram before."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if self.__sklearn_is_fitted__():
+            bundle["text/plain"] = str(self)
+            if "text/html" in bundle:
+                bundle["text/html"] = self._rules_html()
+        return bundle
+
+    def _rules_html(self) -> str:
+        table = rules_html(self.ensemble_, self._summary, self._columns())
+        return (
+            f"<div>{table}<details><summary>{type(self).__name__}</summary>"
+            f"{estimator_html_repr(self)}</details></div>"
+        )
+
+    def _columns(self) -> dict[str, list[str]]:
+        """Further columns of the table of rules: what is known about all of them."""
+        columns = {}
+        coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
+        n_rules = len(self.ensemble_)
+        if len(coverages) == n_rules:
+            columns["rows"] = [
+                f"{format_number(round(rule.coverage, 2))} ({rule.share:.0%})" for rule in coverages
+            ]
+            columns[self.task_.mean_words] = [
+                self.task_.format_mean(rule.mean_target) for rule in coverages
+            ]
+        if len(self.search_results_) == n_rules:
+            columns["certificate"] = [*map(describe_certificate, self.search_results_)]
+        return columns
+
+
+def checked_table(X: Any) -> Table:
+    """Wrap a table that has rows and columns."""
+    table = as_table(X)
+    shape = (table.n_rows, len(table.feature_names))
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return table

@@ -1,0 +1,222 @@
+"""What a model is for: how its target is read, what its predictions are, and how to speak of them.
+
+Everything that differs between classes and numbers is asked of a `Task`: texts, tables, plots,
+reports, exports and commands know no other difference.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
+
+from laconic.data.columns import Category, Rows
+from laconic.losses import Loss
+from laconic.model.formatting import format_statistic
+
+__all__ = ["Metric", "Task", "as_1d"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def always(numbers: Floats) -> bool:
+    """Hold for any target."""
+    return True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of predictions.
+
+    Parameters
+    ----------
+    name : str
+        In files and programs, such as "log_loss".
+    label : str
+        In the middle of a sentence, such as "log loss".
+    title : str
+        At the head of a chart, such as "Log loss".
+    is_higher_better : bool
+    function : callable
+        ``function(numbers, raw_predictions, means, sample_weight)`` is the score; the target as
+        `Task.numbers` gives it.
+    is_defined : callable, default=always
+        ``is_defined(numbers)`` says whether a target has such a score.
+    """
+
+    name: str
+    label: str
+    title: str
+    is_higher_better: bool
+    function: Callable[[Floats, Floats, Floats, Floats | None], float]
+    is_defined: Callable[[Floats], bool] = always
+
+
+class Task(ABC):
+    """What a fitted model predicts, and the loss that it was fitted with.
+
+    Parameters
+    ----------
+    loss : Loss
+        Its inverse link takes raw predictions to the scale of the target.
+    """
+
+    name: ClassVar[str]
+    """In files and on the command line."""
+    default_loss: ClassVar[str]
+    """Name of the loss for a target of this kind."""
+    holds_classes: ClassVar[bool]
+    """Whether the target is one of a few classes: splits then keep their shares."""
+    metrics: ClassVar[tuple[Metric, ...]]
+    """The scores worth a look; the first is that of the method ``score``."""
+    deciding_metrics: ClassVar[tuple[str, ...]]
+    """Names of the scores to choose a size by; the first decides."""
+
+    classes: NDArray[Any] | None = None
+    """The classes in ascending order; None where there are none."""
+
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
+
+    @classmethod
+    @abstractmethod
+    def read(
+        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+    ) -> tuple[Self, Floats]:
+        """Find out from the target of a training table what there is to predict.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The target as it was passed to `fit`.
+        loss : Loss
+        n_rows : int
+            Rows of the table.
+        counted : slice or ndarray of bool
+            Rows that have a weight.
+        owner : str
+            Name of the estimator, for messages.
+
+        Returns
+        -------
+        task : Task
+        numbers : ndarray of shape (n_rows,)
+            As `numbers` gives them.
+        """
+
+    @abstractmethod
+    def check_same(self, other: Task) -> None:
+        """Refuse to go on with a model whose target was another."""
+
+    def numbers(self, y: ArrayLike, n_rows: int) -> Floats:
+        """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+        n_rows : int
+            Rows of the table.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_rows,)
+            Their mean is what `mean_words` speak of.
+        """
+        cells = np.asarray(y)
+        if cells.shape != (n_rows,):
+            raise ValueError(
+                f"The target y must have one value per row of X, shape ({n_rows},). Got shape "
+                f"{cells.shape}. Pass the target of the same rows."
+            )
+        return self._numbers(cells)
+
+    @abstractmethod
+    def _numbers(self, cells: NDArray[Any]) -> Floats: ...
+
+    @abstractmethod
+    def for_loss(self, numbers: Floats) -> Floats:
+        """Bring the target to the form that the loss expects."""
+
+    def means(self, raw_predictions: Floats) -> Floats:
+        """Raw predictions on the target's scale: a mean, or the second class's probability."""
+        return self.loss.inverse_link(raw_predictions)
+
+    @abstractmethod
+    def predictions(self, raw_predictions: Floats) -> NDArray[Any]:
+        """Turn raw predictions into what is predicted: classes or numbers."""
+
+    @property
+    def labels(self) -> list[Category] | None:
+        """The classes as plain values; None where there are none."""
+        return None if self.classes is None else self.classes.tolist()
+
+    def probabilities(self, raw_predictions: Floats) -> Floats | None:
+        """Probabilities of shape (n_rows, n_classes); None where there are no classes."""
+        return None
+
+    def predicted_probabilities(self, raw_predictions: Floats) -> Floats | None:
+        """Probability of the class that is predicted; None where there are no classes."""
+        return None
+
+    def score(
+        self,
+        metric: Metric,
+        numbers: Floats,
+        raw_predictions: Floats,
+        sample_weight: Floats | None = None,
+    ) -> float:
+        """Score predictions for a target that `numbers` gave."""
+        means = self.means(raw_predictions)
+        return float(metric.function(numbers, raw_predictions, means, sample_weight))
+
+    def metrics_for(self, numbers: Floats) -> list[Metric]:
+        """Choose the metrics that are defined for a target."""
+        return [metric for metric in self.metrics if metric.is_defined(numbers)]
+
+    @property
+    @abstractmethod
+    def sum_words(self) -> str:
+        """What the sum of the weights is, such as "log odds of yes"."""
+
+    @property
+    @abstractmethod
+    def mean_words(self) -> str:
+        """What the mean of the target in some rows is, such as "share of yes"."""
+
+    @abstractmethod
+    def format_mean(self, mean: float) -> str:
+        """Write such a mean."""
+
+    @property
+    @abstractmethod
+    def weights_sentence(self) -> str:
+        """How to read the weights."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the rules do."""
+
+    def effect(self, weight: float) -> str:
+        """Say what a weight does to a prediction, starting with a verb."""
+        size = format_statistic(abs(weight))
+        scale = self._effect_scale
+        return f"adds {size} to {scale}" if weight >= 0 else f"takes {size} off {scale}"
+
+    @property
+    @abstractmethod
+    def _effect_scale(self) -> str: ...
+
+
+def as_1d(y: ArrayLike) -> NDArray[Any]:
+    """Convert a target to an array of one dimension."""
+    # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
+    if type(y) is np.ndarray and y.ndim == 1:
+        return y
+    cells: NDArray[Any] = column_or_1d(y, warn=True)
+    return cells

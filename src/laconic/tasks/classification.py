@@ -1,0 +1,215 @@
+"""Two classes: raw predictions speak for the second one, or against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_consistent_length
+
+from laconic.data.columns import Rows, is_present
+from laconic.losses import LogisticLoss, Loss, known_loss
+from laconic.model.formatting import format_statistic, value_text
+from laconic.tasks.base import Floats, Metric, Task, as_1d
+
+__all__ = ["Classification"]
+
+# Beyond that a double overflows, and nobody reads the digits.
+_MAX_LOG_FACTOR = 30
+
+
+def _accuracy(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    return float(np.average((raw > 0) == (numbers > 0), weights=weights))
+
+
+def _area(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    return float(roc_auc_score(numbers > 0, raw, sample_weight=weights))
+
+
+def _log_loss(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    # A loss of the user's own may go beyond probabilities.
+    probabilities = means.clip(0, 1)
+    return float(log_loss(numbers > 0, probabilities, sample_weight=weights, labels=[False, True]))
+
+
+def _has_both_classes(numbers: Floats) -> bool:
+    return bool(numbers.any() and not numbers.all())
+
+
+class Classification(Task):
+    """A target of two classes.
+
+    Parameters
+    ----------
+    loss : Loss
+    classes : ndarray of shape (2,)
+        Ascending; positive weights speak for the second one.
+
+    Examples
+    --------
+    >>> task = Classification(LogisticLoss(), np.array(["ill", "well"]))
+    >>> task.sum_words, task.effect(math.log(2))
+    ('log odds of well', 'multiplies the odds of well by 2')
+    >>> task.predictions(np.array([-1.0, 2.0]))
+    array(['ill', 'well'], dtype='<U4')
+    """
+
+    name = "classification"
+    default_loss = LogisticLoss.name
+    holds_classes = True
+    metrics = (
+        Metric("accuracy", "accuracy", "Accuracy", True, _accuracy),
+        Metric("auc", "AUC", "AUC", True, _area, _has_both_classes),
+        Metric("log_loss", "log loss", "Log loss", False, _log_loss),
+    )
+    deciding_metrics = ("log_loss", "accuracy", "auc")
+
+    classes: NDArray[Any]
+
+    def __init__(self, loss: Loss, classes: NDArray[Any]) -> None:
+        super().__init__(loss)
+        self.classes = classes
+
+    @classmethod
+    def read(
+        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+    ) -> tuple[Self, Floats]:
+        """Check the target, and find its two classes."""
+        labels = as_1d(y)
+        # The list itself, because NumPy makes the text 'nan' of a NaN among strings.
+        _check_all_present(y if isinstance(y, list | tuple) else labels)
+        # Integers, booleans and texts are finite, and classes in any case.
+        if labels.dtype.kind not in "iubU":
+            assert_all_finite(labels, input_name="y")
+            _check_discrete(labels)
+        check_consistent_length(labels, np.empty(n_rows))
+        classes = np.unique(labels[counted])
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass, "
+                f"with {len(classes)} classes. Use sklearn.multiclass.OneVsRestClassifier around "
+                f"{owner}."
+            )
+        if len(classes) < 2:
+            raise ValueError(
+                f"{owner} needs rows of two classes. Got {len(classes)} class: "
+                f"{classes.tolist()}. Check the target and the sample weights."
+            )
+        task = cls(loss, classes)
+        return task, np.asarray(labels == classes[1], dtype=np.float64)
+
+    def check_same(self, other: Task) -> None:
+        """Refuse to go on with a model of other classes."""
+        if self.labels != other.labels:
+            raise ValueError(
+                f"With warm_start=True the classes must stay the same, {self.labels}. "
+                f"Got {other.labels}. Set warm_start=False to start over."
+            )
+
+    def _numbers(self, cells: NDArray[Any]) -> Floats:
+        labels = self.classes.tolist()
+        unknown = [label for label in cells.tolist() if label not in labels]
+        if unknown:
+            raise ValueError(
+                f"The target y must hold the classes of the model, {labels}. Got {unknown[0]!r} "
+                "as well. Leave out rows of other classes, or convert the classes."
+            )
+        return np.asarray(cells == self.classes[1], dtype=np.float64)
+
+    def for_loss(self, numbers: Floats) -> Floats:
+        """Write 1 for the second class and -1 for the first."""
+        return np.where(numbers > 0, 1.0, -1.0)
+
+    def predictions(self, raw_predictions: Floats) -> NDArray[Any]:
+        """Name the class that the raw prediction speaks for."""
+        return self.classes[(raw_predictions > 0).astype(np.intp)]
+
+    def probabilities(self, raw_predictions: Floats) -> Floats:
+        """Estimate the probability of each class."""
+        positive = self.means(raw_predictions)
+        return np.column_stack([1.0 - positive, positive])
+
+    def predicted_probabilities(self, raw_predictions: Floats) -> Floats:
+        """Estimate the probability of the class that is predicted."""
+        positive = self.means(raw_predictions)
+        return np.where(raw_predictions > 0, positive, 1.0 - positive)
+
+    @property
+    def sum_words(self) -> str:
+        """Log odds of the second class, or a score where the loss has no such meaning."""
+        is_logistic = known_loss(self.loss) == LogisticLoss()
+        return f"{'log odds' if is_logistic else 'score'} of {self.classes[1]}"
+
+    @property
+    def mean_words(self) -> str:
+        """Share of the second class."""
+        return f"share of {self.classes[1]}"
+
+    def format_mean(self, mean: float) -> str:
+        """Write a share in per cent."""
+        return f"{mean:.1%}"
+
+    @property
+    def weights_sentence(self) -> str:
+        """Which class weights speak for."""
+        negative, positive = self.classes.tolist()
+        return f"Positive weights speak for {positive}, negative ones for {negative}."
+
+    @property
+    def title(self) -> str:
+        """Name both classes."""
+        negative, positive = map(value_text, self.classes.tolist())
+        return f"Rules that tell {positive} from {negative}"
+
+    def effect(self, weight: float) -> str:
+        """Say by what a weight multiplies the odds, where the loss tells."""
+        if known_loss(self.loss) != LogisticLoss():
+            return super().effect(weight)
+        verb = "multiplies" if weight >= 0 else "divides"
+        return f"{verb} the odds of {self._positive_label} by {_odds_factor(abs(weight))}"
+
+    @property
+    def _effect_scale(self) -> str:
+        return f"the score of {self._positive_label}"
+
+    @property
+    def _positive_label(self) -> str:
+        return value_text(self.classes.tolist()[1])
+
+
+def _odds_factor(log_factor: float) -> str:
+    if log_factor > _MAX_LOG_FACTOR:
+        return "more than 10¹³"
+    factor = math.exp(log_factor)
+    return format_statistic(factor) if factor >= 1e3 else f"{factor:.3g}"
+
+
+def _check_discrete(labels: NDArray[Any]) -> None:
+    """Refuse labels that are no classes, and say what learns numbers with a fraction."""
+    # scikit-learn's check of whole numbers takes as long as a rule takes to fit.
+    if labels.dtype.kind == "f" and (np.trunc(labels) == labels).all():
+        return
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        if labels.dtype.kind != "f":
+            raise
+        raise ValueError(f"{error} Use RuleBoostingRegressor to predict numbers.") from None
+
+
+def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
+    """Refuse missing classes where NumPy would not, among objects and in lists."""
+    if isinstance(labels, np.ndarray):
+        labels = labels.tolist() if labels.dtype == object else ()
+    for row, label in enumerate(labels):
+        if not is_present(label):
+            name = "None" if label is None else "NaN"
+            raise ValueError(
+                f"Input y contains {name} at row {row}, but every row needs a class. Leave rows "
+                "without one out."
+            )
