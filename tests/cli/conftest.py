@@ -2,7 +2,7 @@
 
 import pytest
 
-from commands import fit_client, people
+from cli.commands import fit_client, people
 from laconic.cli import main
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from commands import PROGRAM, fit_client
+from cli.commands import PROGRAM, fit_client
 from laconic import __version__, load_model
 from laconic.export import model_from_dict
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import laconic
-from commands import PROGRAM, fit_client, people
+from cli.commands import PROGRAM, fit_client, people
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, cli, load_model
 
 
