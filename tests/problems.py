@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from laconic.search import SearchProblem
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
 
 
-@dataclass
+@dataclass(frozen=True)
 class RandomProblem:
     """A problem together with limits to search it under."""
 
@@ -68,6 +69,7 @@ def random_statistics(rng: np.random.Generator, n_rows: int) -> tuple[np.ndarray
     return loss.gradients(y, scores), loss.hessians(y, scores)
 
 
+@cache  # several tests go through the same thousands
 def random_problem(seed: int) -> RandomProblem:
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(1, 25))
