@@ -15,7 +15,7 @@ from laconic.model.formatting import plain_text, value_text
 from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
 from laconic.report.features import summarize_feature
-from laconic.report.scores import summarize_fit
+from laconic.report.fit import summarize_fit
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
 from laconic.search.problem import is_whole

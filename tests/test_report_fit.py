@@ -1,11 +1,11 @@
-"""Scores over size, calibration, residuals, coverage: compared with what the estimators say."""
+"""Scores over size, calibration, residuals, coverage: compared with what the models say."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import mean_absolute_error, roc_auc_score
 
 from laconic.report.coverage import summarize_coverage
-from laconic.report.scores import summarize_calibration, summarize_residuals
+from laconic.report.fit import summarize_calibration, summarize_residuals
 from reports import classifier, regressor
 
 
