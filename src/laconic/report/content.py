@@ -60,13 +60,9 @@ def report_content(
     content : dict
         Made of dict, list, str, bool, int, finite float and None only.
     """
-    if not is_whole(max_sample_rows, 0):
-        raise ValueError(
-            "The 'max_sample_rows' parameter of a report must be an int in the range [0, inf). "
-            f"Got {max_sample_rows!r} instead."
-        )
     predictions = model.predictions_for(X)
     task, table = predictions.task, predictions.table
+    sample = _sample(table.n_rows, max_sample_rows)
     target = task.numbers(y, table.n_rows)
     if target_name is None:
         name = getattr(y, "name", None)
@@ -74,9 +70,8 @@ def report_content(
     # First, as it reads whole columns: rules then take these, and read no blocks of their own.
     data = _describe_data(predictions, target)
     used = [table.column(feature["name"]) for feature in data["features"] if feature["rules"]]
-    sample = _sample(table.n_rows, max_sample_rows)
     coverages, overlap = summarize_coverage(predictions.covered, target)
-    rules = [_describe_rule(model, number) | coverage for number, coverage in enumerate(coverages)]
+    rules = [_describe_rule(model, place) | coverage for place, coverage in enumerate(coverages)]
     default_title = task.title if target_name is None else f"Rules that predict {target_name}"
     return {
         "format": FORMAT,
@@ -85,11 +80,7 @@ def report_content(
         "title": plain_text(title or default_title),
         "model": _describe_model(model, target_name, n_features_used=len(used)),
         "rules": rules,
-        "path": {
-            "sizes": list(range(len(rules) + 1)),
-            "n_conditions": np.cumsum([0, *(rule["n_conditions"] for rule in rules)]).tolist(),
-            "metrics": _path(predictions, target),
-        },
+        "path": _describe_path(predictions, target),
         "certificates": describe_certificates(model, table),
         "overlap": overlap,
         **summarize_fit(predictions, target, sample),
@@ -98,11 +89,16 @@ def report_content(
     }
 
 
-def _sample(n_rows: int, max_rows: int) -> NDArray[np.intp]:
+def _sample(n_rows: int, max_sample_rows: int) -> NDArray[np.intp]:
     """Choose rows, always the same for the same numbers."""
-    if n_rows <= max_rows:
+    if not is_whole(max_sample_rows, 0):
+        raise ValueError(
+            "The 'max_sample_rows' parameter of a report must be an int in the range [0, inf). "
+            f"Got {max_sample_rows!r} instead."
+        )
+    if n_rows <= max_sample_rows:
         return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, size=max_rows, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n_rows, size=max_sample_rows, replace=False))
 
 
 def _describe_model(
@@ -124,11 +120,11 @@ def _describe_model(
     }
 
 
-def _describe_rule(model: RuleModel, position: int) -> dict[str, Any]:
-    rule = model.ensemble_.rules[position]
+def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
+    rule = model.ensemble_.rules[place]
     effect = model.task_.effect(rule.weight)
     return {
-        "number": position + 1,
+        "number": place + 1,
         "weight": rule.weight,
         "text": str(rule.query),
         "sentence": sentence(rule.query, effect),
@@ -143,23 +139,28 @@ def _describe_rule(model: RuleModel, position: int) -> dict[str, Any]:
             }
             for proposition in rule.query
         ],
-        "certificate": describe_proof(model.search_results_[position]),
+        "certificate": describe_proof(model.search_results_[place]),
     }
 
 
-def _path(predictions: Predictions, target: Floats) -> list[dict[str, Any]]:
+def _describe_path(predictions: Predictions, target: Floats) -> dict[str, Any]:
     """Score the first 0, 1, 2, ... rules."""
+    n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
     metrics = predictions.task.metrics_for(target)
     scores = staged_scores(predictions, target, metrics)
-    return [
-        {
-            "name": metric.name,
-            "label": metric.title,
-            "is_higher_better": metric.is_higher_better,
-            "values": scores[metric.name],
-        }
-        for metric in metrics
-    ]
+    return {
+        "sizes": list(range(len(n_conditions))),
+        "n_conditions": np.cumsum(n_conditions).tolist(),
+        "metrics": [
+            {
+                "name": metric.name,
+                "label": metric.title,
+                "is_higher_better": metric.is_higher_better,
+                "values": scores[metric.name],
+            }
+            for metric in metrics
+        ],
+    }
 
 
 def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
