@@ -108,7 +108,6 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
     what_if = {name: value for name, value in content["what_if"].items() if name != "javascript"}
     target = content["data"]["target"]
     return {
-        "task": content["model"]["task"],
         "classLabels": content["model"]["class_labels"],
         "rules": [
             {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]
