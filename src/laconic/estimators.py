@@ -26,7 +26,7 @@ from laconic.coverage import rule_coverages
 from laconic.interpretation import InterpretationMixin
 from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.parameters import ATTRIBUTES, PARAMETERS, check_parameters
-from laconic.progress import FitProgress, ProgressPrinter, describe_ratio, proven_percent
+from laconic.progress import FitProgress, ProgressPrinter
 from laconic.propositions import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
@@ -36,7 +36,7 @@ from laconic.propositions import (
 from laconic.queries import Proposition
 from laconic.rules import RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
-from laconic.search.optimal import has_long_chains
+from laconic.search.certificates import describe_ratio, proven_percent
 from laconic.tables import Table, as_table
 from laconic.targets import as_1d, check_all_present, check_discrete
 
@@ -44,12 +44,6 @@ __all__ = ["RuleBoostingClassifier", "RuleBoostingRegressor"]
 
 Floats = NDArray[np.float64]
 
-# A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
-# nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
-# so that a model does not depend on the machine.
-AFFORDABLE_WORK = 600_000_000
-# With many thresholds per feature, it is the chains of thresholds that count, and pairs of rows.
-AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 # Enough to see which rules a warning is about, few enough to read.
@@ -217,7 +211,6 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             callbacks.append(ProgressPrinter())
         if self.callback is not None:
             callbacks.append(self.callback)
-        options = self._search_options(candidates)
         rounds = boost(
             candidates,
             y,
@@ -226,7 +219,7 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
             n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
-            search_options=options | {"callback": report if callbacks else None},
+            search_options=self._search_options() | {"callback": report if callbacks else None},
         )
         del raw_predictions  # the rounds work on a copy, and there may be many rows
         try:
@@ -254,28 +247,20 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self._warn_about_unproven_rules(n_before, options)
+        self._warn_about_unproven_rules(n_before)
 
-    def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
-        node_limit = self.node_limit
-        if node_limit == "auto":
-            extents = candidates.extents
-            if has_long_chains(extents, self.max_conditions):
-                work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
-            else:
-                work, per_node = AFFORDABLE_WORK, len(candidates) * extents.n_rows
-            node_limit = min(max(work // max(1, per_node), 20), 20_000)
+    def _search_options(self) -> dict[str, Any]:
         return {
             "method": self.search,
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
-            "node_limit": node_limit,
+            "node_limit": self.node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }
 
-    def _warn_about_unproven_rules(self, n_before: int, options: dict[str, Any]) -> None:
+    def _warn_about_unproven_rules(self, n_before: int) -> None:
         """Warn once about all rules after the first `n_before` that a limit kept from a proof."""
         unproven = {
             number: result
@@ -285,8 +270,14 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         }
         if not unproven:
             return
-        limits = sorted({result.status.value for result in unproven.values()})
-        stops = " or ".join(f"{limit}={options[limit]}" for limit in limits)
+        stopped_at = {
+            result.status.value: result.node_limit
+            if result.status is SearchStatus.NODE_LIMIT
+            else self.time_limit
+            for result in unproven.values()
+        }
+        limits = sorted(stopped_at)
+        stops = " or ".join(f"{limit}={stopped_at[limit]}" for limit in limits)
         worst = min(result.approximation_ratio for result in unproven.values())
         # Rounded down, so that as approximation_factor it is reached.
         factor = proven_percent(worst) / 100

@@ -14,9 +14,9 @@ from laconic.display import rules_html
 from laconic.explain import Explanation
 from laconic.formatting import format_number
 from laconic.losses import LogisticLoss, Loss, SquaredLoss
-from laconic.progress import describe_certificate
 from laconic.rules import RuleEnsemble
 from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate
 from laconic.shapley import ShapleyValues, shapley_values
 from laconic.tables import Table
 

@@ -22,9 +22,10 @@ from rich.text import Text
 
 import laconic
 from laconic.formatting import format_weight
-from laconic.progress import FitProgress, describe_certificate, describe_search
+from laconic.progress import FitProgress
 from laconic.queries import Query
 from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate, describe_search
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.progress import describe_certificate, proven_percent
 from laconic.report.words import format_count
 from laconic.search import SearchResult, SearchStatus
+from laconic.search.certificates import describe_certificate, proven_percent
 from laconic.tables import Table
 
 __all__ = ["describe_certificates", "describe_proof"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from laconic._checks import is_whole
 from laconic._core import version
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.report.certificates import describe_certificates, describe_proof
@@ -30,7 +31,6 @@ from laconic.report.words import (
     value_text,
 )
 from laconic.rules import Rule
-from laconic.search.problem import is_whole
 from laconic.tables import Table, as_table
 
 __all__ = ["report_content"]

@@ -5,19 +5,43 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 from laconic import _core
-from laconic.search.problem import (
-    Callback,
-    SearchProblem,
-    SearchProgress,
-    SearchResult,
-    SearchStatus,
-    is_whole,
-)
+from laconic._checks import is_whole, require
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
+
+__all__ = ["capped", "n_workers", "shared_options", "statistics_of", "to_result"]
+
+# Nodes are expanded in batches of this many: more threads have nothing to do.
+MAX_WORKERS = 64
 
 
-def to_result(problem: SearchProblem, result: _core.Result) -> SearchResult:
+def statistics_of(problem: SearchProblem) -> tuple[Any, ...]:
+    """List what every search of the core is given first, in its order."""
+    return (
+        problem.extents,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+    )
+
+
+def shared_options(
+    problem: SearchProblem, limits: SearchLimits, callback: Callback | None
+) -> dict[str, Any]:
+    """Collect the limits that every search of the core keeps, and what it asks now and then."""
+    return {
+        "max_conditions": capped(limits.max_conditions),
+        "min_coverage": limits.required_coverage,
+        "time_limit": limits.time_limit,
+        "should_stop": None if callback is None else _should_stop(problem, callback),
+    }
+
+
+def to_result(problem: SearchProblem, result: _core.Result, **more: Any) -> SearchResult:
     """Bring a result of the core to the objective's scale."""
     return SearchResult(
         query=tuple(result.query),
@@ -25,27 +49,22 @@ def to_result(problem: SearchProblem, result: _core.Result) -> SearchResult:
         bound=result.bound / problem.normalizer,
         status=SearchStatus(result.status),
         counters=result.counters,
+        **more,
     )
 
 
-def should_stop(
-    problem: SearchProblem, callback: Callback | None
-) -> Callable[[float, float, int, int, bool], bool] | None:
-    """Make the function that the core asks now and then from the caller's callback."""
-    if callback is None:
-        return None
-
+def _should_stop(
+    problem: SearchProblem, callback: Callback
+) -> Callable[[float, float, int, int, bool], bool]:
+    """Make the function that the core asks from the caller's callback."""
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
         scale, seconds = problem.normalizer, time.perf_counter() - started
-        return bool(
-            callback(
-                SearchProgress(
-                    value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
-                )
-            )
+        progress = SearchProgress(
+            value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
         )
+        return bool(callback(progress))
 
     return ask
 
@@ -55,21 +74,18 @@ def capped(limit: int | None) -> int | None:
     return None if limit is None else min(int(limit), 2**62)
 
 
-# Nodes are expanded in batches of this many: more threads have nothing to do.
-MOST_WORKERS = 64
-
-
 def n_workers(n_jobs: int | None) -> int:
     """Count threads by scikit-learn's convention for n_jobs."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0 or not is_whole(n_jobs):
-        raise ValueError(
-            "n_jobs must be a whole number other than 0 or None. Use 1 for one thread or -1 for "
-            f"all processors. Got {n_jobs!r}."
-        )
+    require(
+        is_whole(n_jobs) and n_jobs != 0,
+        "n_jobs",
+        "a whole number other than 0, where -1 is all processors, or None",
+        n_jobs,
+    )
     n_wanted = n_jobs if n_jobs > 0 else max(1, _n_processors() + 1 + n_jobs)
-    return min(n_wanted, MOST_WORKERS)
+    return min(n_wanted, MAX_WORKERS)
 
 
 def _n_processors() -> int:

@@ -1,0 +1,72 @@
+"""Words about searches: what is proven about a result, and how far a running search has come."""
+
+from __future__ import annotations
+
+import math
+
+from laconic.search.results import SearchProgress, SearchResult, SearchStatus
+
+__all__ = ["describe_certificate", "describe_ratio", "describe_search", "proven_percent"]
+
+
+def describe_certificate(result: SearchResult) -> str:
+    """Say in a few words what is proven about a rule.
+
+    Examples
+    --------
+    >>> describe_certificate(SearchResult((0,), 0.5, 0.5, SearchStatus.OPTIMAL))
+    'proven optimal'
+    >>> describe_certificate(SearchResult((0,), 0.45, 0.5, SearchStatus.NODE_LIMIT))
+    'at least 90 % of the best possible'
+    """
+    if result.is_optimal:
+        return "proven optimal"
+    if result.status is SearchStatus.HEURISTIC:
+        return "heuristic, no proof"
+    return describe_ratio(result.approximation_ratio)
+
+
+def describe_ratio(ratio: float) -> str:
+    """Say what share of the best possible objective is reached for certain.
+
+    Examples
+    --------
+    >>> describe_ratio(0.905)
+    'at least 90 % of the best possible'
+    """
+    return f"at least {proven_percent(ratio)} % of the best possible"
+
+
+def proven_percent(ratio: float) -> int:
+    """Round an approximation ratio down to whole per cent, so that it stays a promise.
+
+    Examples
+    --------
+    >>> proven_percent(0.29), proven_percent(0.2899)
+    (29, 28)
+    """
+    # Rounding errors are no lost per cent: 100 * 0.29 is a little less than 29, and a search for an
+    # approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
+    return math.floor(100 * ratio + 1e-9)
+
+
+def describe_search(search: SearchProgress) -> str:
+    """Say how far a search has come.
+
+    Examples
+    --------
+    >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340, seconds=4.0))
+    'best 0.45, bound 0.5, ratio 0.9, 12,000 nodes, 3,000 per second, 340 open'
+    """
+    words = (
+        f"best {search.objective_value:.4g}, bound {search.bound:.4g}, "
+        f"ratio {_format_ratio(search.approximation_ratio)}, "
+        f"{search.n_nodes:,} nodes, {search.nodes_per_second:,.0f} per second, "
+        f"{search.n_open:,} open"
+    )
+    return f"{words}, depth-first as memory is short" if search.is_depth_first else words
+
+
+def _format_ratio(ratio: float) -> str:
+    # Rounded down: a ratio of 1 is a proof.
+    return f"{math.floor(1e4 * ratio) / 1e4:g}"
