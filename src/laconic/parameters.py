@@ -54,7 +54,7 @@ callback : callable, default=None
 n_jobs : int or None, default=None
     Threads of the optimal search; -1 means all processors. The model is the same for any number.
 verbose : int, default=0
-    1 prints rules as they are found and how long searches get on."""
+    1 prints rules as they are found, and how far a long search has come."""
 
 ATTRIBUTES = """\
 ensemble_ : RuleEnsemble

@@ -19,7 +19,7 @@ def search_beam(
     callback: Callback | None = None,
     width: int = 8,
 ) -> SearchResult:
-    """Add one proposition at a time to the ``width`` best queries, until the best stays.
+    """Add one proposition at a time to the ``width`` best queries, until the best does not improve.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def search_beam(
     limits : SearchLimits
         The approximation factor and the node limit have no effect.
     n_jobs : int or None, default=1
-        No effect: one thread does.
+        No effect: one thread is enough.
     callback : callable, default=None
         As for the optimal search.
     width : int, default=8

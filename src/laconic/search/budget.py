@@ -80,7 +80,7 @@ def affordable_nodes(extents: Extents, branching: str) -> int:
 def resolve_node_limit(
     limits: SearchLimits, extents: Extents, branching: str | None = None
 ) -> int | None:
-    """Tell at which number of nodes a search has to stop, where "auto" is what it can afford.
+    """Tell after how many nodes a search has to stop; "auto" is as many as it can afford.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ def to_result(problem: SearchProblem, result: _core.Result, **more: Any) -> Sear
 def _should_stop(
     problem: SearchProblem, callback: Callback
 ) -> Callable[[float, float, int, int, bool], bool]:
-    """Make the function that the core asks from the caller's callback."""
+    """Turn the caller's callback into the function that the core asks."""
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:

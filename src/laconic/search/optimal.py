@@ -55,7 +55,7 @@ def search_optimal(
         Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
         the search.
     branching : {"auto", "conditions", "ranges", "paper"}, default="auto"
-        What a node is divided by. ``"conditions"`` adds one proposition after the other.
+        How a node is divided. ``"conditions"`` adds one proposition after the other.
         ``"ranges"`` divides ranges of thresholds, which pays where features have many of them.
         ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
         conditions or ranges, see :func:`~laconic.search.budget.choose_branching`. The query is the
@@ -68,11 +68,11 @@ def search_optimal(
         that is as true but falls more slowly; the result says so (`SearchResult.was_depth_first`).
     without : collection of str, default=()
         Ingredients to leave out, of ``INGREDIENTS``. The result stays the same, the work does not.
-        Every way of branching can do without the beam; the others belong to ``"conditions"``, which
-        ``"auto"`` then means.
+        Every way of branching can do without the beam. The others are those of ``"conditions"``,
+        which ``"auto"`` then stands for.
     instruction_set : str or None, default=None
         Instructions to use, of those the processor has; None means the best ones. The result and
-        the work stay the same, the time does not. As ``without``, only for ``"conditions"``.
+        the work stay the same, the time does not. Only for ``"conditions"``, as ``without``.
     """
     left_out = [name for name in without if name != "beam"]
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
@@ -124,9 +124,10 @@ def _check_options(
         f"one that this processor has, of {', '.join(available)}, or None",
         instruction_set,
     )
-    if branching in ("ranges", "paper") and (left_out or instruction_set is not None):
-        given = f"without={left_out}" if left_out else f"instruction_set={instruction_set!r}"
-        raise ValueError(
-            f"branching must be 'conditions' or 'auto' with {given}, which other ways of branching "
-            f"do not have. Got {branching!r}."
-        )
+    given = f"without={left_out}" if left_out else f"instruction_set={instruction_set!r}"
+    require(
+        branching in ("auto", "conditions") or (not left_out and instruction_set is None),
+        "branching",
+        f"'conditions' or 'auto' with {given}, which no other way of branching has",
+        branching,
+    )

@@ -366,7 +366,7 @@ def search_reference(
     limits : SearchLimits
         A node limit of "auto" is the same number as for the optimal search.
     n_jobs : int or None, default=1
-        No effect: one thread does.
+        No effect: one thread is enough.
     callback : callable, default=None
         Called with a :class:`SearchProgress` at every node; a true return value ends the search.
     bounding : bool, default=True
@@ -377,7 +377,7 @@ def search_reference(
     propagation : bool, default=True
         Hand critical indices down (Theorem 3.2).
     opus : bool, default=True
-        Hand the list of augmentations that survived down, instead of a full one.
+        Hand down the list of augmentations that survived, instead of a full one.
     best_first : bool, default=True
         Take the node with the largest bound from the boundary, not the oldest one.
     shortening : bool, default=True

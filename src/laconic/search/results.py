@@ -80,7 +80,8 @@ class SearchResult:
     """How the optimal search branched: over ``conditions``, over ``ranges`` of thresholds or as in
     the ``paper``. None for other searches."""
     node_limit: int | None = field(default=None, compare=False)
-    """The node limit that held, where "auto" is a number; None if there was none."""
+    """After how many nodes the search had to stop, also where that was left to "auto"; None if it
+    had no such limit."""
 
     @property
     def was_depth_first(self) -> bool:
