@@ -302,7 +302,7 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"time_limit": 0}, r"time_limit must be a number of seconds.*Got 0"),
         ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0"),
         ({"method": "beam", "width": 0}, r"width must be a whole number.*Got 0"),
-        ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
+        ({"memory_limit": -1}, r"memory_limit must be a whole number in the range.*Got -1"),
         ({"without": ["magic"]}, r"without must be some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
         ({"branching": "loose"}, r"branching must be one of auto, conditions, .*Got 'loose'"),

@@ -270,14 +270,10 @@ class _RuleBoosting(InterpretationMixin, BaseEstimator):
         }
         if not unproven:
             return
-        stopped_at = {
-            result.status.value: result.node_limit
-            if result.status is SearchStatus.NODE_LIMIT
-            else self.time_limit
-            for result in unproven.values()
-        }
-        limits = sorted(stopped_at)
-        stops = " or ".join(f"{limit}={stopped_at[limit]}" for limit in limits)
+        limits = sorted({result.status.value for result in unproven.values()})
+        node_limit = next(iter(unproven.values())).node_limit  # the same for all rules of a fit
+        values = {"node_limit": node_limit, "time_limit": self.time_limit}
+        stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
         worst = min(result.approximation_ratio for result in unproven.values())
         # Rounded down, so that as approximation_factor it is reached.
         factor = proven_percent(worst) / 100

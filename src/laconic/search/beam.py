@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic.search.core import shared_options, statistics_of, to_result
+from laconic.search.core import run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
@@ -34,8 +34,7 @@ def search_beam(
         Number of queries kept of each size.
     """
     require(is_whole(width, 1), "width", "a whole number in the range [1, inf)", width)
-    options = shared_options(problem, limits, callback)
-    return to_result(problem, _core.beam(*statistics_of(problem), **options, width=width))
+    return run(_core.beam, problem, limits, callback, width=width)
 
 
 def search_greedy(

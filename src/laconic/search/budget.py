@@ -82,16 +82,7 @@ def resolve_node_limit(
 ) -> int | None:
     """Tell after how many nodes a search has to stop; "auto" is as many as it can afford.
 
-    Parameters
-    ----------
-    limits : SearchLimits
-    extents : Extents
-    branching : {"conditions", "ranges", "paper"} or None, default=None
-        How the search branches; None is the choice of :func:`choose_branching`.
-
-    Returns
-    -------
-    int or None
+    Where `branching` is None, the search branches as :func:`choose_branching` says.
     """
     if limits.node_limit != "auto":
         return limits.node_limit

@@ -12,44 +12,48 @@ from laconic._checks import is_whole, require
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
-__all__ = ["capped", "n_workers", "shared_options", "statistics_of", "to_result"]
+__all__ = ["capped", "n_workers", "run"]
 
 # Nodes are expanded in batches of this many: more threads have nothing to do.
 MAX_WORKERS = 64
 
 
-def statistics_of(problem: SearchProblem) -> tuple[Any, ...]:
-    """List what every search of the core is given first, in its order."""
-    return (
+def run(
+    function: Callable[..., _core.Result],
+    problem: SearchProblem,
+    limits: SearchLimits,
+    callback: Callback | None,
+    **options: Any,
+) -> SearchResult:
+    """Call a search of the core and bring its result to the objective's scale.
+
+    Parameters
+    ----------
+    function : callable
+        The search.
+    problem, limits, callback
+        What every search of the core is given.
+    **options
+        What only this one is given.
+    """
+    result = function(
         problem.extents,
         problem.gradients,
         problem.hessians,
         problem.coverage,
         problem.l2_regularization,
+        max_conditions=capped(limits.max_conditions),
+        min_coverage=limits.required_coverage,
+        time_limit=limits.time_limit,
+        should_stop=None if callback is None else _should_stop(problem, callback),
+        **options,
     )
-
-
-def shared_options(
-    problem: SearchProblem, limits: SearchLimits, callback: Callback | None
-) -> dict[str, Any]:
-    """Collect the limits that every search of the core keeps, and what it asks now and then."""
-    return {
-        "max_conditions": capped(limits.max_conditions),
-        "min_coverage": limits.required_coverage,
-        "time_limit": limits.time_limit,
-        "should_stop": None if callback is None else _should_stop(problem, callback),
-    }
-
-
-def to_result(problem: SearchProblem, result: _core.Result, **more: Any) -> SearchResult:
-    """Bring a result of the core to the objective's scale."""
     return SearchResult(
         query=tuple(result.query),
         objective_value=result.value / problem.normalizer,
         bound=result.bound / problem.normalizer,
         status=SearchStatus(result.status),
         counters=result.counters,
-        **more,
     )
 
 

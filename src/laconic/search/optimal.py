@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection
 
 from laconic import _core
 from laconic._checks import is_whole, require
 from laconic.search.budget import choose_branching, resolve_node_limit
-from laconic.search.core import capped, n_workers, shared_options, statistics_of, to_result
+from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
@@ -82,19 +83,21 @@ def search_optimal(
         else:
             branching = choose_branching(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
-    result = _core.optimal(
-        *statistics_of(problem),
-        **shared_options(problem, limits, callback),
+    result = run(
+        _core.optimal,
+        problem,
+        limits,
+        callback,
         approximation_factor=limits.approximation_factor,
         node_limit=capped(node_limit),
         bound="row_classes" if branching == "conditions" else branching,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
-        memory_limit=min(memory_limit, 2**62),
+        memory_limit=capped(memory_limit),
         instruction_set=instruction_set or _core.instruction_sets()[-1],
         without=left_out,
     )
-    return to_result(problem, result, branching=branching, node_limit=node_limit)
+    return dataclasses.replace(result, branching=branching, node_limit=node_limit)
 
 
 def _check_options(
@@ -106,15 +109,8 @@ def _check_options(
 ) -> None:
     """Refuse options that make no sense, alone or together."""
     require(branching in BRANCHINGS, "branching", f"one of {', '.join(BRANCHINGS)}", branching)
-    require(
-        is_whole(beam_width, 0), "beam_width", "a whole number in the range [0, inf)", beam_width
-    )
-    require(
-        is_whole(memory_limit, 0),
-        "memory_limit",
-        "a whole number of bytes in the range [0, inf)",
-        memory_limit,
-    )
+    for name, number in (("beam_width", beam_width), ("memory_limit", memory_limit)):
+        require(is_whole(number, 0), name, "a whole number in the range [0, inf)", number)
     for name in left_out:
         require(name in INGREDIENTS, "without", f"some of {', '.join(INGREDIENTS)}", name)
     available = _core.instruction_sets()

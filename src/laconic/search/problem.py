@@ -17,41 +17,9 @@ from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Propositions as Extents
 
-__all__ = ["FloatArray", "SearchLimits", "SearchProblem", "exactly_summable"]
+__all__ = ["FloatArray", "SearchLimits", "SearchProblem"]
 
 FloatArray = npt.NDArray[np.float64]
-
-
-def exactly_summable(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Weight values and round them so that all partial sums are exact in double precision.
-
-    All become multiples of one power of two, 2**-51 of their total magnitude or less, which is what
-    adding all of them up would lose anyhow. In return a set of rows has the same sum in whatever
-    order it is added, so that values of queries can be compared for equality and do not depend on
-    traversal order or threads. The price: rows that matter less than 2**-51 of the total do not
-    count.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        Finite, with a finite total magnitude of the products.
-    weights : ndarray of shape (n_rows,), default=None
-        Finite and not negative; None is ones.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The rounded products; positive ones stay positive if there is no negative one. Small whole
-        weights give exactly what that many rows of weight one would.
-
-    Examples
-    --------
-    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
-    >>> print((values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2]))
-    True
-    """
-    rounded, _ = _core.exactly_summable(values, weights)
-    return rounded
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -123,8 +91,8 @@ class SearchProblem:
     extents : Extents
         Which proposition holds for which row, packed and sorted as the searches need it.
     gradients, hessians, coverage : ndarray of shape (n_rows,)
-        Weighted statistics, rounded by :func:`exactly_summable`. The coverage of a query is the
-        sum of its rows' entries: their number, or their total weight.
+        Weighted statistics, rounded so that all partial sums are exact in double precision. The
+        coverage of a query is the sum of its rows' entries: their number, or their total weight.
     total_coverage : float
         The n of the objective: number of rows, or their total weight.
 
@@ -222,7 +190,17 @@ class SearchProblem:
                 )
 
     def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
-        """Weighted values, rounded, and their total magnitude, whose square is finite."""
+        """Weight values and round them so that all partial sums are exact in double precision.
+
+        All become multiples of one power of two, 2**-51 of their total magnitude or less, which is
+        what adding all of them up would lose anyhow. In return a set of rows has the same sum in
+        whatever order it is added, so that values of queries can be compared for equality and do
+        not depend on traversal order or threads. The price: rows that matter less than 2**-51 of
+        the total do not count. Small whole weights give exactly what that many rows would, and
+        positive values stay positive if there is no negative one.
+
+        Returns the rounded values and their total magnitude, whose square is finite.
+        """
         rounded, total = _core.exactly_summable(values, self._weights)
         # A product that is not finite shows in the total.
         if not math.isfinite(total * total):
@@ -308,29 +286,19 @@ class SearchLimits:
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        requirements = {
-            "max_conditions": (
-                "a whole number in the range [0, inf) or None",
-                self.max_conditions is None or is_whole(self.max_conditions, 0),
-            ),
-            "min_coverage": (
-                "a finite number in the range [0, inf)",
-                math.isfinite(self.min_coverage) and self.min_coverage >= 0,
-            ),
-            "approximation_factor": (
-                "a number in the range (0, 1]",
-                0 < self.approximation_factor <= 1,
-            ),
-            "node_limit": (
-                "a whole number in the range [1, inf), 'auto' or None",
-                self.node_limit in ("auto", None) or is_whole(self.node_limit, 1),
-            ),
-            "time_limit": (
-                "a number of seconds in the range (0, inf) or None",
-                self.time_limit is None or self.time_limit > 0,
-            ),
-        }
-        for name, (requirement, is_met) in requirements.items():
+        requirements = [
+            ("max_conditions", "a whole number in the range [0, inf) or None",
+             self.max_conditions is None or is_whole(self.max_conditions, 0)),
+            ("min_coverage", "a finite number in the range [0, inf)",
+             math.isfinite(self.min_coverage) and self.min_coverage >= 0),
+            ("approximation_factor", "a number in the range (0, 1]",
+             0 < self.approximation_factor <= 1),
+            ("node_limit", "a whole number in the range [1, inf), 'auto' or None",
+             self.node_limit in ("auto", None) or is_whole(self.node_limit, 1)),
+            ("time_limit", "a number of seconds in the range (0, inf) or None",
+             self.time_limit is None or self.time_limit > 0),
+        ]  # fmt: skip
+        for name, requirement, is_met in requirements:
             require(is_met, name, requirement, getattr(self, name))
 
     @property
