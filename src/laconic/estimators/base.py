@@ -34,7 +34,6 @@ from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
-from laconic.search.optimal import has_long_chains
 from laconic.tasks import Task
 
 if TYPE_CHECKING:
@@ -44,12 +43,6 @@ __all__ = ["RuleBoosting"]
 
 Floats = NDArray[np.float64]
 
-# A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
-# nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
-# so that a model does not depend on the machine.
-AFFORDABLE_WORK = 600_000_000
-# With many thresholds per feature, it is the chains of thresholds that count, and pairs of rows.
-AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
 
@@ -199,7 +192,6 @@ class RuleBoosting(RuleModel):
                 f"n_rules={self.n_rules} must not be smaller than the {n_before} rules fitted "
                 "before when warm_start=True. Set warm_start=False to start over."
             )
-        options = self._search_options(candidates)
         rounds = boost(
             candidates,
             y,
@@ -208,7 +200,8 @@ class RuleBoosting(RuleModel):
             n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
-            search_options=options | {"callback": fit.tell if fit.callbacks else None},
+            search_options=self._search_options()
+            | {"callback": fit.tell if fit.callbacks else None},
         )
         del raw_predictions  # the rounds work on a copy, and there may be many rows
         is_interrupted = fit.run(rounds, keeps_rules=self.on_interrupt == "keep")
@@ -226,7 +219,10 @@ class RuleBoosting(RuleModel):
                 "with warm_start=True to find the others."
             )
         unproven = describe_unproven(
-            fit.results, n_before, options | {"max_thresholds": self.max_thresholds}
+            fit.results,
+            n_before,
+            time_limit=self.time_limit,
+            max_thresholds=self.max_thresholds,
         )
         if unproven is not None:
             self._warn(unproven)
@@ -240,21 +236,13 @@ class RuleBoosting(RuleModel):
         printer = ProgressPrinter() if self.verbose else None
         return [callback for callback in (printer, self.callback) if callback is not None]
 
-    def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
-        node_limit = self.node_limit
-        if node_limit == "auto":
-            extents = candidates.extents
-            if has_long_chains(extents, self.max_conditions):
-                work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
-            else:
-                work, per_node = AFFORDABLE_WORK, len(candidates) * extents.n_rows
-            node_limit = min(max(work // max(1, per_node), 20), 20_000)
+    def _search_options(self) -> dict[str, Any]:
         return {
             "method": self.search,
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
-            "node_limit": node_limit,
+            "node_limit": self.node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }

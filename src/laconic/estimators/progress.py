@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -86,7 +86,11 @@ class RunningFit:
 
 
 def describe_unproven(
-    results: Sequence[SearchResult], n_before: int, options: Mapping[str, Any]
+    results: Sequence[SearchResult],
+    n_before: int,
+    *,
+    time_limit: float | None,
+    max_thresholds: int | None,
 ) -> str | None:
     """Say which rules a limit kept from a proof, and what to do about it.
 
@@ -96,8 +100,8 @@ def describe_unproven(
         Of all rules.
     n_before : int
         How many of them an earlier fit has spoken of.
-    options : mapping
-        Parameters of the estimator: the limits by name, and `max_thresholds`.
+    time_limit, max_thresholds
+        Parameters of the estimator.
 
     Returns
     -------
@@ -112,7 +116,10 @@ def describe_unproven(
     if not unproven:
         return None
     limits = sorted({result.status.value for result in unproven.values()})
-    stops = " or ".join(f"{limit}={options[limit]}" for limit in limits)
+    # The same for all rules of a fit.
+    node_limit = next(iter(unproven.values())).node_limit
+    values = {"node_limit": node_limit, "time_limit": time_limit}
+    stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
     worst = min(result.approximation_ratio for result in unproven.values())
     # Rounded down, so that as approximation_factor it is reached.
     factor = proven_percent(worst) / 100
@@ -131,7 +138,7 @@ def describe_unproven(
             f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
             f"{describe_ratio(worst)})."
         )
-    fewer = "fewer thresholds (max_thresholds), " if options["max_thresholds"] is None else ""
+    fewer = "fewer thresholds (max_thresholds), " if max_thresholds is None else ""
     advice = (
         f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
         "l2_regularization"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laconic._checks import is_whole
 from laconic._core import version
 from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
@@ -18,7 +19,6 @@ from laconic.report.features import summarize_feature
 from laconic.report.fit import summarize_fit
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
-from laconic.search.problem import is_whole
 from laconic.tasks import Task
 
 __all__ = ["report_content"]
