@@ -55,10 +55,10 @@ def variants() -> dict[str, dict[str, Any]]:
     """Options of the search by what they switch off, the complete search first."""
     *weaker, _ = instruction_sets()
     return (
-        {COMPLETE: {}}
+        {COMPLETE: {"branching": "conditions"}}
         | {name.replace("_", " "): {"without": (name,)} for name in INGREDIENTS}
         | {f"instructions beyond {name}": {"instruction_set": name} for name in weaker}
-        | {"everything beyond the paper": {"bound": "paper"}}
+        | {"everything beyond the paper": {"branching": "paper"}}
     )
 
 

@@ -86,3 +86,12 @@ def random_problem(seed: int) -> RandomProblem:
     if rng.random() < 0.4:
         limits["min_coverage"] = float(rng.random() * problem.total_coverage)
     return RandomProblem(problem, limits)
+
+
+def thresholds_problem(n_rows: int = 120) -> SearchProblem:
+    """Every value of two features a threshold."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, n_rows))
+    below = (x[:, None, :] <= np.sort(x)[:, :-1, None]).reshape(-1, n_rows)
+    gradients = rng.normal(size=n_rows) + 2.0 * ((x[0] > 0.2) & (x[1] < 0.5))
+    return SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(n_rows), 2.0)

@@ -61,7 +61,7 @@ def scripted_search(*endings):
 
     def search(problem, limits, **options):
         status, ratio = next(rest)
-        return SearchResult((0,), ratio, 1.0, status)
+        return SearchResult((0,), ratio, 1.0, status, node_limit=limits.node_limit)
 
     return search
 
@@ -164,3 +164,10 @@ def test_heuristics_do_not_warn(search):
     X, y = numeric_problem("classifier")
     model = RuleBoostingClassifier(3, search=search, node_limit=1).fit(X, y)
     assert {r.status for r in model.search_results_} == {SearchStatus.HEURISTIC}
+
+
+def test_warning_tells_what_the_automatic_limit_was(monkeypatch):
+    monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK", 0)
+    monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
+    [warning] = fit_warnings(RuleBoostingRegressor(1, l2_regularization=0.01), n_features=6)
+    assert warning.startswith("Search for rule 1 stopped at node_limit=1 with objective ")

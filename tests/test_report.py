@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from html import unescape
 
 import numpy as np
@@ -252,8 +253,8 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(fitted):
 
 def test_missing_packages_are_named(fitted, monkeypatch):
     model, X, y = fitted
-    monkeypatch.setattr("laconic.report.page.find_spec", lambda name: None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'laconic\[report\]'"):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ModuleNotFoundError, match=r'jinja2.*pip install "laconic\[report\]"'):
         model.report(X, y)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from laconic import _core
-from laconic.search import METHODS, Propositions, SearchProblem, SearchStatus, search
-from laconic.search.optimal import INGREDIENTS, has_long_chains
-from problems import random_problem
+from laconic.search import METHODS, Extents, SearchProblem, SearchStatus, search
+from laconic.search.optimal import INGREDIENTS
+from problems import random_problem, thresholds_problem
 
 COUNTERS = [
     "bound_immediate",
@@ -129,9 +129,9 @@ def test_each_pruning_rule_saves_work(medium_problem):
     assert no_bound["bound_immediate"] == no_bound["bound_propagated"] == 0
 
 
-def test_class_bound_is_tighter_than_the_papers(medium_problem):
-    classes = search(medium_problem, "optimal").counters["nodes"]
-    assert classes < search(medium_problem, "optimal", bound="paper").counters["nodes"]
+def test_bound_over_conditions_is_tighter_than_the_papers(medium_problem):
+    conditions = search(medium_problem, "optimal").counters["nodes"]
+    assert conditions < search(medium_problem, "optimal", branching="paper").counters["nodes"]
 
 
 @pytest.mark.parametrize("options", [{}, {"node_limit": 100}, {"approximation_factor": 0.8}])
@@ -256,7 +256,7 @@ def test_other_threads_run_during_a_search(hard_problem):
 
 def test_extents_can_be_shared():
     extents = np.array([[True, False, True], [False, True, True]])
-    shared = Propositions(extents)
+    shared = Extents(extents)
     a = SearchProblem(extents, [1, 2, -3], np.ones(3))
     b = SearchProblem(shared, [1, 2, -3], np.ones(3))
     assert search(a).query == search(b).query
@@ -304,10 +304,18 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"time_limit": 0}, r"time_limit must be a number of seconds.*Got 0"),
         ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0"),
         ({"method": "beam", "width": 0}, r"width must be a whole number.*Got 0"),
-        ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
-        ({"without": ["magic"]}, r"without must name some of beam, .*Got 'magic'"),
+        ({"memory_limit": -1}, r"memory_limit must be a whole number in the range.*Got -1"),
+        ({"without": ["magic"]}, r"without must be some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
-        ({"bound": "loose"}, r"bound must be one of auto, row_classes, ranges, paper. Got 'loose'"),
+        ({"branching": "loose"}, r"branching must be one of auto, conditions, .*Got 'loose'"),
+        (
+            {"branching": "ranges", "without": ["beam", "leaves"]},
+            r"branching must be 'conditions' or 'auto' with without=\['leaves'\], .*Got 'ranges'",
+        ),
+        (
+            {"branching": "paper", "instruction_set": "scalar"},
+            r"branching must be 'conditions' or 'auto' with instruction_set='scalar'.*Got 'paper'",
+        ),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):
@@ -315,30 +323,22 @@ def test_bad_arguments(arguments, message, medium_problem):
         search(medium_problem, **arguments)
 
 
-def thresholds_problem(n_rows=120):
-    """Every value of two features a threshold."""
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(2, n_rows))
-    below = (x[:, None, :] <= np.sort(x)[:, :-1, None]).reshape(-1, n_rows)
-    gradients = rng.normal(size=n_rows) + 2.0 * ((x[0] > 0.2) & (x[1] < 0.5))
-    return SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(n_rows), 2.0)
-
-
 def test_many_thresholds_are_searched_by_ranges():
     problem = thresholds_problem()
-    assert problem.propositions.n_chains == 4
-    ranges = search(problem, bound="ranges")
+    assert problem.extents.n_chains == 4
+    ranges = search(problem, branching="ranges")
     assert ranges.is_optimal
     assert search(problem).counters == ranges.counters
-    classes = search(problem, bound="row_classes")
-    assert (ranges.query, ranges.objective_value) == (classes.query, classes.objective_value)
+    assert search(problem).branching == ranges.branching == "ranges"
+    conditions = search(problem, branching="conditions")
+    assert (ranges.query, ranges.objective_value) == (conditions.query, conditions.objective_value)
     assert search(problem, max_conditions=2).counters != ranges.counters
 
 
 @pytest.mark.parametrize("options", [{}, {"node_limit": 10}, {"approximation_factor": 0.8}])
 def test_ranges_are_the_same_for_any_number_of_threads(options):
     results = [
-        search(thresholds_problem(), bound="ranges", n_jobs=n_jobs, beam_width=0, **options)
+        search(thresholds_problem(), branching="ranges", n_jobs=n_jobs, beam_width=0, **options)
         for n_jobs in (1, 2, 3)
     ]
     for result in results[1:]:
@@ -347,43 +347,8 @@ def test_ranges_are_the_same_for_any_number_of_threads(options):
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_conditions": 2}, {"min_coverage": 30}])
-def test_ranges_agree_with_row_classes(limits):
+def test_ranges_agree_with_conditions(limits):
     problem = thresholds_problem(60)
-    ranges = search(problem, bound="ranges", **limits)
-    classes = search(problem, bound="row_classes", **limits)
-    assert (ranges.query, ranges.bound) == (classes.query, classes.bound)
-
-
-def thresholds_of(n_features, n_thresholds, n_rows):
-    """Conditions ``<=`` and ``>`` of features without structure, at equally many places each."""
-    generator = np.random.default_rng(0)
-    X = np.array([generator.permutation(n_rows) for _ in range(n_features)])
-    cuts = np.linspace(0, n_rows, n_thresholds + 1, endpoint=False)[1:].astype(int)
-    extents = [x < cut for x in X for cut in cuts]
-    return Propositions(np.array(extents + [~extent for extent in extents]))
-
-
-@pytest.mark.parametrize(
-    ("n_features", "n_thresholds", "n_rows", "max_conditions", "expected"),
-    [
-        (3, 31, 200, None, False),
-        (3, 32, 200, None, True),
-        (3, 32, 200, 3, True),
-        (3, 32, 200, 2, False),
-        (49, 10, 100, None, False),
-        (50, 10, 100, None, True),
-        (60, 9, 100, None, False),
-    ],
-)
-def test_ranges_are_taken_where_chains_are_long(
-    n_features, n_thresholds, n_rows, max_conditions, expected
-):
-    propositions = thresholds_of(n_features, n_thresholds, n_rows)
-    assert has_long_chains(propositions, max_conditions) is expected
-
-
-def test_ranges_are_not_taken_with_many_rows(monkeypatch):
-    propositions = thresholds_of(n_features=3, n_thresholds=40, n_rows=500)
-    assert has_long_chains(propositions, None)
-    monkeypatch.setattr("laconic.search.optimal._MOST_ROWS", propositions.n_distinct_rows - 1)
-    assert not has_long_chains(propositions, None)
+    ranges = search(problem, branching="ranges", **limits)
+    conditions = search(problem, branching="conditions", **limits)
+    assert (ranges.query, ranges.bound) == (conditions.query, conditions.bound)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from laconic.search import SearchLimits, SearchProblem, SearchResult, SearchStatus
-from laconic.search.problem import exactly_summable
+from laconic import _core
+from laconic.search import SearchLimits, SearchProblem
 
 EXTENTS = np.array([[True, True, False], [False, True, True]])
 
@@ -30,8 +30,8 @@ def test_constant_and_repeated_propositions_cover_what_they_should():
     problem = SearchProblem(extents, np.ones(3), np.ones(3))
     for p, extent in enumerate(extents):
         np.testing.assert_array_equal(problem.covered((p,)), extent)
-    assert problem.propositions.n_columns == 1
-    assert problem.propositions.n_distinct_rows == 2
+    assert problem.extents.n_columns == 1
+    assert problem.extents.n_distinct_rows == 2
     with pytest.raises(IndexError):
         problem.covered((4,))
 
@@ -44,13 +44,13 @@ def test_weights_multiply_and_count():
 
 
 def test_summable_values_keep_small_hessians_positive():
-    values = exactly_summable(np.array([1.0, 1e-30, 0.0]), np.ones(3))
+    values, _ = _core.exactly_summable(np.array([1.0, 1e-30, 0.0]), np.ones(3))
     assert values[1] > 0
     assert values[2] == 0
 
 
 def test_values_of_rows_without_weight_do_not_matter():
-    values = exactly_summable(np.array([1.0, -1e300, 1e-30]), np.array([1.0, 0.0, 2.0]))
+    values, _ = _core.exactly_summable(np.array([1.0, -1e300, 1e-30]), np.array([1.0, 0.0, 2.0]))
     np.testing.assert_array_equal(values, [1.0, 0.0, 2**-50])
 
 
@@ -116,13 +116,18 @@ def test_flat_rows_without_gradient_need_no_regularisation():
     assert problem.objective(()) == 4 / 2 / 6
 
 
-def test_result_in_words():
-    result = SearchResult((1,), 0.4, 0.5, SearchStatus.NODE_LIMIT)
-    assert result.approximation_ratio == 0.8
-    assert not result.is_optimal
-    assert SearchResult((), 0.0, 0.0, SearchStatus.OPTIMAL).approximation_ratio == 1.0
-
-
 def test_limits_are_checked_where_they_are_made():
     with pytest.raises(ValueError, match="max_conditions"):
         SearchLimits(max_conditions=True)
+
+
+@pytest.mark.parametrize("node_limit", [None, "auto", 1, np.int64(7)])
+def test_node_limits(node_limit):
+    assert SearchLimits(node_limit=node_limit).node_limit == node_limit
+
+
+@pytest.mark.parametrize("node_limit", [0, -3, 2.0, True, "Auto", "7"])
+def test_wrong_node_limits(node_limit):
+    message = r"node_limit must be a whole number in the range \[1, inf\), 'auto' or None\. Got "
+    with pytest.raises(ValueError, match=message):
+        SearchLimits(node_limit=node_limit)

@@ -1,6 +1,7 @@
 """Run the task in the given folder with laconic.
 
-Runs in the environment of the comparison: `python -m benchmarks.peers.run_laconic FOLDER BOUND`.
+Runs in the environment of the comparison:
+`python -m benchmarks.peers.run_laconic FOLDER BRANCHING`.
 """
 
 import platform
@@ -19,24 +20,24 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
 # The shorter a fit, the more it varies: the median of many fits of milliseconds, few of seconds.
-MOST_REPEATS = 51
+MAX_REPEATS = 51
 SECONDS_FOR_REPEATS = 3.0
 
 
-def make_model(task, bound):
+def make_model(task, branching):
     """Make an estimator with the paper's settings; it derives the paper's conditions itself."""
     estimator = RuleBoostingClassifier if task.loss == "logistic" else RuleBoostingRegressor
     return estimator(
         task.n_rules,
         propositions=partial(paper_propositions, limits=task.max_conditions_per_column),
         l2_regularization=task.l2_regularization,
-        search=partial(search_optimal, bound=bound),
+        search=partial(search_optimal, branching=branching),
         max_conditions=None,
         node_limit=None,
     )
 
 
-def main(folder, bound):
+def main(folder, branching):
     """Measure the fit and write the measurement."""
     task = read_task(folder)
     X = pd.DataFrame(task.columns)
@@ -45,12 +46,12 @@ def main(folder, bound):
     measurement = Measurement(
         versions=versions, n_conditions=len(paper_propositions(X, task.max_conditions_per_column))
     )
-    model = make_model(task, bound)
+    model = make_model(task, branching)
     # Pays for what only the first fit of a process costs. Both ends: two classes are needed.
     few = np.argsort(task.y)[[*range(10), *range(-10, 0)]]
     model.fit(X.iloc[few], task.y[few])
     seconds = []
-    while len(seconds) < MOST_REPEATS and sum(seconds) < SECONDS_FOR_REPEATS:
+    while len(seconds) < MAX_REPEATS and sum(seconds) < SECONDS_FOR_REPEATS:
         with Stopwatch(measurement, folder, task.time_limit) as stopwatch:
             model.fit(X, task.y)
         seconds.append(stopwatch.seconds)
@@ -65,4 +66,4 @@ def main(folder, bound):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), bound=sys.argv[2])
+    main(Path(sys.argv[1]), branching=sys.argv[2])

@@ -15,7 +15,7 @@ PROBLEMS = {
 }
 METHODS = {
     "optimal": {},
-    "optimal, bound of the paper": {"bound": "paper"},
+    "optimal, bound of the paper": {"branching": "paper"},
     "greedy": {"method": "greedy"},
 }
 

@@ -1,4 +1,4 @@
-"""Packages that only some exports need, imported when they are asked for."""
+"""Packages that only some parts of laconic need, imported when they are asked for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
 
     Raises
     ------
-    ImportError
+    ModuleNotFoundError
         If the package is not installed. The message says how to install it.
     """
     package = module.split(".")[0]
@@ -36,7 +36,7 @@ def import_extra(module: str, extra: str, purpose: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != package:
             raise
-    raise ImportError(
+    raise ModuleNotFoundError(
         f"{purpose} needs the package {package}, which is not installed. Install it with: "
         f'pip install "laconic[{extra}]"'
     )

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import compress, groupby
-from numbers import Integral
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laconic._checks import is_whole, require
 from laconic._core import Propositions, PropositionsBuilder
 from laconic.data.columns import Category, Column, NumericColumn
 from laconic.data.tables import as_table
@@ -48,7 +48,7 @@ ROUNDINGS = tuple(
 
 
 # A search keeps the extents twice, by condition and by row, a bit each.
-MOST_BYTES = 2**31
+MAX_BYTES = 2**31
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,7 +132,12 @@ def candidate_propositions(
     x1 is missing [0 0 0 1]
     x1 is present [1 1 1 0]
     """
-    _check_max_thresholds(max_thresholds)
+    require(
+        max_thresholds is None or is_whole(max_thresholds, 1),
+        "The 'max_thresholds' parameter",
+        "an int in the range [1, inf) or None",
+        max_thresholds,
+    )
     table = as_table(X)
     counted = _CountedRows(sample_weight, table.n_rows)
     builder = PropositionsBuilder(counted.n_rows)
@@ -149,10 +154,10 @@ def candidate_propositions(
 
 
 def _check_size(n_propositions: int, n_rows: int) -> None:
-    if n_propositions * n_rows <= 8 * MOST_BYTES:
+    if n_propositions * n_rows <= 8 * MAX_BYTES:
         return
     raise ValueError(
-        f"The extents of all conditions must fit into {MOST_BYTES / 2**30:.3g} GiB. Got more than "
+        f"The extents of all conditions must fit into {MAX_BYTES / 2**30:.3g} GiB. Got more than "
         f"{n_propositions - 1:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
         f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that name single rows, "
         "or learn from fewer rows."
@@ -343,16 +348,6 @@ def _quantiles(cumulative: NDArray[Any], total: float, n_quantiles: int) -> NDAr
     positions = np.searchsorted(cumulative, steps * (total * (1 - 1e-9)))
     is_new = np.diff(positions, prepend=-1) > 0
     return positions[is_new & (positions < len(cumulative))]
-
-
-def _check_max_thresholds(max_thresholds: Any) -> None:
-    required = "The 'max_thresholds' parameter must be an int in the range [1, inf) or None."
-    if max_thresholds is None:
-        return
-    if isinstance(max_thresholds, bool) or not isinstance(max_thresholds, Integral):
-        raise TypeError(f"{required} Got {max_thresholds!r} instead.")
-    if max_thresholds < 1:
-        raise ValueError(f"{required} Got {max_thresholds!r} instead.")
 
 
 def _check_propositions(propositions: Any) -> None:

@@ -50,11 +50,13 @@ def staged_scores(
     scores : dict of str to list of float
         By the name of the metric, one score per size from 0 on.
     """
-    stages = list(predictions.staged_raw())
-    return {
-        metric.name: [predictions.task.score(metric, numbers, raw, sample_weight) for raw in stages]
-        for metric in metrics
-    }
+    scores: dict[str, list[float]] = {metric.name: [] for metric in metrics}
+    # Size by size: the predictions of all sizes at once may not fit into memory.
+    for raw in predictions.staged_raw():
+        for metric in metrics:
+            score = predictions.task.score(metric, numbers, raw, sample_weight)
+            scores[metric.name].append(score)
+    return scores
 
 
 def score_curve(

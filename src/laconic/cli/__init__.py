@@ -158,7 +158,7 @@ def fit(
     model: Path | None = None,
     n_rules: options.Count = 10,
     l2_regularization: options.Amount = 1.0,
-    search: Literal["optimal", "greedy", "beam", "reference", "brute_force"] = "optimal",
+    search: Literal["optimal", "greedy", "beam"] = "optimal",
     max_conditions: options.CountOrNone = 5,
     min_coverage: options.Amount = 0,
     approximation_factor: options.Share = 1.0,

@@ -36,7 +36,7 @@ def cv(
     seed: int = 0,
     n_rules: options.Count = 10,
     l2_regularization: options.Amount = 1.0,
-    search: Literal["optimal", "greedy", "beam", "reference", "brute_force"] = "optimal",
+    search: Literal["optimal", "greedy", "beam"] = "optimal",
     max_conditions: options.CountOrNone = 5,
     max_thresholds: options.CountOrAll = 7,
     fit_intercept: options.Flag = False,

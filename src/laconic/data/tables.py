@@ -8,7 +8,7 @@ narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,6 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._words import listed
 from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
 __all__ = ["Table", "as_table"]
@@ -323,9 +324,5 @@ def _unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
     return f"The table has no column {name!r}.{hint} Available: {_listed(feature_names)}."
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:MAX_NAMES_SHOWN]))
-    n_hidden = len(names) - MAX_NAMES_SHOWN
-    if n_hidden > 0:
-        shown += f" and {n_hidden} more"
-    return shown or "none"
+def _listed(names: Iterable[str]) -> str:
+    return listed(map(repr, names), MAX_NAMES_SHOWN)

@@ -23,15 +23,17 @@ from laconic.candidates import (
 from laconic.data.columns import Rows
 from laconic.data.tables import Table
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
-from laconic.estimators.progress import FitProgress, ProgressPrinter
+from laconic.estimators.progress import (
+    FitProgress,
+    ProgressPrinter,
+    RunningFit,
+    describe_unproven,
+)
 from laconic.explain.rule_model import RuleModel, checked_table
 from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
-from laconic.search import SearchProgress, SearchStatus
-from laconic.search.certificates import describe_ratio, proven_percent
-from laconic.search.optimal import has_long_chains
 from laconic.tasks import Task
 
 if TYPE_CHECKING:
@@ -41,16 +43,8 @@ __all__ = ["RuleBoosting"]
 
 Floats = NDArray[np.float64]
 
-# A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
-# nodes take a few seconds per rule, whatever the size of the table; counted rather than measured,
-# so that a model does not depend on the machine.
-AFFORDABLE_WORK = 600_000_000
-# With many thresholds per feature, it is the chains of thresholds that count, and pairs of rows.
-AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # More than people keep in mind; rules that need more mostly fit noise.
 DEFAULT_MAX_CONDITIONS = 5
-# Enough to see which rules a warning is about, few enough to read.
-MAX_NUMBERS_SHOWN = 10
 
 
 class RuleBoosting(RuleModel):
@@ -184,32 +178,20 @@ class RuleBoosting(RuleModel):
         """
         target, weights = target[counted], None if weights is None else weights[counted]
         y = self.task_.for_loss(target)
+        fit = RunningFit(self.n_rules, self._callbacks())
         if self.__sklearn_is_fitted__():
-            rules, results = list(self.ensemble_), list(self.search_results_)
+            fit.rules, fit.results = list(self.ensemble_), list(self.search_results_)
             intercept = self.ensemble_.intercept
             raw_predictions = self.ensemble_.raw_predictions(table)[counted]
-            if self.n_rules < len(rules):
-                raise ValueError(
-                    f"n_rules={self.n_rules} must not be smaller than the {len(rules)} rules "
-                    "fitted before when warm_start=True. Set warm_start=False to start over."
-                )
         else:
-            rules, results = [], []
             intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
             raw_predictions = np.full(len(y), intercept)
-        n_before, n_results_before, is_interrupted = len(rules), len(results), False
-
-        def report(search: SearchProgress | None = None) -> bool:
-            progress = FitProgress(tuple(rules), tuple(results), self.n_rules, search)
-            answers = [callback(progress) for callback in callbacks]
-            return any(answers)
-
-        callbacks: list[Callable[[FitProgress], Any]] = []
-        if self.verbose:
-            callbacks.append(ProgressPrinter())
-        if self.callback is not None:
-            callbacks.append(self.callback)
-        options = self._search_options(candidates)
+        n_before, n_results_before = len(fit.rules), len(fit.results)
+        if self.n_rules < n_before:
+            raise ValueError(
+                f"n_rules={self.n_rules} must not be smaller than the {n_before} rules fitted "
+                "before when warm_start=True. Set warm_start=False to start over."
+            )
         rounds = boost(
             candidates,
             y,
@@ -218,96 +200,52 @@ class RuleBoosting(RuleModel):
             n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
-            search_options=options | {"callback": report if callbacks else None},
+            search_options=self._search_options()
+            | {"callback": fit.tell if fit.callbacks else None},
         )
         del raw_predictions  # the rounds work on a copy, and there may be many rows
-        try:
-            for rule, result in rounds:
-                rules.append(rule)
-                results.append(result)
-                if callbacks and report():
-                    break
-        except KeyboardInterrupt:
-            if self.on_interrupt == "raise" or not rules:
-                raise
-            is_interrupted = True
+        is_interrupted = fit.run(rounds, keeps_rules=self.on_interrupt == "keep")
         covered_before = self.ensemble_.covered(table)[counted].T if n_before > 0 else ()
         covered_now = (
-            candidates.extents.covered(list(result.query)) for result in results[n_results_before:]
+            candidates.extents.covered(list(result.query))
+            for result in fit.results[n_results_before:]
         )
         self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
-        self.ensemble_ = RuleEnsemble(tuple(rules), intercept, table.feature_names)
-        self.search_results_ = results
+        self.ensemble_ = RuleEnsemble(tuple(fit.rules), intercept, table.feature_names)
+        self.search_results_ = fit.results
         if is_interrupted:
-            warnings.warn(
-                f"Interrupted: the model has {len(rules)} of {self.n_rules} rules. Fit again with "
-                "warm_start=True to find the others.",
-                ConvergenceWarning,
-                stacklevel=3,
+            self._warn(
+                f"Interrupted: the model has {len(fit.rules)} of {self.n_rules} rules. Fit again "
+                "with warm_start=True to find the others."
             )
-        self._warn_about_unproven_rules(n_before, options)
+        unproven = describe_unproven(
+            fit.results,
+            n_before,
+            time_limit=self.time_limit,
+            max_thresholds=self.max_thresholds,
+        )
+        if unproven is not None:
+            self._warn(unproven)
 
-    def _search_options(self, candidates: CandidatePropositions) -> dict[str, Any]:
-        node_limit = self.node_limit
-        if node_limit == "auto":
-            extents = candidates.extents
-            if has_long_chains(extents, self.max_conditions):
-                work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
-            else:
-                work, per_node = AFFORDABLE_WORK, len(candidates) * extents.n_rows
-            node_limit = min(max(work // max(1, per_node), 20), 20_000)
+    @staticmethod
+    def _warn(message: str) -> None:
+        # The line that called fit.
+        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+    def _callbacks(self) -> list[Callable[[FitProgress], Any]]:
+        printer = ProgressPrinter() if self.verbose else None
+        return [callback for callback in (printer, self.callback) if callback is not None]
+
+    def _search_options(self) -> dict[str, Any]:
         return {
             "method": self.search,
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
-            "node_limit": node_limit,
+            "node_limit": self.node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }
-
-    def _warn_about_unproven_rules(self, n_before: int, options: dict[str, Any]) -> None:
-        """Warn once about all rules after the first `n_before` that a limit kept from a proof."""
-        unproven = {
-            number: result
-            for number, result in enumerate(self.search_results_, start=1)
-            if number > n_before
-            and result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
-        }
-        if not unproven:
-            return
-        limits = sorted({result.status.value for result in unproven.values()})
-        stops = " or ".join(f"{limit}={options[limit]}" for limit in limits)
-        worst = min(result.approximation_ratio for result in unproven.values())
-        # Rounded down, so that as approximation_factor it is reached.
-        factor = proven_percent(worst) / 100
-        if len(unproven) == 1:
-            [(number, result)] = unproven.items()
-            finding = (
-                f"Search for rule {number} stopped at {stops} with objective "
-                f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {factor}): best "
-                "found, not proven optimal."
-            )
-        else:
-            n_new = len(self.search_results_) - n_before
-            rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
-            finding = (
-                f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at "
-                f"{stops} (rules {_listed(list(unproven))}; the least certain reaches "
-                f"{describe_ratio(worst)})."
-            )
-        fewer = "fewer thresholds (max_thresholds), " if self.max_thresholds is None else ""
-        advice = (
-            f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
-            "l2_regularization"
-        )
-        if factor > 0:
-            advice += f", or accept this with approximation_factor={factor}"
-        warnings.warn(
-            f"{finding} {advice}. search_results_ has the details.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
     def report(
         self,
@@ -351,11 +289,3 @@ class RuleBoosting(RuleModel):
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _listed(numbers: Sequence[int]) -> str:
-    """Write numbers as 1, 2 and 3."""
-    shown = [str(number) for number in numbers[:MAX_NUMBERS_SHOWN]]
-    n_hidden = len(numbers) - len(shown)
-    last = f"{n_hidden} more" if n_hidden else shown.pop()
-    return f"{', '.join(shown)} and {last}"

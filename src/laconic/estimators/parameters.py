@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+from laconic._checks import is_finite_number, is_whole
 from laconic.search import METHODS
 
 __all__ = ["ATTRIBUTES", "PARAMETERS", "check_parameters"]
@@ -55,7 +54,7 @@ callback : callable, default=None
 n_jobs : int or None, default=None
     Threads of the optimal search; -1 means all processors. The model is the same for any number.
 verbose : int, default=0
-    1 prints rules as they are found and how long searches get on."""
+    1 prints rules as they are found, and how far a long search has come."""
 
 ATTRIBUTES = """\
 ensemble_ : RuleEnsemble
@@ -105,7 +104,7 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
         "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
         "approximation_factor": (
             "a float in the range (0, 1]",
-            lambda value: _is_real(value) and 0 < value <= 1,
+            lambda value: is_finite_number(value) and 0 < value <= 1,
         ),
         "node_limit": (
             f"{counts}, None or 'auto'",
@@ -113,7 +112,7 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
         ),
         "time_limit": (
             "a float in the range (0, inf) or None",
-            is_none_or(lambda value: _is_real(value) and value > 0),
+            is_none_or(lambda value: is_finite_number(value) and value > 0),
         ),
         "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
         "negated_categories": ("a bool", _is_bool),
@@ -130,11 +129,11 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
         "callback": ("a callable or None", is_none_or(callable)),
         "n_jobs": (
             "an int other than 0 or None",
-            is_none_or(lambda value: _is_int(value) and value != 0),
+            is_none_or(lambda value: is_whole(value) and value != 0),
         ),
         "verbose": (
             "an int in the range [0, inf)",
-            lambda value: isinstance(value, Integral) and int(value) >= 0,
+            lambda value: isinstance(value, bool) or is_whole(value, 0),
         ),
     }
     for name, (requirement, is_met) in requirements.items():
@@ -146,20 +145,12 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
             )
 
 
-def _is_int(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Integral)
-
-
 def _is_count(value: Any) -> bool:
-    return _is_int(value) and value >= 1
-
-
-def _is_real(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    return is_whole(value, 1)
 
 
 def _is_not_negative(value: Any) -> bool:
-    return _is_real(value) and value >= 0
+    return is_finite_number(value) and value >= 0
 
 
 def _is_bool(value: Any) -> bool:

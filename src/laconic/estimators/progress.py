@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
+from laconic._words import listed
 from laconic.model.rules import Rule
-from laconic.search import SearchProgress, SearchResult
-from laconic.search.certificates import describe_certificate, describe_search
+from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.search.certificates import (
+    describe_certificate,
+    describe_ratio,
+    describe_search,
+    proven_percent,
+)
 
-__all__ = ["FitProgress", "ProgressPrinter"]
+__all__ = ["FitProgress", "ProgressPrinter", "RunningFit", "describe_unproven"]
+
+# Enough to see which rules a warning is about, few enough to read.
+MAX_NUMBERS_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -26,6 +36,116 @@ class FitProgress:
     """How many rules were asked for."""
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
+
+
+class RunningFit:
+    """The rules found so far, and those who want to hear of them.
+
+    Parameters
+    ----------
+    n_rules : int
+        How many rules were asked for.
+    callbacks : sequence of callable
+        Each is called with a `FitProgress`; a true return value ends the fit.
+
+    Attributes
+    ----------
+    rules : list of Rule
+    results : list of SearchResult
+        Their certificates.
+    """
+
+    def __init__(self, n_rules: int, callbacks: Sequence[Callable[[FitProgress], Any]]) -> None:
+        self.n_rules = n_rules
+        self.callbacks = callbacks
+        self.rules: list[Rule] = []
+        self.results: list[SearchResult] = []
+
+    def tell(self, search: SearchProgress | None = None) -> bool:
+        """Call all callbacks; returns whether one of them wants to end the fit."""
+        progress = FitProgress(tuple(self.rules), tuple(self.results), self.n_rules, search)
+        answers = [callback(progress) for callback in self.callbacks]
+        return any(answers)
+
+    def run(self, rounds: Iterable[tuple[Rule, SearchResult]], *, keeps_rules: bool) -> bool:
+        """Collect the rules of all rounds; returns whether Ctrl-C ended them and rules are kept.
+
+        Sets: rules, results.
+        """
+        try:
+            for rule, result in rounds:
+                self.rules.append(rule)
+                self.results.append(result)
+                if self.callbacks and self.tell():
+                    break
+        except KeyboardInterrupt:
+            if not keeps_rules or not self.rules:
+                raise
+            return True
+        return False
+
+
+def describe_unproven(
+    results: Sequence[SearchResult],
+    n_before: int,
+    *,
+    time_limit: float | None,
+    max_thresholds: int | None,
+) -> str | None:
+    """Say which rules a limit kept from a proof, and what to do about it.
+
+    Parameters
+    ----------
+    results : sequence of SearchResult
+        Of all rules.
+    n_before : int
+        How many of them an earlier fit has spoken of.
+    time_limit, max_thresholds
+        Parameters of the estimator.
+
+    Returns
+    -------
+    message : str or None
+        None if no new rule was stopped by a limit.
+    """
+    unproven = {
+        number: result
+        for number, result in enumerate(results[n_before:], start=n_before + 1)
+        if result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
+    }
+    if not unproven:
+        return None
+    limits = sorted({result.status.value for result in unproven.values()})
+    # The same for all rules of a fit.
+    node_limit = next(iter(unproven.values())).node_limit
+    values = {"node_limit": node_limit, "time_limit": time_limit}
+    stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
+    worst = min(result.approximation_ratio for result in unproven.values())
+    # Rounded down, so that as approximation_factor it is reached.
+    factor = proven_percent(worst) / 100
+    if len(unproven) == 1:
+        [(number, result)] = unproven.items()
+        finding = (
+            f"Search for rule {number} stopped at {stops} with objective "
+            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {factor}): best "
+            "found, not proven optimal."
+        )
+    else:
+        n_new = len(results) - n_before
+        rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
+        finding = (
+            f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at {stops} "
+            f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
+            f"{describe_ratio(worst)})."
+        )
+    fewer = "fewer thresholds (max_thresholds), " if max_thresholds is None else ""
+    advice = (
+        f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
+        "l2_regularization"
+    )
+    if factor > 0:
+        advice += f", or accept this with approximation_factor={factor}"
+    return f"{finding} {advice}. search_results_ has the details."
 
 
 class ProgressPrinter:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from laconic.data.tables import Table
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.explain import RuleModel
 from laconic.model.formatting import format_count
 from laconic.search import SearchResult, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
@@ -40,14 +40,12 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
     }
 
 
-def describe_certificates(
-    estimator: RuleBoostingClassifier | RuleBoostingRegressor, table: Table
-) -> dict[str, Any]:
+def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     """Count the proven rules, and say what was searched.
 
     Parameters
     ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted or loaded. A model from a file has its rules and proofs, but not the parameters of
         its fit: its ``scope`` is None.
     table : Table
@@ -58,8 +56,8 @@ def describe_certificates(
     certificates : dict
         Numbers, and the scope of the proofs as numbers and in words.
     """
-    results = estimator.search_results_
-    scope = _scope(estimator) if hasattr(estimator, "n_propositions_") else None
+    results = model.search_results_
+    scope = _scope(model) if hasattr(model, "n_propositions_") else None
     is_exact = any(result.status is not SearchStatus.HEURISTIC for result in results)
     return {
         "n_proven": sum(result.is_optimal for result in results),
@@ -70,11 +68,11 @@ def describe_certificates(
     }
 
 
-def _scope(estimator: RuleBoostingClassifier | RuleBoostingRegressor) -> dict[str, Any]:
-    parameters = estimator.get_params(deep=False)
+def _scope(model: RuleModel) -> dict[str, Any]:
+    parameters = model.get_params(deep=False)
     return {
         **{name: _plain(parameters[name]) for name in _SCOPE_PARAMETERS},
-        "n_propositions": estimator.n_propositions_,
+        "n_propositions": model.n_propositions_,
         "are_propositions_given": parameters["propositions"] is not None,
     }
 

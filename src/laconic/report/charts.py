@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from laconic.model.formatting import format_statistic
 
@@ -18,6 +18,9 @@ __all__ = [
     "sparkline",
     "ticks",
 ]
+
+Numbers: TypeAlias = Sequence[float]
+Range: TypeAlias = tuple[float, float]
 
 # Of charts with axes: room for numbers and a label below, and for half a number on the right.
 _RIGHT, _TOP, _BOTTOM = 16, 10, 34
@@ -67,57 +70,47 @@ def ticks(low: float, high: float, n_ticks: int = 4) -> list[float]:
     return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
 
 
-def _marks(scale: Scale, numbers: Sequence[float]) -> list[dict[str, Any]]:
+def _marks(scale: Scale, numbers: Numbers) -> list[dict[str, Any]]:
     return [{"at": scale(number), "text": format_statistic(number)} for number in numbers]
 
 
-def _frame(width: int, height: int, y_numbers: Sequence[float]) -> dict[str, float]:
-    """Place the area of a chart, so that the numbers on its left have room."""
-    n_characters = max((len(format_statistic(number)) for number in y_numbers), default=0)
-    return {
-        "width": width,
-        "height": height,
-        "left": round(_LABEL_WIDTH + n_characters * _CHARACTER_WIDTH, _DIGITS),
-        "right": width - _RIGHT,
-        "top": _TOP,
-        "bottom": height - _BOTTOM,
-    }
+def _axes(
+    width: int, height: int, x_range: Range, y_range: Range, x_ticks: Numbers, y_ticks: Numbers
+) -> tuple[dict[str, Any], Scale, Scale]:
+    """Place the axes of a chart, so that the numbers on its left have room."""
+    n_characters = max((len(format_statistic(number)) for number in y_ticks), default=0)
+    left = round(_LABEL_WIDTH + n_characters * _CHARACTER_WIDTH, _DIGITS)
+    right, bottom = width - _RIGHT, height - _BOTTOM
+    x, y = Scale(*x_range, left, right), Scale(*y_range, bottom, _TOP)
+    frame = {"left": left, "right": right, "top": _TOP, "bottom": bottom}
+    marks = {"x_marks": _marks(x, x_ticks), "y_marks": _marks(y, y_ticks)}
+    return {"width": width, "height": height} | frame | marks, x, y
 
 
-def _padded(low: float, high: float) -> tuple[float, float]:
+def _padded(low: float, high: float) -> Range:
     """Widen a range a little, or to something where it is a single number."""
     pad = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
     return low - pad, high + pad
 
 
-def path_chart(sizes: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
-    """Score over size: points, the line through them, and two ends of the score."""
-    y_range = _padded(min(values), max(values))
-    y_numbers = ticks(*y_range, 3)
-    frame = _frame(300, 150, y_numbers)
-    x = Scale(sizes[0], max(sizes[-1], 1), frame["left"], frame["right"])
-    y = Scale(*y_range, frame["bottom"], frame["top"])
-    points = [
-        {"x": x(size), "y": y(value), "size": size, "value": value}
-        for size, value in zip(sizes, values, strict=True)
-    ]
-    whole = sorted({round(number) for number in ticks(sizes[0], max(sizes[-1], 1), 5)})
-    return frame | {
+def path_chart(sizes: Sequence[int], values: Numbers) -> dict[str, Any]:
+    """Score over size: points, and the line through them."""
+    x_range, y_range = (sizes[0], max(sizes[-1], 1)), _padded(min(values), max(values))
+    whole = sorted({round(number) for number in ticks(*x_range, 5)})
+    axes, x, y = _axes(300, 150, x_range, y_range, whole, ticks(*y_range, 3))
+    points = [{"x": x(size), "y": y(value)} for size, value in zip(sizes, values, strict=True)]
+    return axes | {
         "points": points,
         "radius": 3 if len(points) <= _MAX_PATH_POINTS else 0,
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
-        "x_marks": _marks(x, whole),
-        "y_marks": _marks(y, y_numbers),
     }
 
 
 def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Observed share over predicted probability, with intervals; larger points for more rows."""
-    frame = _frame(380, 340, ticks(0, 1))
-    x = Scale(0, 1, frame["left"], frame["right"])
-    y = Scale(0, 1, frame["bottom"], frame["top"])
+    axes, x, y = _axes(380, 340, (0, 1), (0, 1), ticks(0, 1), ticks(0, 1))
     most = max(entry["n_rows"] for entry in bins)
-    return frame | {
+    return axes | {
         "points": [
             {
                 "x": x(entry["predicted"]),
@@ -129,40 +122,28 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
             }
             for entry in bins
         ],
-        "x_marks": _marks(x, ticks(0, 1)),
-        "y_marks": _marks(y, ticks(0, 1)),
     }
 
 
-def residual_chart(points: Sequence[Sequence[float]]) -> dict[str, Any]:
+def residual_chart(points: Sequence[Numbers]) -> dict[str, Any]:
     """Residual over prediction, a point per row."""
     predictions, residuals = zip(*points, strict=True)
     x_range = _padded(min(predictions), max(predictions))
     y_range = _padded(min(*residuals, 0.0), max(*residuals, 0.0))
-    y_numbers = ticks(*y_range, 5)
-    frame = _frame(440, 320, y_numbers)
-    x = Scale(*x_range, frame["left"], frame["right"])
-    y = Scale(*y_range, frame["bottom"], frame["top"])
-    return frame | {
+    axes, x, y = _axes(440, 320, x_range, y_range, ticks(*x_range, 5), ticks(*y_range, 5))
+    return axes | {
         "points": [{"x": x(prediction), "y": y(residual)} for prediction, residual in points],
         "zero": y(0.0),
-        "x_marks": _marks(x, ticks(*x_range, 5)),
-        "y_marks": _marks(y, y_numbers),
     }
 
 
 def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
     """Bars of counts over numbers."""
     edges, counts = histogram["edges"], histogram["counts"]
-    y_numbers = [number for number in ticks(0, max(counts)) if number == round(number)]
-    frame = _frame(440, 320, y_numbers)
-    x = Scale(edges[0], edges[-1], frame["left"], frame["right"])
-    y = Scale(0, max(counts), frame["bottom"], frame["top"])
-    return frame | {
-        "bars": _bars(x, y, edges, counts),
-        "x_marks": _marks(x, ticks(edges[0], edges[-1], 4)),
-        "y_marks": _marks(y, y_numbers),
-    }
+    x_range, y_range = (edges[0], edges[-1]), (0, max(counts))
+    whole = [number for number in ticks(*y_range) if number == round(number)]
+    axes, x, y = _axes(440, 320, x_range, y_range, ticks(*x_range), whole)
+    return axes | {"bars": _bars(x, y, edges, counts)}
 
 
 def sparkline(histogram: dict[str, Any]) -> dict[str, Any]:
@@ -172,9 +153,7 @@ def sparkline(histogram: dict[str, Any]) -> dict[str, Any]:
     return {"width": 100, "height": 24, "bars": _bars(x, y, edges, counts)}
 
 
-def _bars(
-    x: Scale, y: Scale, edges: Sequence[float], counts: Sequence[int]
-) -> list[dict[str, float]]:
+def _bars(x: Scale, y: Scale, edges: Numbers, counts: Sequence[int]) -> list[dict[str, float]]:
     return [
         {
             "x": x(left),

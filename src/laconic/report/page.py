@@ -6,13 +6,14 @@ import copy
 import json
 import os
 from html import escape
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from laconic.report.content import Estimator, report_content
+from laconic._optional import import_extra
+from laconic.explain import RuleModel
+from laconic.report.content import report_content
 
 __all__ = ["Report", "make_report"]
 
@@ -93,26 +94,8 @@ class Report:
         )
 
 
-def make_report(
-    estimator: Estimator,
-    X: Any,
-    y: ArrayLike,
-    *,
-    title: str | None = None,
-    target_name: str | None = None,
-    max_sample_rows: int = 100,
-) -> Report:
-    """Report on a fitted model; its parameters are those of the method ``report``."""
-    if find_spec("jinja2") is None:
-        raise ModuleNotFoundError(
-            "A report needs an extra package. Install it with: pip install 'laconic[report]'"
-        )
-    content = report_content(
-        estimator,
-        X,
-        y,
-        title=title,
-        target_name=target_name,
-        max_sample_rows=max_sample_rows,
-    )
-    return Report(content)
+def make_report(model: RuleModel, X: Any, y: ArrayLike, **options: Any) -> Report:
+    """Report on a fitted model; its parameters are those of `report_content`."""
+    # Now rather than when the page is made, which may be after much else.
+    import_extra("jinja2", "report", "A report")
+    return Report(report_content(model, X, y, **options))

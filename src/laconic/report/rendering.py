@@ -43,6 +43,7 @@ def render_page(content: dict[str, Any]) -> str:
     scripts = [_source("report.js")]
     if content["what_if"]["javascript"] is not None:
         scripts = [_in_script(content["what_if"]["javascript"]), *scripts]
+    page_data = _page_data(content)
     return (
         _environment()
         .get_template("report.html")
@@ -50,10 +51,10 @@ def render_page(content: dict[str, Any]) -> str:
             content,
             # Written by us or by the export, which leaves no end of a script in its texts.
             style=Markup(style),
-            scripts=[Markup(script) for script in scripts],
+            scripts=[*map(Markup, scripts)],
             policy=_policy(style, scripts),
-            page_data=_page_data(content),
-            decimals=_weight_decimals(content),
+            page_data=page_data,
+            decimals=page_data["weightDecimals"],
             max_unused_features=MAX_UNUSED_FEATURES,
         )
     )
@@ -107,7 +108,6 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
     what_if = {name: value for name, value in content["what_if"].items() if name != "javascript"}
     target = content["data"]["target"]
     return {
-        "task": content["model"]["task"],
         "classLabels": content["model"]["class_labels"],
         "rules": [
             {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laconic.data.columns import Category
-from laconic.data.tables import Table
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.data.columns import Category, Column
+from laconic.explain import RuleModel
 from laconic.export.javascript import to_javascript
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
@@ -18,19 +18,16 @@ __all__ = ["describe_what_if"]
 
 
 def describe_what_if(
-    estimator: RuleBoostingClassifier | RuleBoostingRegressor,
-    table: Table,
-    y: ArrayLike,
-    sample: NDArray[np.intp],
+    model: RuleModel, columns: Sequence[Column], y: ArrayLike, sample: NDArray[np.intp]
 ) -> dict[str, Any]:
     """Describe the features that rules use, rows to start from, and the model as a program.
 
     Parameters
     ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        The model.
-    table : Table
-        Where ranges, categories and rows come from.
+    model : RuleModel
+        Fitted or loaded.
+    columns : sequence of NumericColumn or CategoricalColumn
+        Those that rules use: where ranges, categories and rows come from.
     y : array-like of shape (n_rows,)
         The target of these rows.
     sample : ndarray of int
@@ -43,13 +40,10 @@ def describe_what_if(
         may be of any kind.
     """
     try:
-        javascript, reason = to_javascript(estimator), None
+        javascript, reason = to_javascript(model), None
     except ValueError as error:
         javascript, reason = None, str(error)
-    propositions = [p for rule in estimator.ensemble_ for p in rule.query]
-    used = {proposition.feature for proposition in propositions}
-    names = [name for name in estimator.ensemble_.feature_names or () if name in used]
-    columns = [table.column(name) for name in names]
+    propositions = [p for rule in model.ensemble_ for p in rule.query]
     rows = [[column.cell(row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {

@@ -1,4 +1,4 @@
-"""Rules, certificates and numbers in plain words."""
+"""Rules in plain words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,7 @@ from typing import Any
 from laconic.model.conditions import Proposition, Query
 from laconic.model.formatting import plain_text, value_text
 
-__all__ = [
-    "Phrase",
-    "phrases",
-    "sentence",
-]
+__all__ = ["Phrase", "phrases", "sentence"]
 
 Phrase = dict[str, Any]
 """One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""

@@ -19,25 +19,20 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
-from laconic._core import Propositions
+from laconic._checks import require
+from laconic._core import Propositions as Extents
+from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
-from laconic.search.greedy import search_beam, search_greedy
 from laconic.search.optimal import search_optimal
-from laconic.search.problem import (
-    Callback,
-    SearchLimits,
-    SearchProblem,
-    SearchProgress,
-    SearchResult,
-    SearchStatus,
-)
+from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
+from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
 __all__ = [
     "METHODS",
-    "Propositions",
+    "Extents",
     "SearchLimits",
     "SearchProblem",
     "SearchProgress",
@@ -67,7 +62,7 @@ def search(
     max_conditions: int | None = None,
     min_coverage: float = 0.0,
     approximation_factor: float = 1.0,
-    node_limit: int | None = None,
+    node_limit: int | Literal["auto"] | None = None,
     time_limit: float | None = None,
     **options: Any,
 ) -> SearchResult:
@@ -86,18 +81,11 @@ def search(
         number.
     callback : callable, default=None
         Called with a :class:`SearchProgress` now and then; a true return value ends the search.
-    max_conditions : int or None, default=None
-        The result is the best query with at most that many propositions.
-    min_coverage : float, default=0.0
-        Only queries that cover at least that many rows, or that much weight, count.
-    approximation_factor : float in (0, 1], default=1.0
-        The search may stop when its query reaches this share of the best possible objective.
-    node_limit : int or None, default=None
-        Stop after that many nodes; without effect on ``greedy`` and ``beam``.
-    time_limit : float or None, default=None
-        Stop after that many seconds.
+    max_conditions, min_coverage, approximation_factor, node_limit, time_limit
+        What the result may be and how long the search may take, as :class:`SearchLimits` says.
     **options
-        Further parameters of the method, such as ``width`` of ``beam`` or ``bound`` of ``optimal``.
+        Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
+        ``optimal``.
 
     Returns
     -------
@@ -114,8 +102,7 @@ def search(
             f"Got {min_coverage!r}: no query covers that much."
         )
     if isinstance(method, str):
-        if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(METHODS)}. Got {method!r}.")
+        require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         method = METHODS[method]
     started = time.perf_counter()
     result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from laconic.search.problem import (
-    Callback,
-    SearchLimits,
-    SearchProblem,
-    SearchResult,
-    SearchStatus,
-)
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchResult, SearchStatus
+
+__all__ = ["search_brute_force"]
 
 
 def search_brute_force(

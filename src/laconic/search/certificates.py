@@ -1,16 +1,16 @@
-"""Certificates and running searches in words."""
+"""Words about searches: what is proven about a result, and how far a running search has come."""
 
 from __future__ import annotations
 
 import math
 
-from laconic.search.problem import SearchProgress, SearchResult, SearchStatus
+from laconic.search.results import SearchProgress, SearchResult, SearchStatus
 
 __all__ = ["describe_certificate", "describe_ratio", "describe_search", "proven_percent"]
 
 
 def describe_certificate(result: SearchResult) -> str:
-    """Say in a few words what is proven about a rule.
+    """Say in a few words what is proven about a result.
 
     Examples
     --------
@@ -45,8 +45,8 @@ def proven_percent(ratio: float) -> int:
     >>> proven_percent(0.29), proven_percent(0.2899)
     (29, 28)
     """
-    # Rounding errors are no lost per cent: 100 * 0.29 is a little less than 29, and a search for an
-    # approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
+    # A rounding error must not cost a per cent: 100 * 0.29 is a little less than 29, and a search
+    # for an approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
     return math.floor(100 * ratio + 1e-9)
 
 

@@ -5,20 +5,49 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 from laconic import _core
-from laconic.search.problem import (
-    Callback,
-    SearchProblem,
-    SearchProgress,
-    SearchResult,
-    SearchStatus,
-    is_whole,
-)
+from laconic._checks import is_whole, require
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
+
+__all__ = ["capped", "n_workers", "run"]
+
+# Nodes are expanded in batches of this many: more threads have nothing to do.
+MAX_WORKERS = 64
 
 
-def to_result(problem: SearchProblem, result: _core.Result) -> SearchResult:
-    """Bring a result of the core to the objective's scale."""
+def run(
+    function: Callable[..., _core.Result],
+    problem: SearchProblem,
+    limits: SearchLimits,
+    callback: Callback | None,
+    **options: Any,
+) -> SearchResult:
+    """Call a search of the core and bring its result to the objective's scale.
+
+    Parameters
+    ----------
+    function : callable
+        The search.
+    problem, limits, callback
+        What every search of the core is given.
+    **options
+        What only this one is given.
+    """
+    result = function(
+        problem.extents,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+        max_conditions=capped(limits.max_conditions),
+        min_coverage=limits.required_coverage,
+        time_limit=limits.time_limit,
+        should_stop=None if callback is None else _should_stop(problem, callback),
+        **options,
+    )
     return SearchResult(
         query=tuple(result.query),
         objective_value=result.value / problem.normalizer,
@@ -28,24 +57,18 @@ def to_result(problem: SearchProblem, result: _core.Result) -> SearchResult:
     )
 
 
-def should_stop(
-    problem: SearchProblem, callback: Callback | None
-) -> Callable[[float, float, int, int, bool], bool] | None:
-    """Make the function that the core asks now and then from the caller's callback."""
-    if callback is None:
-        return None
-
+def _should_stop(
+    problem: SearchProblem, callback: Callback
+) -> Callable[[float, float, int, int, bool], bool]:
+    """Turn the caller's callback into the function that the core asks."""
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
         scale, seconds = problem.normalizer, time.perf_counter() - started
-        return bool(
-            callback(
-                SearchProgress(
-                    value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
-                )
-            )
+        progress = SearchProgress(
+            value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
         )
+        return bool(callback(progress))
 
     return ask
 
@@ -55,21 +78,18 @@ def capped(limit: int | None) -> int | None:
     return None if limit is None else min(int(limit), 2**62)
 
 
-# Nodes are expanded in batches of this many: more threads have nothing to do.
-MOST_WORKERS = 64
-
-
 def n_workers(n_jobs: int | None) -> int:
     """Count threads by scikit-learn's convention for n_jobs."""
     if n_jobs is None:
         return 1
-    if n_jobs == 0 or not is_whole(n_jobs):
-        raise ValueError(
-            "n_jobs must be a whole number other than 0 or None. Use 1 for one thread or -1 for "
-            f"all processors. Got {n_jobs!r}."
-        )
+    require(
+        is_whole(n_jobs) and n_jobs != 0,
+        "n_jobs",
+        "a whole number other than 0, where -1 is all processors, or None",
+        n_jobs,
+    )
     n_wanted = n_jobs if n_jobs > 0 else max(1, _n_processors() + 1 + n_jobs)
-    return min(n_wanted, MOST_WORKERS)
+    return min(n_wanted, MAX_WORKERS)
 
 
 def _n_processors() -> int:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection
 
 from laconic import _core
-from laconic.search.core import capped, n_workers, should_stop, to_result
-from laconic.search.problem import (
-    Callback,
-    SearchLimits,
-    SearchProblem,
-    SearchResult,
-    is_whole,
-)
+from laconic._checks import is_whole, require
+from laconic.search.budget import choose_branching, resolve_node_limit
+from laconic.search.core import capped, n_workers, run
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchResult
 
-BOUNDS = ("auto", "row_classes", "ranges", "paper")
+__all__ = ["BRANCHINGS", "INGREDIENTS", "search_optimal"]
 
-# Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
-# all of them. Row classes get slow with many columns, and from 40 thresholds per feature on even
-# where features are few; ranges get slow with many rows. Where queries are short, there are too few
-# of them for ranges to pay.
-_LEAST_CHAIN_LENGTH = 32
-_LEAST_CHAIN_LENGTH_OF_MANY = 10
-_MANY_COLUMNS = 1_000
-_LEAST_CONDITIONS = 3
-_MOST_ROWS = 40_000
+BRANCHINGS = ("auto", "conditions", "ranges", "paper")
 
 INGREDIENTS = (
     "beam",
@@ -36,7 +26,7 @@ INGREDIENTS = (
     "row_classes",
     "tangents",
 )
-"""What the search can do without, to see what it is worth."""
+"""What branching over conditions can do without, to see what it is worth."""
 
 
 def search_optimal(
@@ -45,7 +35,7 @@ def search_optimal(
     *,
     n_jobs: int | None = 1,
     callback: Callback | None = None,
-    bound: str = "auto",
+    branching: str = "auto",
     beam_width: int = 6,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
@@ -65,13 +55,12 @@ def search_optimal(
     callback : callable, default=None
         Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
         the search.
-    bound : {"auto", "row_classes", "ranges", "paper"}, default="auto"
-        Bounding theorem applied to classes of rows that the remaining propositions cannot tell
-        apart, or to single rows (``"paper"``). ``"ranges"`` branches over ranges of thresholds
-        instead of over propositions. ``"auto"`` takes ranges where nested propositions are many, on
-        average 32 in a chain, or 10 if there are 1,000 of them, unless ``max_conditions`` is below
-        3 or there are more than 40,000 distinct rows. The query is the same with each of them, the
-        work is not.
+    branching : {"auto", "conditions", "ranges", "paper"}, default="auto"
+        How a node is divided. ``"conditions"`` adds one proposition after the other.
+        ``"ranges"`` divides ranges of thresholds, which pays where features have many of them.
+        ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
+        conditions or ranges, see :func:`~laconic.search.budget.choose_branching`. The query is the
+        same with each of them, the work is not.
     beam_width : int, default=6
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
         Over ranges any other number stands for a local search.
@@ -80,75 +69,61 @@ def search_optimal(
         that is as true but falls more slowly; the result says so (`SearchResult.was_depth_first`).
     without : collection of str, default=()
         Ingredients to leave out, of ``INGREDIENTS``. The result stays the same, the work does not.
-        Ranges have none of them but the beam.
+        Every way of branching can do without the beam. The others are those of ``"conditions"``,
+        which ``"auto"`` then stands for.
     instruction_set : str or None, default=None
         Instructions to use, of those the processor has; None means the best ones. The result and
-        the work stay the same, the time does not.
+        the work stay the same, the time does not. Only for ``"conditions"``, as ``without``.
     """
-    if bound not in BOUNDS:
-        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}. Got {bound!r}.")
-    if not is_whole(beam_width, 0):
-        raise ValueError(
-            f"beam_width must be a whole number in the range [0, inf). Got {beam_width!r}."
-        )
-    if not is_whole(memory_limit, 0):
-        raise ValueError(
-            f"memory_limit must be a whole number of bytes in the range [0, inf). "
-            f"Got {memory_limit!r}."
-        )
-    unknown = sorted(set(without) - set(INGREDIENTS))
-    if unknown:
-        raise ValueError(f"without must name some of {', '.join(INGREDIENTS)}. Got {unknown[0]!r}.")
-    available = _core.instruction_sets()
-    if instruction_set is not None and instruction_set not in available:
-        raise ValueError(
-            f"instruction_set must be one that this processor has, of {', '.join(available)}, or "
-            f"None. Got {instruction_set!r}."
-        )
-    result = _core.optimal(
-        problem.propositions,
-        problem.gradients,
-        problem.hessians,
-        problem.coverage,
-        problem.l2_regularization,
-        max_conditions=capped(limits.max_conditions),
-        min_coverage=limits.required_coverage,
+    left_out = [name for name in without if name != "beam"]
+    _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
+    if branching == "auto":
+        if left_out or instruction_set is not None:
+            branching = "conditions"
+        else:
+            branching = choose_branching(problem.extents, limits.max_conditions)
+    node_limit = resolve_node_limit(limits, problem.extents, branching)
+    result = run(
+        _core.optimal,
+        problem,
+        limits,
+        callback,
         approximation_factor=limits.approximation_factor,
-        node_limit=capped(limits.node_limit),
-        time_limit=limits.time_limit,
-        should_stop=should_stop(problem, callback),
-        bound=_chosen(problem, limits) if bound == "auto" else bound,
+        node_limit=capped(node_limit),
+        bound="row_classes" if branching == "conditions" else branching,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
-        memory_limit=min(memory_limit, 2**62),
-        instruction_set=instruction_set or available[-1],
-        without=[name for name in without if name != "beam"],
+        memory_limit=capped(memory_limit),
+        instruction_set=instruction_set or _core.instruction_sets()[-1],
+        without=left_out,
     )
-    return to_result(problem, result)
+    return dataclasses.replace(result, branching=branching, node_limit=node_limit)
 
 
-def has_long_chains(propositions: _core.Propositions, max_conditions: int | None) -> bool:
-    """Tell whether a search over ranges of thresholds is the faster one.
-
-    Parameters
-    ----------
-    propositions : Propositions
-    max_conditions : int or None
-        Largest number of conditions in a query; None sets no limit.
-
-    Returns
-    -------
-    bool
-        The same for the same arguments, on every machine.
-    """
-    is_short = max_conditions is not None and max_conditions < _LEAST_CONDITIONS
-    if is_short or propositions.n_distinct_rows > _MOST_ROWS:
-        return False
-    n_columns, n_chains = propositions.n_columns, propositions.n_chains
-    is_wide = n_columns >= max(_MANY_COLUMNS, _LEAST_CHAIN_LENGTH_OF_MANY * n_chains)
-    return is_wide or n_columns >= _LEAST_CHAIN_LENGTH * n_chains > 0
-
-
-def _chosen(problem: SearchProblem, limits: SearchLimits) -> str:
-    is_long = has_long_chains(problem.propositions, limits.max_conditions)
-    return "ranges" if is_long else "row_classes"
+def _check_options(
+    branching: str,
+    beam_width: int,
+    memory_limit: int,
+    left_out: list[str],
+    instruction_set: str | None,
+) -> None:
+    """Refuse options that make no sense, alone or together."""
+    require(branching in BRANCHINGS, "branching", f"one of {', '.join(BRANCHINGS)}", branching)
+    for name, number in (("beam_width", beam_width), ("memory_limit", memory_limit)):
+        require(is_whole(number, 0), name, "a whole number in the range [0, inf)", number)
+    for name in left_out:
+        require(name in INGREDIENTS, "without", f"some of {', '.join(INGREDIENTS)}", name)
+    available = _core.instruction_sets()
+    require(
+        instruction_set is None or instruction_set in available,
+        "instruction_set",
+        f"one that this processor has, of {', '.join(available)}, or None",
+        instruction_set,
+    )
+    given = f"without={left_out}" if left_out else f"instruction_set={instruction_set!r}"
+    require(
+        branching in ("auto", "conditions") or (not left_out and instruction_set is None),
+        "branching",
+        f"'conditions' or 'auto' with {given}, which no other way of branching has",
+        branching,
+    )

@@ -1,73 +1,25 @@
-"""What a search is given and what it gives back.
+"""What a search is given: a problem, and limits on the queries and on the work.
 
 A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no target and no loss.
-A :class:`SearchResult` is a query with the certificate of how good it is.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
-from numbers import Integral
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
-from laconic._core import Propositions
+from laconic._checks import is_whole, require
+from laconic._core import Propositions as Extents
+
+__all__ = ["FloatArray", "SearchLimits", "SearchProblem"]
 
 FloatArray = npt.NDArray[np.float64]
-
-
-class SearchStatus(StrEnum):
-    """How a search ended."""
-
-    OPTIMAL = "optimal"
-    """The query's objective is proven to be the largest within the limits."""
-    APPROXIMATE = "approximate"
-    """Proven to reach at least the requested approximation factor."""
-    HEURISTIC = "heuristic"
-    """The method gives no proof; the bound holds for all queries nevertheless."""
-    NODE_LIMIT = "node_limit"
-    TIME_LIMIT = "time_limit"
-    INTERRUPTED = "interrupted"
-    """A callback asked to stop."""
-
-
-def exactly_summable(values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Weight values and round them so that all partial sums are exact in double precision.
-
-    All become multiples of one power of two, 2**-51 of their total magnitude or less, which is what
-    adding all of them up would lose anyhow. In return a set of rows has the same sum in whatever
-    order it is added, so that values of queries can be compared for equality and do not depend on
-    traversal order or threads. The price: rows that matter less than 2**-51 of the total do not
-    count.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        Finite, with a finite total magnitude of the products.
-    weights : ndarray of shape (n_rows,), default=None
-        Finite and not negative; None is ones.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        The rounded products; positive ones stay positive if there is no negative one. Small whole
-        weights give exactly what that many rows of weight one would.
-
-    Examples
-    --------
-    >>> values = exactly_summable(np.array([0.1, 0.2, 0.3]))
-    >>> print((values[0] + values[1]) + values[2] == values[0] + (values[1] + values[2]))
-    True
-    """
-    rounded, _ = _core.exactly_summable(values, weights)
-    return rounded
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -98,9 +50,9 @@ def _check_not_negative(values: FloatArray, name: str) -> None:
         )
 
 
-def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
+def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
     """Check and convert extents."""
-    if isinstance(extents, Propositions):
+    if isinstance(extents, Extents):
         return extents
     array = np.asarray(extents)
     if array.dtype != np.bool_:
@@ -112,7 +64,7 @@ def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
             "extents must have two dimensions, (n_propositions, n_rows). "
             f"Got {array.ndim} dimension(s), shape {array.shape}."
         )
-    return Propositions(np.ascontiguousarray(array))
+    return Extents(np.ascontiguousarray(array))
 
 
 class SearchProblem:
@@ -123,9 +75,9 @@ class SearchProblem:
 
     Parameters
     ----------
-    extents : bool array-like of shape (n_propositions, n_rows), or Propositions
-        Which proposition holds for which row. :class:`~laconic.search.Propositions` made from such
-        an array can be shared by several problems on the same rows.
+    extents : bool array-like of shape (n_propositions, n_rows), or Extents
+        Which proposition holds for which row. :class:`~laconic.search.Extents` made from such an
+        array can be shared by several problems on the same rows.
     gradients, hessians : array-like of shape (n_rows,)
         First and second derivatives of the loss; hessians must not be negative.
     l2_regularization : float, default=0.0
@@ -136,11 +88,11 @@ class SearchProblem:
 
     Attributes
     ----------
-    propositions : Propositions
-        The extents.
+    extents : Extents
+        Which proposition holds for which row, packed and sorted as the searches need it.
     gradients, hessians, coverage : ndarray of shape (n_rows,)
-        Weighted statistics, rounded by :func:`exactly_summable`. The coverage of a query is the
-        sum of its rows' entries: their number, or their total weight.
+        Weighted statistics, rounded so that all partial sums are exact in double precision. The
+        coverage of a query is the sum of its rows' entries: their number, or their total weight.
     total_coverage : float
         The n of the objective: number of rows, or their total weight.
 
@@ -156,22 +108,23 @@ class SearchProblem:
 
     def __init__(
         self,
-        extents: npt.ArrayLike | Propositions,
+        extents: npt.ArrayLike | Extents,
         gradients: npt.ArrayLike,
         hessians: npt.ArrayLike,
         l2_regularization: float = 0.0,
         sample_weight: npt.ArrayLike | None = None,
     ) -> None:
-        self.propositions = _propositions(extents)
-        n_rows = self.propositions.n_rows
+        self.extents = _as_extents(extents)
+        n_rows = self.extents.n_rows
         if n_rows == 0:
             raise ValueError("extents must have at least one row. Got shape (…, 0).")
         self.l2_regularization = float(l2_regularization)
-        if not (np.isfinite(self.l2_regularization) and self.l2_regularization >= 0.0):
-            raise ValueError(
-                "l2_regularization must be a finite number in the range [0, inf). "
-                f"Got {l2_regularization!r}."
-            )
+        require(
+            math.isfinite(self.l2_regularization) and self.l2_regularization >= 0.0,
+            "l2_regularization",
+            "a finite number in the range [0, inf)",
+            l2_regularization,
+        )
         self._weights = None
         if sample_weight is not None:
             self._weights = _vector(sample_weight, "sample_weight", n_rows)
@@ -237,7 +190,17 @@ class SearchProblem:
                 )
 
     def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
-        """Weighted values, rounded, and their total magnitude, whose square is finite."""
+        """Weight values and round them so that all partial sums are exact in double precision.
+
+        All become multiples of one power of two, 2**-51 of their total magnitude or less, which is
+        what adding all of them up would lose anyhow. In return a set of rows has the same sum in
+        whatever order it is added, so that values of queries can be compared for equality and do
+        not depend on traversal order or threads. The price: rows that matter less than 2**-51 of
+        the total do not count. Small whole weights give exactly what that many rows would, and
+        positive values stay positive if there is no negative one.
+
+        Returns the rounded values and their total magnitude, whose square is finite.
+        """
         rounded, total = _core.exactly_summable(values, self._weights)
         # A product that is not finite shows in the total.
         if not math.isfinite(total * total):
@@ -254,12 +217,12 @@ class SearchProblem:
     @property
     def n_propositions(self) -> int:
         """Number of propositions."""
-        return self.propositions.n_propositions
+        return self.extents.n_propositions
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.propositions.n_rows
+        return self.extents.n_rows
 
     @property
     def normalizer(self) -> float:
@@ -268,7 +231,7 @@ class SearchProblem:
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Which rows satisfy all propositions of a query."""
-        return self.propositions.covered(list(query))
+        return self.extents.covered(list(query))
 
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0."""
@@ -297,38 +260,6 @@ class SearchProblem:
 
 
 @dataclass(frozen=True)
-class SearchProgress:
-    """A look at a running search."""
-
-    objective_value: float
-    """Of the best query so far."""
-    bound: float
-    """No query has a larger objective."""
-    n_nodes: int
-    """Nodes expanded so far."""
-    n_open: int
-    """Nodes waiting."""
-    seconds: float = 0.0
-    """Time spent so far."""
-    is_depth_first: bool = False
-    """Whether open nodes have used up their memory, so that the search goes down one path at a time
-    instead of taking the node with the largest bound. The bound then falls more slowly."""
-
-    @property
-    def nodes_per_second(self) -> float:
-        """Speed so far; 0 before there is one."""
-        return self.n_nodes / self.seconds if self.seconds > 0 else 0.0
-
-    @property
-    def approximation_ratio(self) -> float:
-        """What share of the best possible objective is reached for certain."""
-        return _ratio(self.objective_value, self.bound)
-
-
-Callback = Callable[[SearchProgress], Any]
-
-
-@dataclass(frozen=True)
 class SearchLimits:
     """What a search may return and how long it may take.
 
@@ -340,8 +271,10 @@ class SearchLimits:
         Only queries that cover at least that many rows, or that much weight, count.
     approximation_factor : float in (0, 1], default=1.0
         The search may stop when its query reaches this share of the best possible objective.
-    node_limit : int or None, default=None
-        Stop after expanding that many nodes.
+    node_limit : int, "auto" or None, default=None
+        Stop after expanding that many nodes; without effect on ``greedy``, ``beam`` and
+        ``brute_force``. "auto" allows for a few seconds: between 20 and 20,000 nodes, fewer the
+        larger the problem (see :func:`~laconic.search.budget.affordable_nodes`).
     time_limit : float or None, default=None
         Stop after that many seconds.
     """
@@ -349,7 +282,7 @@ class SearchLimits:
     max_conditions: int | None = None
     min_coverage: float = 0.0
     approximation_factor: float = 1.0
-    node_limit: int | None = None
+    node_limit: int | Literal["auto"] | None = None
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
@@ -360,57 +293,15 @@ class SearchLimits:
              math.isfinite(self.min_coverage) and self.min_coverage >= 0),
             ("approximation_factor", "a number in the range (0, 1]",
              0 < self.approximation_factor <= 1),
-            ("node_limit", "a whole number in the range [1, inf) or None",
-             self.node_limit is None or is_whole(self.node_limit, 1)),
+            ("node_limit", "a whole number in the range [1, inf), 'auto' or None",
+             self.node_limit in ("auto", None) or is_whole(self.node_limit, 1)),
             ("time_limit", "a number of seconds in the range (0, inf) or None",
              self.time_limit is None or self.time_limit > 0),
         ]  # fmt: skip
         for name, requirement, is_met in requirements:
-            if not is_met:
-                raise ValueError(f"{name} must be {requirement}. Got {getattr(self, name)!r}.")
+            require(is_met, name, requirement, getattr(self, name))
 
     @property
     def required_coverage(self) -> float:
         """`min_coverage`, less what rounding may take off weights that are added up."""
         return self.min_coverage * (1 - 1e-12)
-
-
-def is_whole(value: Any, least: float = -np.inf) -> bool:
-    """Tell whether a value is a whole number, and not below another one."""
-    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """The best query found, with its certificate."""
-
-    query: tuple[int, ...]
-    """Proposition indices, ascending; () is the query that is always true."""
-    objective_value: float
-    bound: float
-    """No query within the limits on conditions and coverage has a larger objective."""
-    status: SearchStatus
-    counters: Mapping[str, int] = field(default_factory=dict)
-    """How much work was done: expanded ``nodes``, of them ``depth_first`` ones, ``leaves`` solved
-    without a node, ``evaluations``, and how often each pruning rule applied (bound or equivalence,
-    immediate or propagated)."""
-    seconds: float = 0.0
-
-    @property
-    def was_depth_first(self) -> bool:
-        """Whether open nodes used up their memory, so that the search went on depth-first."""
-        return self.counters.get("depth_first", 0) > 0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the query is proven to be the best one."""
-        return self.status is SearchStatus.OPTIMAL
-
-    @property
-    def approximation_ratio(self) -> float:
-        """What share of the best possible objective is reached for certain."""
-        return _ratio(self.objective_value, self.bound)
-
-
-def _ratio(objective_value: float, bound: float) -> float:
-    return 1.0 if bound == 0.0 else objective_value / bound

@@ -18,15 +18,9 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
-from laconic.search.problem import (
-    Callback,
-    FloatArray,
-    SearchLimits,
-    SearchProblem,
-    SearchProgress,
-    SearchResult,
-    SearchStatus,
-)
+from laconic.search.budget import resolve_node_limit
+from laconic.search.problem import FloatArray, SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
 Extent = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -184,6 +178,7 @@ class BranchAndBound:
 
     def __init__(self, problem: SearchProblem, limits: SearchLimits, switches: Switches) -> None:
         self.limits, self.switches = limits, switches
+        self.node_limit = resolve_node_limit(limits, problem.extents)
         self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
 
         # Paper: g/h needs a rule where h is 0; its sign decides then.
@@ -254,7 +249,7 @@ class BranchAndBound:
         started = time.perf_counter()
         status = None
         while self.boundary and status is None:
-            if self.counters["nodes"] == self.limits.node_limit:
+            if self.counters["nodes"] == self.node_limit:
                 status = SearchStatus.NODE_LIMIT
             elif time.perf_counter() - started > (self.limits.time_limit or math.inf):
                 status = SearchStatus.TIME_LIMIT
@@ -268,7 +263,12 @@ class BranchAndBound:
             is_proven = bound == self.incumbent_value
             status = SearchStatus.OPTIMAL if is_proven else SearchStatus.APPROXIMATE
         return SearchResult(
-            self.result_query(), self.incumbent_value, bound, status, dict(self.counters)
+            self.result_query(),
+            self.incumbent_value,
+            bound,
+            status,
+            dict(self.counters),
+            node_limit=self.node_limit,
         )
 
     def upper_bound(self) -> float:
@@ -364,8 +364,9 @@ def search_reference(
     ----------
     problem : SearchProblem
     limits : SearchLimits
+        A node limit of "auto" is the same number as for the optimal search.
     n_jobs : int or None, default=1
-        No effect: one thread does.
+        No effect: one thread is enough.
     callback : callable, default=None
         Called with a :class:`SearchProgress` at every node; a true return value ends the search.
     bounding : bool, default=True
@@ -376,7 +377,7 @@ def search_reference(
     propagation : bool, default=True
         Hand critical indices down (Theorem 3.2).
     opus : bool, default=True
-        Hand the list of augmentations that survived down, instead of a full one.
+        Hand down the list of augmentations that survived, instead of a full one.
     best_first : bool, default=True
         Take the node with the largest bound from the boundary, not the oldest one.
     shortening : bool, default=True

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from laconic.data.columns import Category, Rows
-from laconic.losses import Loss
+from laconic.losses import Loss, known_loss
 from laconic.model.formatting import format_statistic
 
 __all__ = ["Metric", "Task", "as_1d"]
@@ -141,6 +141,12 @@ class Task(ABC):
     @abstractmethod
     def for_loss(self, numbers: Floats) -> Floats:
         """Bring the target to the form that the loss expects."""
+
+    @property
+    def _has_default_loss(self) -> bool:
+        """Whether the loss says what the sum of the weights is on the target's scale."""
+        known = known_loss(self.loss)
+        return known is not None and known.name == self.default_loss
 
     def means(self, raw_predictions: Floats) -> Floats:
         """Raw predictions on the target's scale: a mean, or the second class's probability."""

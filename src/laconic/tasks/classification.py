@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic.data.columns import Rows, is_present
-from laconic.losses import LogisticLoss, Loss, known_loss
+from laconic.losses import LogisticLoss, Loss
 from laconic.model.formatting import format_statistic, value_text
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
@@ -142,8 +142,7 @@ class Classification(Task):
     @property
     def sum_words(self) -> str:
         """Log odds of the second class, or a score where the loss has no such meaning."""
-        is_logistic = known_loss(self.loss) == LogisticLoss()
-        return f"{'log odds' if is_logistic else 'score'} of {self.classes[1]}"
+        return f"{'log odds' if self._has_default_loss else 'score'} of {self.classes[1]}"
 
     @property
     def mean_words(self) -> str:
@@ -168,7 +167,7 @@ class Classification(Task):
 
     def effect(self, weight: float) -> str:
         """Say by what a weight multiplies the odds, where the loss tells."""
-        if known_loss(self.loss) != LogisticLoss():
+        if not self._has_default_loss:
             return super().effect(weight)
         verb = "multiplies" if weight >= 0 else "divides"
         return f"{verb} the odds of {self._positive_label} by {_odds_factor(abs(weight))}"

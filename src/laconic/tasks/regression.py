@@ -10,7 +10,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic.data.columns import Rows
-from laconic.losses import Loss, SquaredLoss, known_loss
+from laconic.losses import Loss, SquaredLoss
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
 __all__ = ["Regression"]
@@ -99,7 +99,7 @@ class Regression(Task):
     @property
     def sum_words(self) -> str:
         """The prediction itself, unless the loss has a link."""
-        return "prediction" if known_loss(self.loss) == SquaredLoss() else "raw prediction"
+        return "prediction" if self._has_default_loss else "raw prediction"
 
     def format_mean(self, mean: float) -> str:
         """Write a mean with four digits."""

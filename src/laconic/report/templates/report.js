@@ -7,7 +7,7 @@
   const byId = (id) => document.getElementById(id);
   for (const element of document.querySelectorAll(".needs-script")) element.hidden = false;
 
-  // As format_statistic in words.py: four significant digits, all integer digits.
+  // As format_statistic in formatting.py: four significant digits, all integer digits.
   function formatStatistic(number) {
     const size = Math.abs(number);
     let text;
@@ -84,7 +84,7 @@
   if (!byId("controls")) return;
 
   const { controls, typical, rows } = data.whatIf;
-  const isClassification = data.task === "classification";
+  const hasClasses = data.classLabels !== null;
   const values = [...typical];
   let start = [...typical];
   let announceTimer = 0;
@@ -92,10 +92,10 @@
   // A column may have any name, even one that objects have a meaning of their own for.
   const rowOf = (cells) => Object.fromEntries(controls.map(({ name }, i) => [name, cells[i]]));
   const predictRow = (cells) => predict(rowOf(cells));
-  const scoreOf = (result) => (isClassification ? result.probabilities[1] : result.prediction);
+  const scoreOf = (result) => (hasClasses ? result.probabilities[1] : result.prediction);
 
   function formatScore(score) {
-    return isClassification ? `${(100 * score).toFixed(1)} %` : formatStatistic(score);
+    return hasClasses ? `${(100 * score).toFixed(1)} %` : formatStatistic(score);
   }
 
   // Rounded to be read, with all digits for those who point at it.
@@ -109,7 +109,7 @@
     const score = scoreOf(result);
     const before = scoreOf(predictRow(start));
     showNumber(byId("prediction"), formatScore(score), score);
-    if (isClassification) {
+    if (hasClasses) {
       byId("predicted-class").textContent = data.classLabels[result.rawPrediction > 0 ? 1 : 0];
     }
     showNumber(byId("raw-prediction"), formatWeight(result.rawPrediction), result.rawPrediction);
@@ -128,7 +128,7 @@
 
   function describeChange(score, before) {
     if (score === before) return "As at the start.";
-    const change = isClassification
+    const change = hasClasses
       ? `${formatSigned(Number((100 * (score - before)).toFixed(1)))} points`
       : formatSigned(score - before);
     return `${change} from ${formatScore(before)} at the start.`;
@@ -145,7 +145,7 @@
   function announce(score, fired) {
     clearTimeout(announceTimer);
     announceTimer = setTimeout(() => {
-      const what = isClassification ? `Probability of ${data.classLabels[1]}` : "Prediction";
+      const what = hasClasses ? `Probability of ${data.classLabels[1]}` : "Prediction";
       const rules = fired.length ? `rules ${fired.map((rule) => rule.number).join(", ")}` : "no rule";
       byId("announcement").textContent = `${what} ${formatScore(score)}; ${rules} apply.`;
     }, 400);
@@ -161,8 +161,8 @@
 
   function drawProfiles() {
     const lines = profiles.map(({ position }) => scoresAlong(position));
-    const lowest = isClassification ? 0 : Math.min(...lines.flat());
-    const highest = isClassification ? 1 : Math.max(...lines.flat());
+    const lowest = hasClasses ? 0 : Math.min(...lines.flat());
+    const highest = hasClasses ? 1 : Math.max(...lines.flat());
     profiles.forEach((profile, i) => drawProfile(profile, lines[i], lowest, highest));
   }
 

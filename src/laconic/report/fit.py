@@ -1,111 +1,52 @@
-"""How well a model does: scores over its size, calibration of classes, residuals of numbers."""
+"""How far predictions are from the target: calibration of probabilities, residuals of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import (
-    brier_score_loss,
-    confusion_matrix,
-    log_loss,
-    mean_absolute_error,
-    r2_score,
-    roc_auc_score,
-    root_mean_squared_error,
-)
+from sklearn.metrics import brier_score_loss, confusion_matrix
 
+from laconic.explain import Predictions
 from laconic.report.features import histogram
 
-__all__ = ["classification_path", "regression_path", "summarize_calibration", "summarize_residuals"]
+__all__ = ["summarize_calibration", "summarize_fit", "summarize_residuals"]
 
 Floats = NDArray[np.float64]
-Metric = tuple[str, str, bool, Callable[[Any, Any], float]]
 
 MAX_CALIBRATION_BINS = 10
 # Two-sided 95 % of a normal distribution.
 Z_95 = 1.96
 
 
-def classification_path(
-    is_positive: NDArray[np.bool_],
-    staged_raw_predictions: Iterable[Floats],
-    inverse_link: Callable[[Floats], Floats],
-) -> list[dict[str, Any]]:
-    """Score the first 0, 1, 2, ... rules of a classifier.
+def summarize_fit(
+    predictions: Predictions, target: Floats, sample: NDArray[np.intp]
+) -> dict[str, Any]:
+    """Summarize the calibration of a model with probabilities, and the residuals of any other.
 
     Parameters
     ----------
-    is_positive : ndarray of shape (n_rows,), dtype bool
-        Whether a row is of the second class.
-    staged_raw_predictions : iterable of ndarray of shape (n_rows,)
-        Starting with those of no rule.
-    inverse_link : callable
-        Makes probabilities of raw predictions.
+    predictions : Predictions
+        What the model says.
+    target : ndarray of shape (n_rows,)
+        As the task of the model reads it.
+    sample : ndarray of int
+        Rows to show one by one.
 
     Returns
     -------
-    metrics : list of dict
-        With ``values``, one per size; None where a score is not defined.
+    fit : dict
+        ``calibration`` and ``residuals``, one of which is None.
     """
-    has_both = bool(is_positive.any() and not is_positive.all())
-
-    def accuracy(y: Any, raw: Floats) -> float:
-        return float(((raw > 0) == y).mean())
-
-    def area(y: Any, raw: Floats) -> float:
-        return float(roc_auc_score(y, raw))
-
-    def loss(y: Any, raw: Floats) -> float:
-        # A loss of the user's own may go beyond probabilities.
-        return float(log_loss(y, inverse_link(raw).clip(0, 1), labels=[False, True]))
-
-    metrics: list[Metric] = [
-        ("accuracy", "Accuracy", True, accuracy),
-        ("auc", "AUC", True, area),
-        ("log_loss", "Log loss", False, loss),
-    ]
-    return _path(
-        [metric for metric in metrics if has_both or metric[0] != "auc"],
-        is_positive,
-        staged_raw_predictions,
-    )
-
-
-def regression_path(y: Floats, staged_predictions: Iterable[Floats]) -> list[dict[str, Any]]:
-    """Score the first 0, 1, 2, ... rules of a regressor.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n_rows,)
-        The target.
-    staged_predictions : iterable of ndarray of shape (n_rows,)
-        Starting with those of no rule.
-
-    Returns
-    -------
-    metrics : list of dict
-        With ``values``, one per size.
-    """
-    metrics: list[Metric] = [
-        ("r2", "R²", True, r2_score),
-        ("rmse", "Root mean squared error", False, root_mean_squared_error),
-        ("mae", "Mean absolute error", False, mean_absolute_error),
-    ]
-    return _path(metrics if len(y) > 1 else metrics[1:], y, staged_predictions)
-
-
-def _path(metrics: list[Metric], y: Any, stages: Iterable[Floats]) -> list[dict[str, Any]]:
-    values: list[list[float]] = [[] for _ in metrics]
-    for stage in stages:
-        for scores, (_, _, _, score) in zip(values, metrics, strict=True):
-            scores.append(float(score(y, stage)))
-    return [
-        {"name": name, "label": label, "is_higher_better": is_higher_better, "values": scores}
-        for (name, label, is_higher_better, _), scores in zip(metrics, values, strict=True)
-    ]
+    probabilities = predictions.task.probabilities(predictions.raw)
+    if probabilities is None:
+        residuals = summarize_residuals(target, predictions.means, sample)
+        return {"calibration": None, "residuals": residuals}
+    # A loss of the user's own may go beyond probabilities.
+    positive = probabilities[:, 1].clip(0, 1)
+    calibration = summarize_calibration(target > 0, predictions.raw, positive)
+    return {"calibration": calibration, "residuals": None}
 
 
 def summarize_calibration(
@@ -172,7 +113,7 @@ def _wilson_interval(n_positive: int, n_rows: int) -> tuple[float, float]:
 
 
 def summarize_residuals(y: Floats, predictions: Floats, sample: NDArray[np.intp]) -> dict[str, Any]:
-    """Describe what predictions leave of the target.
+    """Describe how far the target is from its predictions.
 
     Parameters
     ----------

@@ -1,15 +1,11 @@
-"""Scores over size, calibration, residuals, coverage: compared with what the estimators say."""
+"""Scores over size, calibration, residuals, coverage: compared with what the models say."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import mean_absolute_error, roc_auc_score
 
 from laconic.report.coverage import summarize_coverage
-from laconic.report.scores import (
-    classification_path,
-    summarize_calibration,
-    summarize_residuals,
-)
+from laconic.report.fit import summarize_calibration, summarize_residuals
 from reports import classifier, regressor
 
 
@@ -32,7 +28,9 @@ def test_the_path_of_a_regressor_is_that_of_its_stages():
 
 
 def test_one_class_alone_has_no_area_under_the_curve():
-    metrics = classification_path(np.ones(3, dtype=bool), [np.zeros(3)], lambda raw: raw + 0.5)
+    model, X, y = classifier()
+    survived = y == "survived"
+    metrics = model.report(X[survived], y[survived]).to_dict()["path"]["metrics"]
     assert [metric["name"] for metric in metrics] == ["accuracy", "log_loss"]
 
 

@@ -1,0 +1,37 @@
+"""What checks of parameters have in common, whatever room they belong to."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["is_finite_number", "is_whole", "require"]
+
+
+def is_whole(value: Any, min_value: float = -math.inf) -> bool:
+    """Tell whether a value is a whole number of at least `min_value`; booleans are none.
+
+    Examples
+    --------
+    >>> is_whole(3, 1), is_whole(0, 1), is_whole(3.0), is_whole(True)
+    (True, False, False, False)
+    """
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= min_value
+
+
+def is_finite_number(value: Any) -> bool:
+    """Tell whether a value is a number other than NaN and infinity; booleans are none.
+
+    Examples
+    --------
+    >>> is_finite_number(0.5), is_finite_number(math.nan), is_finite_number("1")
+    (True, False, False)
+    """
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
+def require(is_met: bool, name: str, requirement: str, value: Any) -> None:
+    """Raise a ValueError that says what a parameter must be, unless it is that."""
+    if not is_met:
+        raise ValueError(f"{name} must be {requirement}. Got {value!r}.")

@@ -1,0 +1,33 @@
+"""Words in a row, for messages of any room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["listed"]
+
+
+def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
+    """Write texts one after the other, with "and" before the last.
+
+    Parameters
+    ----------
+    texts : iterable of str
+    max_shown : int or None, default=None
+        How many to write before the others are only counted; None writes all.
+
+    Returns
+    -------
+    text : str
+        "none" where there are none.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed("abcde", max_shown=2), listed([])
+    ('a, b and c', 'a, b and 3 more', 'none')
+    """
+    all_texts = list(texts)
+    shown = all_texts[:max_shown]
+    n_hidden = len(all_texts) - len(shown)
+    *first, last = [*shown, *([f"{n_hidden} more"] if n_hidden else [])] or ["none"]
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,51 @@
+"""Heuristic searches in the compiled core: beam, and greedy as its narrow form."""
+
+from __future__ import annotations
+
+from laconic import _core
+from laconic._checks import is_whole, require
+from laconic.search.core import run
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.results import Callback, SearchResult
+
+__all__ = ["search_beam", "search_greedy"]
+
+
+def search_beam(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+    width: int = 8,
+) -> SearchResult:
+    """Add one proposition at a time to the ``width`` best queries, until the best does not improve.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+    limits : SearchLimits
+        The approximation factor and the node limit have no effect.
+    n_jobs : int or None, default=1
+        No effect: one thread is enough.
+    callback : callable, default=None
+        As for the optimal search.
+    width : int, default=8
+        Number of queries kept of each size.
+    """
+    require(is_whole(width, 1), "width", "a whole number in the range [1, inf)", width)
+    return run(_core.beam, problem, limits, callback, width=width)
+
+
+def search_greedy(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+) -> SearchResult:
+    """Add one proposition at a time, the best first, until nothing improves.
+
+    The parameters are those of :func:`search_beam`, whose width is 1 here.
+    """
+    return search_beam(problem, limits, n_jobs=n_jobs, callback=callback, width=1)

@@ -1,0 +1,89 @@
+"""What a node costs: which way of branching is the cheaper one, and how many nodes are affordable.
+
+Costs are counted rather than measured, so that a model does not depend on the machine. All numbers
+come from properties of the extents that are computed once, so asking again costs nothing.
+"""
+
+from __future__ import annotations
+
+from laconic._core import Propositions as Extents
+from laconic.search.problem import SearchLimits
+
+__all__ = ["affordable_nodes", "choose_branching", "resolve_node_limit"]
+
+# Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
+# all of them. Branching over conditions gets slow with many columns, and from 40 thresholds per
+# feature on even where features are few; over ranges it gets slow with many rows. Where queries are
+# short, there are too few of them for ranges to pay.
+MIN_CHAIN_LENGTH = 32
+MIN_CHAIN_LENGTH_OF_MANY = 10
+MANY_COLUMNS = 1_000
+MIN_CONDITIONS = 3
+MAX_DISTINCT_ROWS = 40_000
+
+# A node takes one to ten nanoseconds per row and condition. This many rows times conditions times
+# nodes take a few seconds, whatever the size of the table.
+AFFORDABLE_WORK = 600_000_000
+# Over ranges, it is the chains of thresholds that count, and pairs of rows.
+AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
+MIN_NODES = 20
+MAX_NODES = 20_000
+
+
+def choose_branching(extents: Extents, max_conditions: int | None) -> str:
+    """Choose the way of branching that is mostly the faster one.
+
+    Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
+    if there are 1,000 of them in all. Not, however, where queries may have no more than two
+    conditions, or where there are more than 40,000 distinct rows.
+
+    Parameters
+    ----------
+    extents : Extents
+    max_conditions : int or None
+        Largest number of conditions in a query; None sets no limit.
+
+    Returns
+    -------
+    {"conditions", "ranges"}
+        The same for the same arguments, on every machine.
+    """
+    is_short = max_conditions is not None and max_conditions < MIN_CONDITIONS
+    if is_short or extents.n_distinct_rows > MAX_DISTINCT_ROWS:
+        return "conditions"
+    n_columns, n_chains = extents.n_columns, extents.n_chains
+    is_wide = n_columns >= max(MANY_COLUMNS, MIN_CHAIN_LENGTH_OF_MANY * n_chains)
+    is_long = n_columns >= MIN_CHAIN_LENGTH * n_chains > 0
+    return "ranges" if is_wide or is_long else "conditions"
+
+
+def affordable_nodes(extents: Extents, branching: str) -> int:
+    """Count the nodes that a few seconds allow for: between 20 and 20,000.
+
+    Parameters
+    ----------
+    extents : Extents
+    branching : {"conditions", "ranges", "paper"}
+
+    Returns
+    -------
+    int
+        Fewer the more rows and conditions there are; the same on every machine.
+    """
+    if branching == "ranges":
+        work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
+    else:
+        work, per_node = AFFORDABLE_WORK, extents.n_propositions * extents.n_rows
+    return min(max(work // max(1, per_node), MIN_NODES), MAX_NODES)
+
+
+def resolve_node_limit(
+    limits: SearchLimits, extents: Extents, branching: str | None = None
+) -> int | None:
+    """Tell after how many nodes a search has to stop; "auto" is as many as it can afford.
+
+    Where `branching` is None, the search branches as :func:`choose_branching` says.
+    """
+    if limits.node_limit != "auto":
+        return limits.node_limit
+    return affordable_nodes(extents, branching or choose_branching(extents, limits.max_conditions))

@@ -1,0 +1,103 @@
+"""What a search gives back, and what can be seen of it while it runs.
+
+A :class:`SearchResult` is a query with the certificate of how good it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Callback", "SearchProgress", "SearchResult", "SearchStatus"]
+
+
+class SearchStatus(StrEnum):
+    """How a search ended."""
+
+    OPTIMAL = "optimal"
+    """The query's objective is proven to be the largest within the limits."""
+    APPROXIMATE = "approximate"
+    """Proven to reach at least the requested approximation factor."""
+    HEURISTIC = "heuristic"
+    """The method gives no proof; the bound holds for all queries nevertheless."""
+    NODE_LIMIT = "node_limit"
+    TIME_LIMIT = "time_limit"
+    INTERRUPTED = "interrupted"
+    """A callback asked to stop."""
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """A look at a running search."""
+
+    objective_value: float
+    """Of the best query so far."""
+    bound: float
+    """No query has a larger objective."""
+    n_nodes: int
+    """Nodes expanded so far."""
+    n_open: int
+    """Nodes waiting."""
+    seconds: float = 0.0
+    """Time spent so far."""
+    is_depth_first: bool = False
+    """Whether open nodes have used up their memory, so that the search goes down one path at a time
+    instead of taking the node with the largest bound. The bound then falls more slowly."""
+
+    @property
+    def nodes_per_second(self) -> float:
+        """Speed so far; 0 before there is one."""
+        return self.n_nodes / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def approximation_ratio(self) -> float:
+        """What share of the best possible objective is reached for certain."""
+        return _ratio(self.objective_value, self.bound)
+
+
+Callback = Callable[[SearchProgress], Any]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The best query found, with its certificate."""
+
+    query: tuple[int, ...]
+    """Proposition indices, ascending; () is the query that is always true."""
+    objective_value: float
+    bound: float
+    """No query within the limits on conditions and coverage has a larger objective."""
+    status: SearchStatus
+    counters: Mapping[str, int] = field(default_factory=dict)
+    """How much work was done: expanded ``nodes``, of them ``depth_first`` ones, ``leaves`` solved
+    without a node, ``evaluations``, and how often each pruning rule applied (bound or equivalence,
+    immediate or propagated)."""
+    seconds: float = 0.0
+    # How the search was run, not what it found: model files and comparisons leave it out.
+    branching: str | None = field(default=None, compare=False)
+    """How the optimal search branched: over ``conditions``, over ``ranges`` of thresholds or as in
+    the ``paper``. None for other searches."""
+    node_limit: int | None = field(default=None, compare=False)
+    """After how many nodes the search had to stop, also where that was left to "auto"; None if it
+    had no such limit."""
+
+    @property
+    def was_depth_first(self) -> bool:
+        """Whether open nodes used up their memory, so that the search went on depth-first."""
+        return self.counters.get("depth_first", 0) > 0
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the query is proven to be the best one."""
+        return self.status is SearchStatus.OPTIMAL
+
+    @property
+    def approximation_ratio(self) -> float:
+        """What share of the best possible objective is reached for certain."""
+        return _ratio(self.objective_value, self.bound)
+
+
+def _ratio(objective_value: float, bound: float) -> float:
+    return 1.0 if bound == 0.0 else objective_value / bound

@@ -1,0 +1,59 @@
+"""Predictions of one reading against those of the model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from estimators import ESTIMATORS, both, numeric_problem
+from laconic.data import tables
+
+
+@pytest.fixture
+def n_read(monkeypatch):
+    """Counts how often each column of a pandas table is read."""
+    counts = {}
+
+    def counted(name, series):
+        counts[name] = counts.get(name, 0) + 1
+        return column(name, series)
+
+    column = tables.pandas_column
+    monkeypatch.setattr(tables, "pandas_column", counted)
+    monkeypatch.setattr(tables, "MAX_CELLS_AT_ONCE", 0)
+    return counts
+
+
+@both
+def test_everything_is_what_the_model_says(task):
+    X, y = numeric_problem(task)
+    model = ESTIMATORS[task](n_rules=4, fit_intercept=True).fit(X, y)
+    predictions = model.predictions_for(X)
+    assert predictions.n_rows == len(X)
+    assert_array_equal(predictions.covered, model.ensemble_.covered(X))
+    assert_array_equal(predictions.raw, model.ensemble_.raw_predictions(X))
+    assert_array_equal(predictions.values, model.predict(X))
+    start, *stages = predictions.staged_raw()
+    assert_array_equal(start, np.full(len(X), model.ensemble_.intercept))
+    for stage, expected in zip(stages, model.ensemble_.staged_raw_predictions(X), strict=True):
+        assert_array_equal(stage, expected)
+    if task == "classifier":
+        assert_array_equal(predictions.probabilities, model.predict_proba(X).max(axis=1))
+        assert_array_equal(predictions.means, model.predict_proba(X)[:, 1])
+    else:
+        assert predictions.probabilities is None
+
+
+@both
+def test_columns_are_read_once(task, n_read):
+    X, y = numeric_problem(task)
+    model = ESTIMATORS[task](n_rules=4).fit(X, y)
+    names = ["x0", "x1", "x2"]
+    predictions = model.predictions_for(X)
+    frame = pd.DataFrame(X, columns=names)
+    n_read.clear()
+    with pytest.warns(UserWarning, match="feature names"):
+        told = model.explain(frame)
+    assert_array_equal(told.raw_predictions, predictions.raw)
+    assert len(str(told)) > 0
+    assert max(n_read.values()) == 1

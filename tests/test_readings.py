@@ -1,0 +1,70 @@
+"""Tables are read once: whatever is said about their rows, no column is extracted twice."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+
+from laconic.data import tables
+from laconic.estimators import RuleBoostingClassifier
+from reports import classifier, regressor
+
+
+@pytest.fixture
+def readings(monkeypatch):
+    """How often each column has been extracted, by its name."""
+    counts = Counter()
+
+    def counting(make_column):
+        def counted(name, cells):
+            counts[name] += 1
+            return make_column(name, cells)
+
+        return counted
+
+    for maker in ("array_column", "pandas_column", "series_column"):
+        monkeypatch.setattr(tables, maker, counting(getattr(tables, maker)))
+    return counts
+
+
+FORMS = {
+    "pandas": lambda X: X,
+    "polars": pl.from_pandas,
+    "rows": lambda X: X.astype(object).where(X.notna(), None).to_numpy().tolist(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_a_report_reads_every_column_once(readings, make, form):
+    model, X, y = make(100)
+    rows = FORMS[form](X)
+    readings.clear()
+    report = model.report(rows, y)
+    assert readings == dict.fromkeys(X.columns, 1)
+    report.to_html()
+    assert readings.total() == X.shape[1]
+
+
+def test_a_report_reads_every_column_of_an_array_once(readings):
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    model = RuleBoostingClassifier(n_rules=3).fit(X, X[:, 0] > X[:, 1])
+    readings.clear()
+    model.report(X, X[:, 0] > X[:, 1])
+    assert readings == {"x0": 1, "x1": 1, "x2": 1, "x3": 1}
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_an_explanation_reads_the_columns_of_rules_once(readings, make, form):
+    model, X, _ = make(100)
+    rows = FORMS[form](X)
+    readings.clear()
+    explanation = model.explain(rows)
+    assert str(explanation)
+    assert len(explanation.to_frame())
+    used = {proposition.feature for rule in model.ensemble_ for proposition in rule.query}
+    assert readings == dict.fromkeys(used, 1)
