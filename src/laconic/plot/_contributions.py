@@ -91,7 +91,7 @@ class ContributionDisplay(Display):
         ends = np.cumsum(steps)
         starts = [0.0, *ends[:-1]] if steps else []
         labels, widths = [*labels, "sum"], [*steps, told.raw_prediction]
-        # Bars that begin where others end leave room at the sides, as others do.
+        # Bars that begin where others end leave room left and right, as other bars do.
         self.ax_.use_sticky_edges = False
         self.bars_ = self.ax_.barh(
             range(len(labels)),
