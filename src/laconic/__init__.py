@@ -8,8 +8,13 @@ from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
-    from laconic.estimators import FitProgress, RuleBoostingClassifier, RuleBoostingRegressor
-    from laconic.export import load_model, save_model
+    from laconic.estimators import (
+        FitProgress,
+        RuleBoostingClassifier,
+        RuleBoostingRegressor,
+        load_model,
+        save_model,
+    )
 
 __all__ = [
     "FitProgress",
@@ -30,8 +35,8 @@ _MODULE_OF = {
     "FitProgress": "laconic.estimators",
     "RuleBoostingClassifier": "laconic.estimators",
     "RuleBoostingRegressor": "laconic.estimators",
-    "load_model": "laconic.export",
-    "save_model": "laconic.export",
+    "load_model": "laconic.estimators",
+    "save_model": "laconic.estimators",
 }
 
 

@@ -24,7 +24,7 @@ from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
-__all__ = ["RuleModel", "checked_table"]
+__all__ = ["RuleModel", "checked_table", "for_all_models"]
 
 
 class RuleModel(BaseEstimator):
@@ -49,6 +49,11 @@ class RuleModel(BaseEstimator):
     rule_coverages_: list[RuleCoverage]
     n_propositions_: int
     n_features_in_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for act in _ACTIONS:
+            act(cls)
 
     @property
     def loss_(self) -> Loss:
@@ -220,3 +225,16 @@ def checked_table(X: Any) -> Table:
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return table
+
+
+_ACTIONS: list[Callable[[type[RuleModel]], None]] = []
+
+
+def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
+    """Do something with every class of models, also with those that are yet to be imported."""
+    if act not in _ACTIONS:
+        _ACTIONS.append(act)
+    classes = RuleModel.__subclasses__()
+    for model in classes:
+        act(model)
+        classes += model.__subclasses__()

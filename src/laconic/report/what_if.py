@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from laconic.data.columns import Category
 from laconic.data.tables import Table
 from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.javascript import to_javascript
+from laconic.export import to_javascript
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
 

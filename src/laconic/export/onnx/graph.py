@@ -131,7 +131,7 @@ class ModelNodes:
 
     def mean(self, raw_prediction: str) -> str:
         """Raw prediction on the scale of the target."""
-        if not self.portable.is_logistic:
+        if self.portable.link == "identity":
             return raw_prediction
         # Not Sigmoid, which some runtimes approximate.
         node, one = self.graph.node, self._double(1.0)
@@ -197,8 +197,7 @@ class ModelNodes:
         return node("Not", [node("Or", [is_missing, is_equal])])
 
     def _categories(self, name: str) -> list[str]:
-        propositions = [p for rule in self.portable.ensemble for p in rule.query]
-        values = (p.value for p in propositions if p.feature == name)
+        values = (p.value for p in self.portable.propositions if p.feature == name)
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
     def _filled(self, column: str, kind: str, value: Any) -> str:

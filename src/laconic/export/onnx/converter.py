@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic._optional import import_extra
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.onnx import check_missing_text
-from laconic.export.onnx_graph import ModelNodes, element_type, encoded
+from laconic.explain.rule_model import RuleModel, for_all_models
+from laconic.export.onnx.graph import ModelNodes, element_type, encoded
+from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model
 
 __all__ = ["register_onnx_converters"]
@@ -36,6 +36,7 @@ def register_onnx_converters() -> None:
     --------
     >>> import numpy as np
     >>> import skl2onnx
+    >>> from laconic import RuleBoostingRegressor
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), [5, 5, 1, 1]
@@ -45,23 +46,27 @@ def register_onnx_converters() -> None:
     >>> [output.name for output in onnx_model.graph.output]
     ['variable']
     """
+    import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
+    for_all_models(_register)
+
+
+def _register(estimator: type[RuleModel]) -> None:
+    # What has no task of its own may inherit one, but need not predict as its parent does.
+    task = vars(estimator).get("task")
+    if task is None:
+        return
     skl2onnx = import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
+    class_options = {
+        "zipmap": [True, False, "columns"],
+        "output_class_labels": [False, True],
+        "nocl": [True, False],
+    }
     skl2onnx.update_registered_converter(
-        RuleBoostingClassifier,
-        "LaconicRuleBoostingClassifier",
-        _set_classifier_types,
-        _convert_classifier,
-        options={
-            "zipmap": [True, False, "columns"],
-            "output_class_labels": [False, True],
-            "nocl": [True, False],
-        },
-    )
-    skl2onnx.update_registered_converter(
-        RuleBoostingRegressor,
-        "LaconicRuleBoostingRegressor",
-        _set_regressor_types,
-        _convert_regressor,
+        estimator,
+        f"Laconic{estimator.__name__}",
+        _set_types,
+        _convert,
+        options=class_options if task.holds_classes else None,
     )
 
 
@@ -94,18 +99,17 @@ class _ContainerGraph:
         return name
 
 
-def _set_classifier_types(operator: Any) -> None:
+def _set_types(operator: Any) -> None:
     types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
     n_rows = operator.inputs[0].get_first_dimension()
-    is_text = operator.raw_operator.classes_.dtype.kind in "UO"
+    labels = operator.raw_operator.task_.labels
+    if labels is None:
+        operator.outputs[0].type = _number_type(operator)([n_rows, 1])
+        return
+    is_text = isinstance(labels[0], str)
     label_type = types.StringTensorType if is_text else types.Int64TensorType
     operator.outputs[0].type = label_type([n_rows])
     operator.outputs[1].type = _number_type(operator)([n_rows, 2])
-
-
-def _set_regressor_types(operator: Any) -> None:
-    n_rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type = _number_type(operator)([n_rows, 1])
 
 
 def _number_type(operator: Any) -> Any:
@@ -114,11 +118,14 @@ def _number_type(operator: Any) -> Any:
     return types.DoubleTensorType if is_double else types.FloatTensorType
 
 
-def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+def _convert(scope: Any, operator: Any, container: Any) -> None:
     portable = portable_model(operator.raw_operator)
     nodes, raw_prediction = _converted(portable, scope, operator, container)
-    probabilities = nodes.probabilities(nodes.mean(raw_prediction))
-    classes = portable.classes or ()
+    mean, classes = nodes.mean(raw_prediction), portable.classes
+    if classes is None:
+        _give_numbers(operator, container, mean, operator.outputs[0])
+        return
+    probabilities = nodes.probabilities(mean)
     if isinstance(classes[0], str):
         kind = "STRING"
     else:
@@ -126,12 +133,6 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     label = nodes.flat(nodes.classes(raw_prediction, kind, classes))
     container.add_node("Identity", [label], [operator.outputs[0].full_name])
     _give_numbers(operator, container, probabilities, operator.outputs[1])
-
-
-def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    portable = portable_model(operator.raw_operator)
-    nodes, raw_prediction = _converted(portable, scope, operator, container)
-    _give_numbers(operator, container, nodes.mean(raw_prediction), operator.outputs[0])
 
 
 def _converted(

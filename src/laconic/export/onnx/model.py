@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from laconic._optional import import_extra
-from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
-from laconic.export.onnx_graph import ModelNodes, OnnxGraph, element_type
-from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.explain import RuleModel
+from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
+from laconic.export.onnx.graph import ModelNodes, OnnxGraph, element_type
+from laconic.export.portable import PortableModel, portable_model
 
 __all__ = ["to_onnx"]
 
@@ -27,7 +28,7 @@ _OUTPUTS = ("raw_prediction", "prediction", "probabilities", "covered")
 
 
 def to_onnx(
-    model: Estimator,
+    model: RuleModel,
     *,
     inputs: OnnxInputs = "auto",
     numbers: OnnxNumbers = "double",
@@ -36,12 +37,12 @@ def to_onnx(
 ) -> Any:
     """Write a fitted model as an ONNX graph.
 
-    Before it is returned, the graph is checked by onnx, run on boundary rows by onnxruntime, and
+    Before it is returned, the graph is checked by onnx, run on edge rows by onnxruntime, and
     compared with the model.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
     inputs : {"auto", "columns", "tensor"}, default="auto"
         "columns" has one input per column that rules use, of shape (n_rows, 1) and with the name
@@ -191,7 +192,7 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
     """Refuse a text for missing values that is also a category."""
     if not isinstance(missing_text, str):
         raise TypeError(f"'missing_text' must be a str. Got {missing_text!r} instead.")
-    for proposition in (p for rule in portable.ensemble for p in rule.query):
+    for proposition in portable.propositions:
         if proposition.value == missing_text:
             raise ValueError(
                 "'missing_text' must be a text that no condition compares with. Got "
@@ -200,11 +201,11 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
 
 
 def _check_in_runtime(
-    model: Estimator, portable: PortableModel, made: Any, numbers: str, missing_text: str
+    model: RuleModel, portable: PortableModel, made: Any, numbers: str, missing_text: str
 ) -> None:
     rows = [
         {name: None if cell == missing_text else cell for name, cell in row.items()}
-        for row in boundary_rows(portable)
+        for row in edge_rows(portable)
     ]
     if numbers == "float":
         rows = [{name: as_single(cell) for name, cell in row.items()} for row in rows]

@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
 from laconic._optional import import_extra
-from laconic.export.edge_rows import boundary_rows, check_outputs, expected_outputs
-from laconic.export.portable import Estimator, PortableModel, portable_model
-from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite
-from laconic.export.sql_terms import SqlTerms
+from laconic.explain import RuleModel
+from laconic.export.edge_rows import check_outputs, edge_rows, expected_outputs
+from laconic.export.portable import PortableModel, portable_model
+from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite
+from laconic.export.sql.terms import SqlTerms
 
 __all__ = ["to_sql"]
 
@@ -18,7 +19,7 @@ SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
 
 
 def to_sql(
-    model: Estimator,
+    model: RuleModel,
     dialect: str,
     *,
     table: str | None = None,
@@ -29,13 +30,13 @@ def to_sql(
 ) -> str:
     """Write a fitted model as SQL.
 
-    Before it is returned, the statement is run on boundary rows and compared with the model: in
+    Before it is returned, the statement is run on edge rows and compared with the model: in
     SQLite for every dialect, and for DuckDB in DuckDB itself where that is installed. It is also
     parsed again, to make sure that every name and every text is whole.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
     dialect : str
         A dialect of sqlglot, such as "postgres", "duckdb", "sqlite", "bigquery" or "snowflake".
@@ -158,8 +159,8 @@ def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
     )
 
 
-def _check_in_databases(model: Estimator, portable: PortableModel, dialect: str) -> None:
-    rows = boundary_rows(portable)
+def _check_in_databases(model: RuleModel, portable: PortableModel, dialect: str) -> None:
+    rows = edge_rows(portable)
     expected = expected_outputs(model, rows)
     actual = run_sqlite(portable, select_for_checks(portable, "sqlite"), rows)
     check_outputs("SQL (run in SQLite)", rows, expected, actual)
@@ -231,12 +232,7 @@ def _checked_columns(portable: PortableModel, columns: Mapping[str, str]) -> Map
                 "The keys of 'columns' must be features of the model. "
                 f"Got {name!r}, which is none. Check the spelling."
             )
-    texts = [
-        *(columns.get(name, name) for name in portable.kinds),
-        *(p.value for rule in portable.ensemble for p in rule.query if isinstance(p.value, str)),
-        *(name for name in portable.classes or () if isinstance(name, str)),
-    ]
-    for text in texts:
+    for text in [*(columns.get(name, name) for name in portable.kinds), *portable.texts]:
         if "\0" in text:
             raise ValueError(
                 f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."

@@ -1,4 +1,4 @@
-"""Single entries of a model that comes from elsewhere: what they must be, and what is said if not.
+"""Single entries of a file from elsewhere: what they must be, and what is said if they are not.
 
 Every function takes a value and the path of its entry, and raises a ValueError that names both.
 """
@@ -15,6 +15,7 @@ from laconic.data.columns import Category
 __all__ = [
     "check_has",
     "check_keys",
+    "is_unicode",
     "read_amount",
     "read_bool",
     "read_category",
@@ -42,10 +43,14 @@ def read_category(value: Any, path: str) -> Category:
 
 def read_text(value: Any, path: str) -> str:
     """Return a text that has UTF-8."""
-    # Half a surrogate pair can be written in JSON, but is no character and has no UTF-8.
-    is_text = isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
+    is_text = isinstance(value, str) and is_unicode(value)
     require(is_text, path, "a string of Unicode characters", value)
     return str(value)
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text has no half of a surrogate pair, which is no character."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def read_bool(value: Any, path: str) -> bool:

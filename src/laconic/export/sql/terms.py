@@ -78,7 +78,7 @@ class SqlTerms:
     def mean(self, raw_prediction: Any) -> Any:
         """Raw prediction on the scale of the target: a mean or a probability."""
         exp = self._exp
-        if not self.portable.is_logistic:
+        if self.portable.link == "identity":
             return raw_prediction
         is_name = isinstance(raw_prediction, exp.Column)
         exponent = exp.Neg(this=raw_prediction if is_name else exp.Paren(this=raw_prediction))

@@ -1,17 +1,13 @@
-"""Models as plain values: what a file holds, checked entry by entry when it is read."""
+"""What a file holds: a model as plain values, checked entry by entry when it is read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from laconic.data.columns import Category
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.checks import (
+from laconic.data.entries import (
     check_has,
     check_keys,
     read_amount,
@@ -24,8 +20,9 @@ from laconic.export.checks import (
     read_whole,
     require,
 )
-from laconic.export.portable import LOSS_NAMES, Estimator, checked_estimator, loss_name
-from laconic.losses import LogisticLoss, SquaredLoss, get_loss
+from laconic.explain import RuleModel
+from laconic.export.portable import checked_model, named_loss
+from laconic.losses import NAMED_LOSSES
 from laconic.model.conditions import (
     MISSING_RELATIONS,
     RELATIONS,
@@ -35,18 +32,12 @@ from laconic.model.conditions import (
 )
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
-from laconic.tasks import Classification, Regression
+from laconic.tasks import TASKS, Task
 
-__all__ = ["model_from_dict", "model_to_dict"]
+__all__ = ["VERSION", "SavedModel", "model_to_dict", "read_dict"]
 
 FORMAT = "laconic-model"
 VERSION = 1
-
-_ESTIMATORS: dict[str, type[Estimator]] = {
-    "classification": RuleBoostingClassifier,
-    "regression": RuleBoostingRegressor,
-}
-_DEFAULT_LOSSES = {"classification": LogisticLoss.name, "regression": SquaredLoss.name}
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
@@ -54,12 +45,33 @@ _KEYS = (
 )
 
 
-def model_to_dict(estimator: Estimator) -> dict[str, Any]:
+@dataclass(frozen=True)
+class SavedModel:
+    """All that a file tells about a model.
+
+    Parameters
+    ----------
+    task : Task
+        With one of the named losses.
+    ensemble : RuleEnsemble
+    search_results : list of SearchResult
+        A certificate per rule.
+    has_feature_names : bool
+        Whether the names of the columns came with the training table.
+    """
+
+    task: Task
+    ensemble: RuleEnsemble
+    search_results: list[SearchResult]
+    has_feature_names: bool
+
+
+def model_to_dict(model: RuleModel) -> dict[str, Any]:
     """Describe a fitted model by plain values, as a file does.
 
     Parameters
     ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -69,31 +81,27 @@ def model_to_dict(estimator: Estimator) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from laconic import RuleBoostingRegressor
     >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> data = model_to_dict(model)
     >>> data["rules"][0]["conditions"]
     [{'feature': 'x0', 'relation': '<=', 'value': 2.0}]
     """
-    checked_estimator(estimator)
-    ensemble, results = estimator.ensemble_, estimator.search_results_
+    ensemble, results = checked_model(model).ensemble_, model.search_results_
     if len(ensemble) != len(results):
         raise ValueError(
             "A saved model needs one certificate per rule. Got "
             f"{len(ensemble)} rules in 'ensemble_' and {len(results)} in 'search_results_'. "
             "Change both or neither; ensemble_.to_frame() gives the rules as a table."
         )
-    task = "classification" if isinstance(estimator, RuleBoostingClassifier) else "regression"
-    data: dict[str, Any] = {
+    data = {
         "format": FORMAT,
         "version": VERSION,
-        "task": task,
-        "loss": loss_name(estimator.loss_),
-    }
-    if isinstance(estimator, RuleBoostingClassifier):
-        data["classes"] = estimator.classes_.tolist()
-    data |= {
+        "task": model.task_.name,
+        "loss": named_loss(model.loss_).name,
+        **model.task_.to_dict(),
         "feature_names": list(ensemble.feature_names or ()),
-        "has_feature_names": hasattr(estimator, "feature_names_in_"),
+        "has_feature_names": hasattr(model, "feature_names_in_"),
         "intercept": ensemble.intercept,
         "rules": [
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
@@ -108,8 +116,8 @@ def model_to_dict(estimator: Estimator) -> dict[str, Any]:
     return data
 
 
-def model_from_dict(data: Mapping[str, Any]) -> Estimator:
-    """Make a fitted estimator from what `model_to_dict` returned.
+def read_dict(data: Any) -> SavedModel:
+    """Read what `model_to_dict` returned.
 
     Parameters
     ----------
@@ -118,19 +126,12 @@ def model_from_dict(data: Mapping[str, Any]) -> Estimator:
 
     Returns
     -------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        With the default parameters, except for a loss that is not the default.
+    saved : SavedModel
 
     Raises
     ------
     ValueError
         If an entry is missing, unknown or not what it must be.
-
-    Examples
-    --------
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    >>> model_from_dict(model_to_dict(model)).predict([[2], [3]])
-    array([4., 0.])
     """
     try:
         version = _read_version(data)
@@ -176,11 +177,11 @@ def _read_version(data: Any) -> int:
     return version
 
 
-def _read_model(data: Any) -> Estimator:
+def _read_model(data: Any) -> SavedModel:
     check_has(data, "", ("task",))
-    task = read_choice(data["task"], "task", _ESTIMATORS)
-    check_keys(data, "", _KEYS if task == "regression" else (*_KEYS, "classes"))
-    loss = read_choice(data["loss"], "loss", LOSS_NAMES.values())
+    task = TASKS[read_choice(data["task"], "task", TASKS)]
+    check_keys(data, "", (*_KEYS, *task.entries))
+    loss = NAMED_LOSSES[read_choice(data["loss"], "loss", NAMED_LOSSES)]
     feature_names = _read_feature_names(data["feature_names"])
     rules = [
         _read_rule(rule, f"rules[{position}]", feature_names)
@@ -188,20 +189,12 @@ def _read_model(data: Any) -> Estimator:
     ]
     intercept = read_number(data["intercept"], "intercept")
     _check_sum_of_weights(intercept, [rule for rule, _ in rules])
-    estimator = _ESTIMATORS[task]()
-    named = get_loss(loss)
-    if loss != _DEFAULT_LOSSES[task]:
-        estimator.set_params(loss=named)
-    if task == "classification":
-        estimator.task_ = Classification(named, _read_classes(data["classes"]))
-    else:
-        estimator.task_ = Regression(named)
-    estimator.ensemble_ = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
-    estimator.search_results_ = [result for _, result in rules]
-    estimator.n_features_in_ = len(feature_names)
-    if read_bool(data["has_feature_names"], "has_feature_names"):
-        estimator.feature_names_in_ = np.array(feature_names, dtype=object)
-    return estimator
+    return SavedModel(
+        task.from_dict(data, loss),
+        RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names),
+        [result for _, result in rules],
+        read_bool(data["has_feature_names"], "has_feature_names"),
+    )
 
 
 def _check_sum_of_weights(intercept: float, rules: Collection[Rule]) -> None:
@@ -223,21 +216,6 @@ def _read_feature_names(value: Any) -> tuple[str, ...]:
         require(is_new, f"feature_names[{position}]", "different from all before it", name)
         known.add(name)
     return tuple(names)
-
-
-def _read_classes(value: Any) -> NDArray[Any]:
-    classes = read_list(value, "classes")
-    require(len(classes) == 2, "classes", "a list of two classes", value)
-    for position, name in enumerate(classes):
-        read_category(name, f"classes[{position}]")
-    kinds = {_kind(name) for name in classes}
-    require(len(kinds) == 1, "classes", "two strings, two booleans or two numbers", value)
-    # The order of scikit-learn, which tools around estimators rely on.
-    require(classes[0] < classes[1], "classes", "two different classes in ascending order", value)
-    array = np.array(classes)
-    is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes
-    require(is_exact, "classes", "values that a NumPy array can hold unchanged", value)
-    return array
 
 
 def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:
@@ -285,9 +263,3 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
         },
         read_amount(data["seconds"], f"{path}.seconds"),
     )
-
-
-def _kind(category: Category) -> str:
-    if isinstance(category, str):
-        return "string"
-    return "boolean" if isinstance(category, bool) else "number"
