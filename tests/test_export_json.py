@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from exports import fitted_classifier, fitted_regressor, small_model
+from laconic.data.entries import read_text
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.contents import read_dict
-from laconic.losses import LogisticLoss
+from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchStatus
-from laconic.tasks import Classification
+from laconic.tasks import TASKS, Classification, Regression
 
 SCHEMA = json.loads((files("laconic.export.json") / "model-1.schema.json").read_text("utf-8"))
 
@@ -198,3 +199,34 @@ def test_what_could_not_be_loaded_is_not_saved():
     model.task_ = Classification(LogisticLoss(), np.array([b"no", b"yes"]))
     with pytest.raises(ValueError, match=r"cannot be saved\. classes\[0\] must be a string"):
         model_to_dict(model)
+
+
+class Counts(Regression):
+    name = "counts"
+    entries = ("unit",)
+
+    def __init__(self, loss, unit):
+        super().__init__(loss)
+        self.unit = unit
+
+    def to_dict(self):
+        return {"unit": self.unit}
+
+    @classmethod
+    def from_dict(cls, data, loss):
+        return cls(loss, read_text(data["unit"], "unit"))
+
+
+def test_a_task_says_which_entries_it_has(monkeypatch):
+    monkeypatch.setitem(TASKS, Counts.name, Counts)
+    model = fitted_regressor()
+    model.task_ = Counts(SquaredLoss(), "visits")
+    data = model_to_dict(model)
+    assert list(data)[2:5] == ["task", "loss", "unit"]
+    saved = read_dict(data)
+    assert (type(saved.task), saved.task.unit) == (Counts, "visits")
+    assert saved.ensemble == model.ensemble_
+    with pytest.raises(ValueError, match="unit must be a string"):
+        read_dict(data | {"unit": 3})
+    with pytest.raises(ValueError, match="must have the key 'unit'"):
+        read_dict({key: value for key, value in data.items() if key != "unit"})

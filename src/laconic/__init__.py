@@ -31,19 +31,13 @@ __all__ = [
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
 # when it is first asked for.
-_MODULE_OF = {
-    "FitProgress": "laconic.estimators",
-    "RuleBoostingClassifier": "laconic.estimators",
-    "RuleBoostingRegressor": "laconic.estimators",
-    "load_model": "laconic.estimators",
-    "save_model": "laconic.estimators",
-}
+_LAZY_MODULE = "laconic.estimators"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    value = getattr(import_module(_LAZY_MODULE), name)
     globals()[name] = value
     return value
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
 from laconic.data.columns import Category
 
@@ -27,6 +27,8 @@ __all__ = [
     "require",
     "shown",
 ]
+
+Item = TypeVar("Item")
 
 
 def read_category(value: Any, path: str) -> Category:
@@ -86,10 +88,10 @@ def read_choice(value: Any, path: str, choices: Collection[str]) -> str:
     return str(value)
 
 
-def read_list(value: Any, path: str) -> list[Any]:
-    """Return a list."""
+def read_list(value: Any, path: str, read_item: Callable[[Any, str], Item]) -> list[Item]:
+    """Return a list, each item of which is read by a function that takes it and its path."""
     require(isinstance(value, list), path, "a JSON array", value)
-    return list(value)
+    return [read_item(item, f"{path}[{position}]") for position, item in enumerate(value)]
 
 
 def check_keys(data: Any, path: str, keys: Collection[str]) -> None:

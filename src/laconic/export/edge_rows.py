@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from laconic.data.tables import as_table
 from laconic.explain import Predictions, RuleModel
-from laconic.export.portable import PortableModel
+from laconic.export.portable import PortableModel, by_feature
 from laconic.model.conditions import Proposition
-from laconic.model.rules import Rule
 
 __all__ = ["Outputs", "check_outputs", "edge_rows", "edge_values", "expected_outputs"]
 
@@ -76,18 +75,18 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
     for rule in portable.ensemble:
         # The thresholds of other rules are on one side of its own, as are the extremes.
-        cells = {
-            name: _cells(portable.kinds[name], [p for p in rule.query if p.feature == name])
-            for name in dict.fromkeys(proposition.feature for proposition in rule.query)
-        }
-        covered = mixed_row() | _covered_cells(rule, cells)
+        conditions = by_feature(rule.query)
+        cells = {name: _cells(portable.kinds[name], given) for name, given in conditions.items()}
+        covered = mixed_row()
+        for name, given in conditions.items():
+            covered[name] = _covered_cell(name, cells[name], given)
         rows += [covered | {name: cell} for name in cells for cell in cells[name]]
     return rows
 
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    return _cells(portable.kinds[name], [p for p in portable.propositions if p.feature == name])
+    return _cells(portable.kinds[name], by_feature(portable.propositions)[name])
 
 
 def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
@@ -106,15 +105,11 @@ def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
     return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
 
 
-def _covered_cells(rule: Rule, cells: dict[str, list[Any]]) -> dict[str, Any]:
-    """Find a cell for each column of a rule that fulfils its conditions, if there is one."""
-    found = {}
-    for name, values in cells.items():
-        column = as_table([[cell] for cell in values], [name]).column(name)
-        conditions = [p for p in rule.query if p.feature == name]
-        is_covered = np.all([p.covered_in(column) for p in conditions], axis=0)
-        found[name] = values[int(np.argmax(is_covered))]
-    return found
+def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Proposition]) -> Any:
+    """Find a cell of a column that fulfils all conditions, if there is one."""
+    column = as_table([[cell] for cell in cells], [name]).column(name)
+    is_covered = np.all([condition.covered_in(column) for condition in conditions], axis=0)
+    return cells[int(np.argmax(is_covered))]
 
 
 def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Outputs:

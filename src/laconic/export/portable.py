@@ -6,7 +6,7 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +19,14 @@ from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["PortableModel", "checked_model", "named_loss", "portable_model"]
+__all__ = [
+    "PortableModel",
+    "by_feature",
+    "checked_model",
+    "largest_raw_prediction",
+    "named_loss",
+    "portable_model",
+]
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
 
@@ -64,11 +71,6 @@ class PortableModel:
         values = [*(proposition.value for proposition in self.propositions), *(self.classes or ())]
         return [value for value in values if isinstance(value, str)]
 
-    @property
-    def largest_raw_prediction(self) -> float:
-        """Number that no raw prediction exceeds, whatever its sign."""
-        return abs(self.ensemble.intercept) + sum(abs(rule.weight) for rule in self.ensemble)
-
 
 def portable_model(model: RuleModel) -> PortableModel:
     """Take from a fitted model what an export needs.
@@ -93,11 +95,10 @@ def portable_model(model: RuleModel) -> PortableModel:
     """
     ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
-    values: dict[str, list[Category | None]] = {}
-    for proposition in (proposition for rule in ensemble for proposition in rule.query):
-        values.setdefault(proposition.feature, []).append(proposition.value)
-    kinds = {name: _kind(name, values[name]) for name in names if name in values}
-    for text in (*kinds, *(value for name in kinds for value in values[name])):
+    propositions = [proposition for rule in ensemble for proposition in rule.query]
+    conditions = by_feature(propositions)
+    kinds = {name: _kind(name, conditions[name]) for name in names if name in conditions}
+    for text in (*kinds, *(proposition.value for proposition in propositions)):
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
                 "The names and categories of an exported model must be Unicode text. Got "
@@ -114,6 +115,19 @@ def portable_model(model: RuleModel) -> PortableModel:
         None if labels is None else tuple(labels),
         kinds,
     )
+
+
+def by_feature(propositions: Iterable[Proposition]) -> dict[str, list[Proposition]]:
+    """Group conditions by the column that they are about."""
+    grouped: dict[str, list[Proposition]] = {}
+    for proposition in propositions:
+        grouped.setdefault(proposition.feature, []).append(proposition)
+    return grouped
+
+
+def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
+    """Bound all raw predictions, whatever their sign."""
+    return abs(ensemble.intercept) + sum(abs(rule.weight) for rule in ensemble)
 
 
 def checked_model(model: Any) -> RuleModel:
@@ -140,8 +154,8 @@ def named_loss(loss: Loss) -> NamedLoss:
     return named
 
 
-def _kind(name: str, values: Sequence[Category | None]) -> Kind:
-    types = {type(value) for value in values if value is not None}
+def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
+    types = {type(condition.value) for condition in conditions if condition.value is not None}
     if str in types and len(types) > 1:
         raise ValueError(
             "The conditions of a feature must compare with text or with numbers. Those of "

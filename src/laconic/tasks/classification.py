@@ -228,10 +228,8 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
 
 
 def _read_classes(value: Any) -> NDArray[Any]:
-    classes = read_list(value, "classes")
+    classes: list[Any] = read_list(value, "classes", read_category)
     require(len(classes) == 2, "classes", "a list of two classes", value)
-    for position, name in enumerate(classes):
-        read_category(name, f"classes[{position}]")
     kinds = {(isinstance(name, str), isinstance(name, bool)) for name in classes}
     require(len(kinds) == 1, "classes", "two strings, two booleans or two numbers", value)
     # The order of scikit-learn, which tools around estimators rely on.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from laconic.data.entries import (
@@ -21,7 +21,7 @@ from laconic.data.entries import (
     require,
 )
 from laconic.explain import RuleModel
-from laconic.export.portable import checked_model, named_loss
+from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES
 from laconic.model.conditions import (
     MISSING_RELATIONS,
@@ -47,23 +47,13 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class SavedModel:
-    """All that a file tells about a model.
-
-    Parameters
-    ----------
-    task : Task
-        With one of the named losses.
-    ensemble : RuleEnsemble
-    search_results : list of SearchResult
-        A certificate per rule.
-    has_feature_names : bool
-        Whether the names of the columns came with the training table.
-    """
+    """All that a file tells about a model."""
 
     task: Task
     ensemble: RuleEnsemble
     search_results: list[SearchResult]
     has_feature_names: bool
+    """Whether the names of the columns came with the training table."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -117,22 +107,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
 
 
 def read_dict(data: Any) -> SavedModel:
-    """Read what `model_to_dict` returned.
-
-    Parameters
-    ----------
-    data : dict
-        Every entry is checked.
-
-    Returns
-    -------
-    saved : SavedModel
-
-    Raises
-    ------
-    ValueError
-        If an entry is missing, unknown or not what it must be.
-    """
+    """Read what `model_to_dict` returned, and refuse what is missing, unknown or wrong."""
     try:
         version = _read_version(data)
         if version == VERSION:
@@ -146,14 +121,6 @@ def read_dict(data: Any) -> SavedModel:
 
 
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
-    conditions = [
-        {
-            "feature": proposition.feature,
-            "relation": proposition.relation,
-            "value": proposition.value,
-        }
-        for proposition in rule.query
-    ]
     bound = float(result.bound)
     certificate = {
         "query": [int(index) for index in result.query],
@@ -164,6 +131,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "counters": {name: int(count) for name, count in result.counters.items()},
         "seconds": float(result.seconds),
     }
+    conditions = [asdict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
 
 
@@ -183,32 +151,25 @@ def _read_model(data: Any) -> SavedModel:
     check_keys(data, "", (*_KEYS, *task.entries))
     loss = NAMED_LOSSES[read_choice(data["loss"], "loss", NAMED_LOSSES)]
     feature_names = _read_feature_names(data["feature_names"])
-    rules = [
-        _read_rule(rule, f"rules[{position}]", feature_names)
-        for position, rule in enumerate(read_list(data["rules"], "rules"))
-    ]
+    rules = read_list(
+        data["rules"], "rules", lambda rule, path: _read_rule(rule, path, feature_names)
+    )
     intercept = read_number(data["intercept"], "intercept")
-    _check_sum_of_weights(intercept, [rule for rule, _ in rules])
+    ensemble = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
+    # Otherwise a row may get an infinite prediction, or NaN from two infinities.
+    total = largest_raw_prediction(ensemble)
+    required = "an array whose absolute weights have a finite sum with the intercept"
+    require(math.isfinite(total), "rules", required, total)
     return SavedModel(
         task.from_dict(data, loss),
-        RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names),
+        ensemble,
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
     )
 
 
-def _check_sum_of_weights(intercept: float, rules: Collection[Rule]) -> None:
-    """Check that no row can get an infinite prediction, or NaN from two infinities."""
-    total = abs(intercept) + sum(abs(rule.weight) for rule in rules)
-    required = "an array whose absolute weights have a finite sum with the intercept"
-    require(math.isfinite(total), "rules", required, total)
-
-
 def _read_feature_names(value: Any) -> tuple[str, ...]:
-    names = [
-        read_text(name, f"feature_names[{position}]")
-        for position, name in enumerate(read_list(value, "feature_names"))
-    ]
+    names = read_list(value, "feature_names", read_text)
     require(len(names) > 0, "feature_names", "a list of at least one name", value)
     known: set[str] = set()
     for position, name in enumerate(names):
@@ -220,10 +181,11 @@ def _read_feature_names(value: Any) -> tuple[str, ...]:
 
 def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:
     check_keys(data, path, ("weight", "conditions", "certificate"))
-    conditions = [
-        _read_condition(condition, f"{path}.conditions[{position}]", feature_names)
-        for position, condition in enumerate(read_list(data["conditions"], f"{path}.conditions"))
-    ]
+    conditions = read_list(
+        data["conditions"],
+        f"{path}.conditions",
+        lambda condition, path: _read_condition(condition, path, feature_names),
+    )
     weight = read_number(data["weight"], f"{path}.weight")
     result = _read_certificate(data["certificate"], f"{path}.certificate")
     return Rule(Query(tuple(conditions)), weight), result
@@ -246,14 +208,10 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
     check_keys(data, path, keys)
-    query = [
-        read_whole(index, f"{path}.query[{position}]")
-        for position, index in enumerate(read_list(data["query"], f"{path}.query"))
-    ]
     counters = data["counters"]
     require(isinstance(counters, dict), f"{path}.counters", "a JSON object", counters)
     return SearchResult(
-        tuple(query),
+        tuple(read_list(data["query"], f"{path}.query", read_whole)),
         read_amount(data["objective_value"], f"{path}.objective_value"),
         math.inf if data["bound"] is None else read_amount(data["bound"], f"{path}.bound"),
         SearchStatus(read_choice(data["status"], f"{path}.status", list(SearchStatus))),

@@ -70,15 +70,7 @@ def model_schema() -> dict[str, Any]:
 
 
 def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a JSON file, whole or not at all.
-
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted, with one of the named losses.
-    path : path-like
-        Where to write. An existing file is replaced.
-    """
+    """Write a fitted model to a file, which is replaced when the new one is complete."""
     content = to_json(model).encode()
     # Through a link to the file it stands for; replacing would turn the link into a file.
     path = Path(path).resolve()
@@ -104,22 +96,7 @@ def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> SavedModel:
-    """Read what `write_model` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-
-    Returns
-    -------
-    saved : SavedModel
-
-    Raises
-    ------
-    ValueError
-        If the file is not a complete and valid model. The message names the entry.
-    """
+    """Read a file that `write_model` wrote; the message names what is not as it must be."""
     with Path(path).open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)
     try:

@@ -46,8 +46,12 @@ def register_onnx_converters() -> None:
     >>> [output.name for output in onnx_model.graph.output]
     ['variable']
     """
-    import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
+    _skl2onnx()
     for_all_models(_register)
+
+
+def _skl2onnx() -> Any:
+    return import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
 
 
 def _register(estimator: type[RuleModel]) -> None:
@@ -55,13 +59,12 @@ def _register(estimator: type[RuleModel]) -> None:
     task = vars(estimator).get("task")
     if task is None:
         return
-    skl2onnx = import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
     class_options = {
         "zipmap": [True, False, "columns"],
         "output_class_labels": [False, True],
         "nocl": [True, False],
     }
-    skl2onnx.update_registered_converter(
+    _skl2onnx().update_registered_converter(
         estimator,
         f"Laconic{estimator.__name__}",
         _set_types,
@@ -100,22 +103,25 @@ class _ContainerGraph:
 
 
 def _set_types(operator: Any) -> None:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    types = _data_types()
+    number_type = types.DoubleTensorType if _is_double(operator) else types.FloatTensorType
     n_rows = operator.inputs[0].get_first_dimension()
     labels = operator.raw_operator.task_.labels
     if labels is None:
-        operator.outputs[0].type = _number_type(operator)([n_rows, 1])
+        operator.outputs[0].type = number_type([n_rows, 1])
         return
     is_text = isinstance(labels[0], str)
     label_type = types.StringTensorType if is_text else types.Int64TensorType
     operator.outputs[0].type = label_type([n_rows])
-    operator.outputs[1].type = _number_type(operator)([n_rows, 2])
+    operator.outputs[1].type = number_type([n_rows, 2])
 
 
-def _number_type(operator: Any) -> Any:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
-    is_double = isinstance(operator.inputs[0].type, types.DoubleTensorType)
-    return types.DoubleTensorType if is_double else types.FloatTensorType
+def _data_types() -> Any:
+    return import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+
+
+def _is_double(operator: Any) -> bool:
+    return isinstance(operator.inputs[0].type, _data_types().DoubleTensorType)
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
@@ -139,30 +145,27 @@ def _converted(
     portable: PortableModel, scope: Any, operator: Any, container: Any
 ) -> tuple[ModelNodes, str]:
     check_missing_text(portable, _MISSING_TEXT)
-    graph = _ContainerGraph(scope, container)
-    nodes = ModelNodes(portable, graph, _MISSING_TEXT)
+    nodes = ModelNodes(portable, _ContainerGraph(scope, container), _MISSING_TEXT)
     columns = _columns(operator)
     if len(columns) != len(portable.feature_names):
         raise ValueError(
             f"The graph must give the {len(portable.feature_names)} columns that the estimator was "
             f"fitted on. Got {len(columns)}. Check the 'initial_types'."
         )
-    tensors = {}
     for name, (variable, position, is_text) in zip(portable.feature_names, columns, strict=True):
         if name in portable.kinds:
             _check_type(name, portable.kinds[name], is_text)
-            index = graph.constant("INT64", [1], [position])
-            tensors[name] = graph.node("Gather", [variable, index], axis=1)
-            (nodes.set_text if is_text else nodes.set_numbers)(name, tensors[name])
-    first = graph.node("Gather", [columns[0][0], graph.constant("INT64", [1], [0])], axis=1)
+            tensor = nodes.column_of(variable, position)
+            (nodes.set_text if is_text else nodes.set_numbers)(name, tensor)
+    first = nodes.column_of(columns[0][0], 0)
     return nodes, nodes.raw_prediction(first, nodes.covered(first))
 
 
 def _columns(operator: Any) -> list[tuple[str, int, bool]]:
     """Name of a tensor, position in it and whether it is of text, for each column."""
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    text_type = _data_types().StringTensorType
     return [
-        (variable.full_name, position, isinstance(variable.type, types.StringTensorType))
+        (variable.full_name, position, isinstance(variable.type, text_type))
         for variable in operator.inputs
         for position in range(variable.type.shape[1])
     ]
@@ -187,7 +190,5 @@ def _whole_class(name: Any) -> int:
 
 
 def _give_numbers(operator: Any, container: Any, tensor: str, output: Any) -> None:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
-    is_double = _number_type(operator) is types.DoubleTensorType
-    kind = element_type("DOUBLE" if is_double else "FLOAT")
+    kind = element_type("DOUBLE" if _is_double(operator) else "FLOAT")
     container.add_node("Cast", [tensor], [output.full_name], to=kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from laconic.export.portable import PortableModel
@@ -42,8 +43,4 @@ def program_data(portable: PortableModel) -> dict[str, Any]:
 
 def _condition(proposition: Proposition) -> dict[str, Any]:
     value = proposition.value
-    return {
-        "feature": proposition.feature,
-        "relation": proposition.relation,
-        "value": float(value) if isinstance(value, bool) else value,
-    }
+    return asdict(proposition) | {"value": float(value) if isinstance(value, bool) else value}
