@@ -189,7 +189,7 @@ class Scorecard:
             yield f"{total:>6}  {mean:.3f}"
 
     def _cost_lines(self) -> Iterator[str]:
-        # What is but a rounding error of floating point numbers is nothing to worry about.
+        # Rounding errors of floating point numbers are nothing to worry about.
         deviation = self.max_deviation if self.max_deviation > _NOTHING * self.unit else 0.0
         yield (
             f"One point is {self.unit:.4g} of the raw prediction. Rounding changes that by at most "
@@ -287,7 +287,7 @@ def _rounded(model: RuleModel, max_points: int) -> Scorecard:
     # A query that occurs twice would be rounded twice.
     ensemble = model.ensemble_.consolidate()
     largest = max((abs(rule.weight) for rule in ensemble), default=0.0) or 1.0
-    # Next to a huge intercept, rules make no difference, and its points shall stay readable.
+    # Next to a huge intercept, rules make no difference, and its points should stay readable.
     largest = max(largest, abs(ensemble.intercept) / _MAX_BASE, sys.float_info.min * max_points)
     best: tuple[int, tuple[int, ...], float] = (0, (), 1.0)
     best_deviation = math.inf

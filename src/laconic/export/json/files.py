@@ -23,7 +23,7 @@ __all__ = ["model_schema", "read_model", "to_json", "write_model"]
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# A hundred thousand rules. Whatever is larger is no model that someone wants to read.
+# Enough for a hundred thousand rules; nobody wants to read a larger model.
 MAX_BYTES = 2**26
 
 

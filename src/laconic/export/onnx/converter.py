@@ -183,7 +183,7 @@ def _check_type(name: str, kind: str, is_text: bool) -> None:
 def _whole_class(name: Any) -> int:
     if name != int(name):
         raise ValueError(
-            f"skl2onnx knows classes that are text or whole numbers. Got the class {name!r}. "
+            f"skl2onnx takes classes that are text or whole numbers. Got the class {name!r}. "
             "Fit the model with one of these, or use laconic.export.to_onnx."
         )
     return int(name)

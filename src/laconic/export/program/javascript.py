@@ -11,7 +11,7 @@ from laconic.export.program.data import program_data
 
 __all__ = ["to_javascript"]
 
-# JavaScript knows no integers beyond this one, only the nearest doubles.
+# JavaScript has no integers beyond this one, only the nearest doubles.
 _MAX_SAFE_INTEGER = 2**53 - 1
 
 

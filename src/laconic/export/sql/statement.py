@@ -138,7 +138,7 @@ def _written(tree: Any, dialect: str) -> str:
 
 
 def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
-    """Tell whether a database reads the names and texts of the tree, and no statement more."""
+    """Tell whether a database reads the names and texts of the tree, and no further statement."""
     exp = sqlglot().exp
     text = sql if isinstance(tree, exp.Select) else f"SELECT {sql}"
     try:

@@ -123,7 +123,7 @@ class SqlTerms:
         if self.dialect != "sqlite":
             return self._as_double(exp.Literal.string(repr(number)))
         text = _decimal_text(number)
-        # Its way to read decimals is off by one bit now and then.
+        # It reads some decimals as the double next to theirs.
         if text is not None and _reads_in_sqlite(number):
             return self._literal(f"{text}.0" if "." not in text else text)
         return self._product(number)
