@@ -9,7 +9,7 @@ import pytest
 
 from commands import PROGRAM, fit_client
 from laconic import __version__, load_model
-from laconic.export import model_from_dict
+from laconic.estimators import model_from_dict
 
 
 def test_version_and_help(run):

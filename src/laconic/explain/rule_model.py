@@ -25,7 +25,7 @@ from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
-__all__ = ["RuleModel", "checked_table", "first_rules"]
+__all__ = ["RuleModel", "checked_table", "first_rules", "for_all_models"]
 
 
 class RuleModel(BaseEstimator):
@@ -52,6 +52,11 @@ class RuleModel(BaseEstimator):
     n_features_in_: int
     # A table that was read already; only the copies that `first_rules` makes have one.
     _known: tuple[Any, Table] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for act in _ACTIONS:
+            act(cls)
 
     @property
     def loss_(self) -> Loss:
@@ -258,3 +263,16 @@ def checked_table(X: Any) -> Table:
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return table
+
+
+_ACTIONS: list[Callable[[type[RuleModel]], None]] = []
+
+
+def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
+    """Do something with every class of models, also with those that are yet to be imported."""
+    if act not in _ACTIONS:
+        _ACTIONS.append(act)
+    classes = RuleModel.__subclasses__()
+    for model in classes:
+        act(model)
+        classes += model.__subclasses__()
