@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import cyclopts
 
-import laconic
 from laconic.cli import columns, files, inputs, options, screen
-from laconic.cli import target as targets
+from laconic.cli.exits import CommandError
 
+# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.explain.rule_model import RuleModel
+
+__all__ = ["export"]
 
 Target: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
 
@@ -32,7 +34,7 @@ _FORM_OF = {
 
 
 def export(
-    model: Path,
+    model: options.Model,
     /,
     *,
     to: Target,
@@ -54,8 +56,6 @@ def export(
 
     Parameters
     ----------
-    model : Path
-        File that 'laconic fit --model' or laconic.save_model wrote.
     to : str
         "json" for the model as it is saved, "sql" for an expression or a SELECT, "python" and
         "javascript" for a function without dependencies, "onnx" for a graph, "pmml" for a document,
@@ -96,19 +96,20 @@ def export(
     if output is not None:
         files.check_destination(output, [model, *([data] if data else [])])
     elif to == "onnx" and sys.stdout.isatty():
-        raise cyclopts.CycloptsError(msg="ONNX is no text. Name a file to write with --output.")
-    estimator = files.load_model(model)
-    try:
-        content = _content(
-            estimator,
-            to,
-            sql={"dialect": dialect, "table": table, "rule_columns": rule_columns}
-            | ({"keep": list(keep)} if keep else {}),
-            card={"max_points": max_points or 10} | _rows(estimator, data, target, missing),
-            as_json=json,
+        raise cyclopts.CycloptsError(
+            msg="ONNX is a binary format. Name a file to write with --output."
         )
+    fitted = files.load_model(model)
+    sql: dict[str, Any] = {"dialect": dialect, "table": table, "rule_columns": rule_columns}
+    if keep:
+        sql["keep"] = list(keep)
+    card: dict[str, Any] = {} if max_points is None else {"max_points": max_points}
+    if data is not None and target is not None:
+        card["X"], card["y"] = inputs.TableFile(data, missing).rows(fitted, target)
+    try:
+        content = _content(fitted, to, sql=sql, card=card, as_json=json)
     except ImportError as error:
-        raise files.CommandError(str(error)) from None
+        raise CommandError(str(error)) from None
     if output is not None:
         output.write_bytes(content)
     elif to == "onnx":
@@ -135,50 +136,29 @@ def _check_call(to: Target, given: dict[str, bool]) -> None:
 
 
 def _content(
-    estimator: Estimator, to: Target, *, sql: dict[str, Any], card: dict[str, Any], as_json: bool
+    model: RuleModel, to: Target, *, sql: dict[str, Any], card: dict[str, Any], as_json: bool
 ) -> bytes:
     # It takes longer to import than most commands should.
     from laconic import export as exports
 
     match to:
         case "onnx":
-            return bytes(exports.to_onnx(estimator).SerializeToString())
+            return bytes(exports.to_onnx(model).SerializeToString())
         case "sql":
-            text = exports.to_sql(estimator, **sql) + "\n"
+            text = exports.to_sql(model, **sql) + "\n"
         case "scorecard":
-            scorecard = exports.to_scorecard(estimator, **card)
+            scorecard = exports.to_scorecard(model, **card)
             text = (
                 json_format.dumps(scorecard.to_dict(), ensure_ascii=False, indent=2)
                 if as_json
                 else str(scorecard)
             ) + "\n"
         case "json":
-            text = exports.to_json(estimator)
+            text = exports.to_json(model)
         case "python":
-            text = exports.to_python(estimator)
+            text = exports.to_python(model)
         case "pmml":
-            text = exports.to_pmml(estimator)
+            text = exports.to_pmml(model)
         case "javascript":
-            text = exports.to_javascript(estimator)
+            text = exports.to_javascript(model)
     return text.encode()
-
-
-def _rows(
-    estimator: Estimator, data: Path | None, target: str | None, missing: tuple[str, ...]
-) -> dict[str, Any]:
-    """Read rows and their targets, as the model takes them."""
-    if data is None or target is None:
-        return {}
-    cells, X = inputs.read_features(data, estimator, missing)
-    goal = columns.column(cells, target).to_frame()
-    if files.is_text_table(data):
-        goal = columns.interpret(goal, missing, text_columns=_text_targets(estimator, target))
-    is_classifier = isinstance(estimator, laconic.RuleBoostingClassifier)
-    task: targets.Task = "classification" if is_classifier else "regression"
-    return {"X": X, "y": targets.read_target(goal[target], task)}
-
-
-def _text_targets(estimator: Estimator, target: str) -> list[str]:
-    is_classifier = isinstance(estimator, laconic.RuleBoostingClassifier)
-    is_text = is_classifier and estimator.classes_.dtype.kind in "UO"
-    return [target] if is_text else []

@@ -10,15 +10,16 @@ import shlex
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import laconic
+from laconic.cli.exits import CommandError
 
-# Imported when a command needs it: it takes long.
+# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     import polars as pl
 
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.estimators import RuleBoosting
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -33,10 +34,6 @@ _ADVICE_FOR_SEPARATORS = {
     "numbers.",
     "\t": "Tabs seem to separate its cells: rename it to .tsv.",
 }
-
-
-class CommandError(Exception):
-    """Something that the user can mend; the message says how."""
 
 
 def read_table(path: Path) -> pl.DataFrame:
@@ -116,7 +113,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     path.write_bytes(content.getvalue())
 
 
-def load_model(path: Path) -> Estimator:
+def load_model(path: Path) -> RuleBoosting:
     """Load a model from a path that must exist."""
     _check_exists(path, "model")
     try:
