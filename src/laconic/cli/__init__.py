@@ -3,6 +3,9 @@
 What a command has to say goes to the standard output, errors and warnings to the standard error.
 The exit code is 0 for success, 1 for an error, 2 for a wrong call, 3 for models that differ if
 'compare' is asked for an exit code, and 130 after Ctrl-C.
+
+The help appears at once: what takes long to import, such as polars and scikit-learn, is imported
+by the functions that need it, and for types only under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -30,7 +33,6 @@ try:
     from laconic.cli.report import report
     from laconic.cli.show import show
 
-    # Too slow to import before a command needs it.
     if find_spec("polars") is None:
         raise ModuleNotFoundError
 except ModuleNotFoundError:

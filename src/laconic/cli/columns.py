@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from laconic.cli.exits import CommandError
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     import polars as pl
 
@@ -183,16 +182,14 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 def used_features(ensemble: RuleEnsemble) -> list[str]:
     """Find the features that rules use, in the order of the training table."""
-    used = {proposition.feature for rule in ensemble for proposition in rule.query}
+    used = {condition.feature for rule in ensemble for condition in rule.query}
     return [name for name in ensemble.feature_names or () if name in used]
 
 
 def text_features(ensemble: RuleEnsemble) -> set[str]:
     """Find features that are compared with text, even if a table has only numbers there."""
-    propositions = [proposition for rule in ensemble for proposition in rule.query]
-    return {
-        proposition.feature for proposition in propositions if isinstance(proposition.value, str)
-    }
+    conditions = (condition for rule in ensemble for condition in rule.query)
+    return {condition.feature for condition in conditions if isinstance(condition.value, str)}
 
 
 def fill_up(frame: pl.DataFrame, names: Sequence[str], n_rows: int) -> pl.DataFrame:

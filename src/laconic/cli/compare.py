@@ -126,7 +126,7 @@ def _table(changes: list[RuleChange], intercepts: tuple[float, float]) -> Table:
     if intercepts != (0.0, 0.0):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
-        table.add_row(_SIGNS[kind], *weights, "always (intercept)", style=_STYLES[kind])
+        table.add_row(_SIGNS[kind], *weights, screen.INTERCEPT, style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]

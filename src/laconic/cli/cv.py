@@ -13,13 +13,12 @@ from laconic.cli import inputs, options, screen
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.model.formatting import format_count
 
-# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     from rich.status import Status
     from rich.table import Table
 
     from laconic.estimators import RuleBoosting
-    from laconic.tasks import Metric, Task
+    from laconic.tasks import Metric
 
 __all__ = ["cv"]
 
@@ -48,17 +47,19 @@ def cv(
     folds : int
         Number of parts.
     seed : int
-        Which division into parts to take.
+        Seed of the random division into parts.
     json : bool
         Write JSON: an object with a list of scores per size.
     """
     rows = source.read(table)
     model = rows.estimator(**learning.parameters)
+    by_name = {metric.name: metric for metric in model.task.metrics}
+    metrics = [by_name[name] for name in model.task.deciding_metrics]
     console = screen.make_console()
     is_watched = console.is_terminal and not json
     with inputs.short_warnings(), console.status("") if is_watched else nullcontext() as status:
-        scores = _fold_scores(model, rows, _splits(rows, folds, seed), status)
-    decider, *_ = metrics = _deciding_metrics(model.task)
+        scores = _fold_scores(model, rows, _splits(rows, folds, seed), metrics, status)
+    decider = metrics[0]
     best, simplest = _sizes_of_choice(scores[decider.name])
     if json:
         screen.write_json(_as_dict(scores, best, simplest))
@@ -73,11 +74,6 @@ def cv(
     )
 
 
-def _deciding_metrics(task: type[Task]) -> list[Metric]:
-    by_name = {metric.name: metric for metric in task.metrics}
-    return [by_name[name] for name in task.deciding_metrics]
-
-
 def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:
     """Divide the rows, with the same shares of the classes in each part."""
     from sklearn.model_selection import KFold, StratifiedKFold
@@ -87,14 +83,17 @@ def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:
 
 
 def _fold_scores(
-    model: RuleBoosting, rows: TrainingRows, splits: list[tuple[Any, Any]], status: Status | None
+    model: RuleBoosting,
+    rows: TrainingRows,
+    splits: list[tuple[Any, Any]],
+    metrics: list[Metric],
+    status: Status | None,
 ) -> dict[str, Floats]:
     """Score the first 0, 1, ... rules in each fold: by name, of shape (n_folds, n_rules + 1)."""
     from laconic.curves import staged_scores
 
     X, y = rows.X, rows.y
     weights = np.ones(len(y)) if rows.sample_weight is None else rows.sample_weight
-    metrics = _deciding_metrics(model.task)
     scores: dict[str, list[list[float]]] = {metric.name: [] for metric in metrics}
     for fold, (training, test) in enumerate(splits, start=1):
         if status is not None:

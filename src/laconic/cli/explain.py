@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import columns, files, inputs, options, screen
@@ -19,7 +18,7 @@ __all__ = ["explain"]
 
 def explain(
     model: options.Model,
-    table: Path,
+    table: options.FeatureTable,
     /,
     *,
     row: options.Rows = (),
@@ -30,15 +29,12 @@ def explain(
 
     Parameters
     ----------
-    table : Path
-        CSV, TSV or Parquet file with the columns that the rules use, in any order.
     row : tuple of int
         Rows to explain, counted from 0; without this option, all of them.
     json : bool
         Write JSON: a list with an object per row.
     """
-    files.check_model_comes_first(model, table, command="explain")
-    fitted = files.load_model(model)
+    fitted = files.load_model_for("explain", model, table)
     X = inputs.TableFile(table, missing).features(fitted)
     unknown = next((number for number in row if number >= len(X)), None)
     if unknown is not None:
@@ -84,7 +80,7 @@ def _table(told: RowExplanation) -> Table:
     table.add_column("adds", justify="right", no_wrap=True)
     table.add_column("because", overflow="fold")
     if told.intercept != 0.0:
-        table.add_row("", format_weight(told.intercept), "always (intercept)")
+        table.add_row("", format_weight(told.intercept), screen.INTERCEPT)
     for number, rule in told.rules.items():
         cell = screen.QueryCell(told.conditions(rule))
         table.add_row(str(number), format_weight(rule.weight), cell)

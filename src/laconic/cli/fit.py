@@ -13,7 +13,6 @@ from laconic.cli.progress import FitScreen, limit_option
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.model.formatting import format_count, visible
 
-# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -46,7 +45,7 @@ def fit(
     model : Path
         File to save the model to, as JSON.
     json : bool
-        Write the model to the standard output, as JSON, and else nothing but warnings and errors.
+        Write the model to the standard output as JSON, and nothing else but warnings and errors.
     quiet : bool
         Show nothing but warnings and errors.
     """
@@ -115,5 +114,5 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
         yield (
             f"{format_count(len(stops), 'search', 'searches')} stopped early. Raise "
             f"{stops[0]}, make the proof easier with --max-conditions or --l2-regularization, or "
-            "be content with less by --approximation-factor."
+            "settle for less with --approximation-factor."
         )

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from laconic.cli import columns, files, screen, targets
 
-# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     import polars as pl
 

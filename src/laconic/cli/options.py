@@ -68,3 +68,9 @@ Model: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(help="File that 'laconic fit --model' or laconic.save_model wrote."),
 ]
+FeatureTable: TypeAlias = Annotated[
+    Path,
+    cyclopts.Parameter(
+        help="CSV, TSV or Parquet file with the columns that the rules use, in any order."
+    ),
+]

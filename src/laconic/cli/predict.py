@@ -12,7 +12,7 @@ __all__ = ["predict"]
 
 def predict(
     model: options.Model,
-    table: Path,
+    table: options.FeatureTable,
     /,
     *,
     output: Path | None = None,
@@ -25,8 +25,6 @@ def predict(
 
     Parameters
     ----------
-    table : Path
-        CSV, TSV or Parquet file with the columns that the rules use, in any order.
     output : Path
         File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
     probabilities : bool
@@ -37,8 +35,7 @@ def predict(
     json : bool
         Write JSON: a list with an object per row.
     """
-    files.check_model_comes_first(model, table)
-    fitted = files.load_model(model)
+    fitted = files.load_model_for("predict", model, table)
     if output is not None:
         if json:
             raise CommandError(

@@ -17,7 +17,6 @@ from laconic.model.formatting import format_count, visible
 from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate, describe_search
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
 

@@ -23,13 +23,13 @@ def report(
     max_sample_rows: options.CountOrZero = 100,
     missing: options.Missing = columns.DEFAULT_MISSING,
 ) -> None:
-    """Show a saved model on one page: rules, scores, certificates, and what would happen if.
+    """Show a saved model on one page: rules, scores, certificates and what-if.
 
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file with the target and the columns that the rules use, best of rows
-        that the model was not trained on.
+        CSV, TSV or Parquet file with the target and the columns that the rules use, ideally
+        for rows that the model was not trained on.
     target : str
         Column that the model predicts.
     output : Path
@@ -42,8 +42,7 @@ def report(
     max_sample_rows : int
         Largest number of rows whose values are in the report; with 0, it has summaries only.
     """
-    files.check_model_comes_first(model, table)
-    fitted = files.load_model(model)
+    fitted = files.load_model_for("report", model, table)
     if output is not None:
         files.check_destination(output, [model, table])
     X, y = inputs.TableFile(table, missing).rows(fitted, target)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -18,9 +18,10 @@ from laconic.model.conditions import Query
 from laconic.model.formatting import format_count, format_weight, visible
 from laconic.search.certificates import describe_certificate
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     from laconic.explain.rule_model import RuleModel
+
+INTERCEPT = "always (intercept)"
 
 # Piped output is for programs and editors, which do not want lines cut to a screen.
 _PIPED_WIDTH = 10_000
@@ -67,28 +68,19 @@ def rules_table(
     table.add_column("", justify="right", style="dim")
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    if n_covered is not None:
-        table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column("objective", justify="right", no_wrap=True)
+    ensemble, results = model.ensemble_, model.search_results_
+    further: dict[str, list[str]] = {} if n_covered is None else {"rows": [*map(str, n_covered)]}
+    further["objective"] = [f"{each.objective_value:#.4g}".removesuffix(".") for each in results]
+    for name in further:
+        table.add_column(name, justify="right", no_wrap=True)
     if title is None:
+        further["certificate"] = [*map(describe_certificate, results)]
         table.add_column("certificate", overflow="fold")
-    ensemble = model.ensemble_
-    if ensemble.intercept != 0.0 or not len(ensemble):
-        table.add_row("", format_weight(ensemble.intercept), "always (intercept)")
-    for number, (rule, result) in enumerate(
-        zip(ensemble, model.search_results_, strict=True), start=1
-    ):
-        cells: list[RenderableType] = [
-            Text(str(number)),
-            Text(format_weight(rule.weight)),
-            QueryCell(rule.query),
-        ]
-        if n_covered is not None:
-            cells.append(Text(str(n_covered[number - 1])))
-        cells.append(Text(f"{result.objective_value:#.4g}".removesuffix(".")))
-        if title is None:
-            cells.append(Text(describe_certificate(result)))
-        table.add_row(*cells)
+    if ensemble.shows_intercept:
+        table.add_row("", format_weight(ensemble.intercept), INTERCEPT)
+    rows = zip(ensemble, *further.values(), strict=True)
+    for number, (rule, *cells) in enumerate(rows, start=1):
+        table.add_row(str(number), format_weight(rule.weight), QueryCell(rule.query), *cells)
     return table
 
 
@@ -162,7 +154,6 @@ def write_json(content: Any) -> None:
 
 def write_model(model: RuleModel) -> None:
     """Write a model as JSON to the standard output."""
-    # Too slow to import before there is a model.
     from laconic.export import to_json
 
     write_text(to_json(model))

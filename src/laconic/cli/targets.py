@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from laconic.cli.exits import CommandError
 
-# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     import polars as pl
 

@@ -22,7 +22,6 @@ from laconic.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.cli import columns, inputs, options, targets
 from laconic.cli.exits import CommandError
 
-# Imported when a command needs them: they take long.
 if TYPE_CHECKING:
     import polars as pl
 
