@@ -18,7 +18,7 @@ from matplotlib.patches import FancyArrowPatch, Rectangle
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; shapes differ as well.
-GOOD, BAD, TIGHT, LOOSE = "#0072B2", "#D55E00", "#1B1B1B", "#009E73"
+GAINING, COSTING, TIGHT, LOOSE = "#0072B2", "#D55E00", "#1B1B1B", "#009E73"
 GREY, TEXT = "#9A9A9A", "#1B1B1B"
 
 STYLE = {
@@ -69,8 +69,8 @@ def hide_ticks(axes, x_label="feature 1", y_label="feature 2"):
     axes.set(xticks=[], yticks=[], xlabel=x_label, ylabel=y_label)
 
 
-def draw_sides():
-    """Two features as four sides, and one box as a cut on each of them."""
+def draw_chains():
+    """Two features as four chains of cuts, and one box as a cut on each of them."""
     points = np.random.default_rng(3).uniform(0.4, 9.6, size=(26, 2)).round(1)
     x, y = points.T
     covered = is_within(points, (2.5, 7.4, 3.1, 8.2))
@@ -78,26 +78,26 @@ def draw_sides():
     box += [(cut_beyond(y, covered, -1), cut_beyond(y, covered, 1))]
     (left, right), (bottom, top) = box
     figure, (plane, tracks) = new_figure(2, height=4.3, width_ratios=(1, 1.2))
-    draw_box(plane, (left, right, bottom, top), GOOD, fill=True, facecolor="#E3F0F8")
-    plane.plot(*points[covered].T, "o", color=GOOD, markersize=7, zorder=3)
+    draw_box(plane, (left, right, bottom, top), GAINING, fill=True, facecolor="#E3F0F8")
+    plane.plot(*points[covered].T, "o", color=GAINING, markersize=7, zorder=3)
     plane.plot(*points[~covered].T, "o", color="#6E6E6E", markersize=6, mfc="white", zorder=3)
     plane.plot(x, np.full(26, 0.15), "|", color="#6E6E6E", markersize=8)
     plane.plot(np.full(26, 0.15), y, "_", color="#6E6E6E", markersize=8)
     plane.set(xlim=(0, 10), ylim=(0, 10), title="A query is a box …")
     hide_ticks(plane)
     middle_x, middle_y = (left + right) / 2, (bottom + top) / 2
-    sides = (
+    chains = (
         ("feature 1 ≤ cut", x, (right, middle_y)),
         ("feature 1 > cut", -x, (left, middle_y)),
         ("feature 2 ≤ cut", y, (middle_x, top)),
         ("feature 2 > cut", -y, (middle_x, bottom)),
     )
-    for number, (name, values, place) in enumerate(sides, start=1):
+    for number, (name, values, place) in enumerate(chains, start=1):
         levels, level_of_row = np.unique(values, return_inverse=True)
         draw_number(plane, place, number)
         draw_number(tracks, (0.2, 0.42 - number), number)
         draw_track(tracks, -number, name, len(levels), level_of_row[covered].max())
-    tracks.set(xlim=(-0.8, 26.8), ylim=(-4.75, -0.2), title="… which is one cut on each side")
+    tracks.set(xlim=(-0.8, 26.8), ylim=(-4.75, -0.2), title="… which is one cut on each chain")
     tracks.axis("off")
     tracks.annotate("tightest", (-0.2, -4.55), color="#4A4A4A")
     tracks.annotate("no condition", (26.2, -4.55), ha="right", color="#4A4A4A")
@@ -111,7 +111,7 @@ def cut_beyond(values, covered, direction):
 
 
 def draw_number(axes, place, number):
-    """Draw the number of a side."""
+    """Draw the number of a chain."""
     axes.plot(*place, "o", color=TIGHT, markersize=15, zorder=5)
     axes.annotate(
         str(number), place, color="white", ha="center", va="center_baseline", fontsize=10, zorder=6
@@ -119,10 +119,10 @@ def draw_number(axes, place, number):
 
 
 def draw_track(axes, y, name, n_levels, cut):
-    """Draw the levels of a side, those within the cut filled."""
+    """Draw the levels of a chain, those within the cut filled."""
     x = np.linspace(0, 26, n_levels)
     axes.plot([0, 26], [y, y], color="#CFCFCF", linewidth=2, zorder=1)
-    axes.plot(x[: cut + 1], [y] * (cut + 1), "o", color=GOOD, markersize=6, zorder=2)
+    axes.plot(x[: cut + 1], [y] * (cut + 1), "o", color=GAINING, markersize=6, zorder=2)
     beyond = x[cut + 1 :]
     axes.plot(beyond, [y] * len(beyond), "o", color="#6E6E6E", mfc="white", markersize=6, zorder=2)
     middle = x[cut : cut + 2].mean()
@@ -145,18 +145,20 @@ def draw_node():
     is_optional = is_live & ~is_mandatory
     figure, (axes,) = new_figure(height=4.9)
     draw_box(axes, outer, LOOSE, fill=True, facecolor="#E6F4EF", linestyle=(0, (5, 2)))
-    draw_box(axes, one_of_them, GOOD, linestyle=(0, (1, 1.5)))
+    draw_box(axes, one_of_them, GAINING, linestyle=(0, (1, 1.5)))
     draw_box(axes, inner, TIGHT, fill=True, facecolor="#D9D9D9", linewidth=2.4)
     axes.plot(*points[is_mandatory].T, "o", color=TIGHT, markersize=7, zorder=3)
     axes.plot(*points[is_optional].T, "o", color=LOOSE, mfc="white", mew=1.8, ms=7, zorder=3)
     axes.plot(*points[~is_live].T, "x", color="#7A7A7A", markersize=6, zorder=3)
-    for side, place in enumerate(((0, middle_y), (0, middle_y), (middle_x, 0), (middle_x, 0))):
+    for edge, place in enumerate(((0, middle_y), (0, middle_y), (middle_x, 0), (middle_x, 0))):
         start, end = list(place), list(place)
-        start[side // 2], end[side // 2] = inner[side], outer[side]
+        start[edge // 2], end[edge // 2] = inner[edge], outer[edge]
         draw_arrow(axes, start, end, "#4A4A4A", arrowstyle="<|-|>", linewidth=1.4)
     entries = [
         Line2D([], [], color=TIGHT, linewidth=2.4, label="tightest box"),
-        Line2D([], [], color=GOOD, linewidth=2, linestyle=(0, (1, 1.5)), label="one of its boxes"),
+        Line2D(
+            [], [], color=GAINING, linewidth=2, linestyle=(0, (1, 1.5)), label="one of its boxes"
+        ),
         Line2D([], [], color=LOOSE, linewidth=2, linestyle=(0, (5, 2)), label="loosest box"),
         Line2D(
             [],
@@ -174,7 +176,7 @@ def draw_node():
         Line2D([], [], color="#7A7A7A", marker="x", ls="", label="gone: in none"),
     ]
     axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.02, 0.5), labelspacing=0.9)
-    axes.set(xlim=(0, 10), ylim=(0, 10), title="A node is a range of cuts on every side")
+    axes.set(xlim=(0, 10), ylim=(0, 10), title="A node is a range of cuts on every chain")
     hide_ticks(axes)
     return figure
 
@@ -185,48 +187,56 @@ def is_clear_of(values, lines):
 
 
 def draw_rows_together():
-    """A good row that brings a bad one along, and a bad one blocked by two good ones."""
+    """A costing row that a gaining one brings along, and one that two gaining ones block."""
     figure, (left, right) = new_figure(2, height=4.5)
     for axes in (left, right):
         draw_box(axes, (0, 4, 0, 3.4), TIGHT, fill=True, facecolor="#E4E4E4", linewidth=2.2)
         axes.annotate("tightest box", (0.25, 0.3), color="#4A4A4A")
         axes.set(xlim=(0, 10), ylim=(0, 8.6))
         hide_ticks(axes)
-    draw_implied_row(left, good=(8.0, 6.6), bad=(5.7, 4.9))
+    draw_implied_row(left, gaining=(8.0, 6.6), costing=(5.7, 4.9))
     draw_blocked_row(right, blocked=(6.3, 5.3), group=((8.4, 2.3), (2.2, 7.3)))
     return figure
 
 
-def draw_implied_row(axes, good, bad):
-    """Draw a bad row within every box that covers a good one."""
-    axes.plot([0, good[0], good[0]], [good[1], good[1], 0], color=GOOD, linestyle=(0, (2, 2)))
-    axes.fill_between([0, good[0]], good[1], color="#E3F0F8", zorder=0)
+def draw_implied_row(axes, gaining, costing):
+    """Draw a costing row within every box that covers a gaining one."""
+    axes.plot(
+        [0, gaining[0], gaining[0]],
+        [gaining[1], gaining[1], 0],
+        color=GAINING,
+        linestyle=(0, (2, 2)),
+    )
+    axes.fill_between([0, gaining[0]], gaining[1], color="#E3F0F8", zorder=0)
     draw_arrow(axes, (7.72, 6.39), (6.05, 5.16), TEXT)
-    draw_rows(axes, [good], [bad])
-    axes.annotate("good row", (8.2, 6.95), color=GOOD)
-    axes.annotate("bad row", (5.7, 4.15), color=BAD, ha="center")
-    axes.annotate("every box with the good row\nreaches this far", (0.2, 6.85), color=GOOD)
-    axes.set_title("The good row implies the bad one\nand has to pay for it")
+    draw_rows(axes, [gaining], [costing])
+    axes.annotate("gaining row", (8.2, 6.95), color=GAINING)
+    axes.annotate("costing row", (5.7, 4.15), color=COSTING, ha="center")
+    axes.annotate("every box with the gaining row\nreaches this far", (0.2, 6.85), color=GAINING)
+    axes.set_title("The gaining row implies the costing one:\nits loss is set off against the gain")
 
 
 def draw_blocked_row(axes, blocked, group):
-    """Draw a bad row which cannot be cut off without losing one of two good ones."""
+    """Draw a costing row which cannot be cut off without losing one of two gaining ones."""
     x, y = blocked[0] - 0.5, blocked[1] - 0.5
-    dashes = {"color": BAD, "linestyle": (0, (4, 3)), "linewidth": 1.6}
+    dashes = {"color": COSTING, "linestyle": (0, (4, 3)), "linewidth": 1.6}
     axes.plot([x, x], [0, 7.9], **dashes)
     axes.plot([0, 8.5], [y, y], **dashes)
-    axes.annotate("cut A", (x, 8.0), color=BAD, ha="center")
-    axes.annotate("cut B", (8.65, y), color=BAD, va="center")
+    axes.annotate("cut A", (x, 8.0), color=COSTING, ha="center")
+    axes.annotate("cut B", (8.65, y), color=COSTING, va="center")
     draw_rows(axes, group, [blocked])
-    axes.annotate("lost with cut A", (8.4, 1.5), color=GOOD, ha="center")
-    axes.annotate("lost with cut B", (2.2, 6.5), color=GOOD, ha="center")
-    axes.annotate("bad row", (6.7, 5.3), color=BAD, va="center")
-    axes.set_title("Two good rows block the bad one:\nit is in, or one of them is out")
+    axes.annotate("lost with cut A", (8.4, 1.5), color=GAINING, ha="center")
+    axes.annotate("lost with cut B", (2.2, 6.5), color=GAINING, ha="center")
+    axes.annotate("costing row", (6.7, 5.3), color=COSTING, va="center")
+    axes.set_title("Two gaining rows block the costing one:\nit is in, or one of them is out")
 
 
-def draw_rows(axes, good, bad):
-    """Draw good and bad rows as discs and squares with their signs."""
-    for points, marker, sign, colour in ((good, "o", "+", GOOD), (bad, "s", "−", BAD)):
+def draw_rows(axes, gaining, costing):
+    """Draw gaining and costing rows as discs and squares with their signs."""
+    for points, marker, sign, colour in (
+        (gaining, "o", "+", GAINING),
+        (costing, "s", "−", COSTING),
+    ):
         for x, y in points:
             axes.plot(x, y, marker, color=colour, markersize=14, zorder=5)
             axes.annotate(
@@ -236,14 +246,14 @@ def draw_rows(axes, good, bad):
 
 
 def draw_range():
-    """What cuts of one side lose, what is left of its range, and how that is split."""
+    """What cuts of one chain lose, what is left of its range, and how that is split."""
     random = np.random.default_rng(5)
-    good, bad = random.gamma(1.2, 0.85, 41), random.gamma(1.0, 0.8, 41)
-    good[0] = bad[0] = 0.0  # within the tightest cut
+    gaining, costing = random.gamma(1.2, 0.85, 41), random.gamma(1.0, 0.8, 41)
+    gaining[0] = costing[0] = 0.0  # within the tightest cut
     levels, gap = np.arange(41), 29.0
-    lost, forced = good.sum() - good.cumsum(), bad.cumsum()  # by a cut at each level
+    lost, forced = gaining.sum() - gaining.cumsum(), costing.cumsum()  # by a cut at each level
     tight, loose = levels[lost <= gap].min(), levels[forced <= gap].max()
-    inside = good[tight + 1 : loose + 1]
+    inside = gaining[tight + 1 : loose + 1]
     split = loose - np.searchsorted(inside[::-1].cumsum(), 0.57 * min(gap, inside.sum()))
     figure, (above, below) = new_figure(n_rows=2, height=5.8, sharex=True, height_ratios=(1.8, 1))
     draw_costs(above, levels, lost, forced, gap)
@@ -255,22 +265,22 @@ def draw_range():
     draw_bar(below, 0, tight, split - 1, "tighter cuts", LOOSE)
     draw_bar(below, 0, split, loose, "looser cuts", LOOSE)
     below.set(yticks=[], ylim=(-0.5, 2.5), xlim=(-0.8, 40.8), xticks=[])
-    below.set(xlabel="tightest cut   ←   cuts of one side   →   loosest cut")
+    below.set(xlabel="tightest cut   ←   cuts of one chain   →   loosest cut")
     below.set_title("… then splitting what is left")
     below.spines[["left", "bottom"]].set_visible(False)
     return figure
 
 
 def draw_costs(axes, levels, lost, forced, gap):
-    """Draw what boxes lose by the cut of one side, whatever the others are."""
-    axes.step(levels, lost, color=GOOD, where="mid", linewidth=2.2)
-    axes.step(levels, forced, color=BAD, where="mid", linewidth=2.2, linestyle=(0, (6, 1)))
+    """Draw what boxes lose by the cut of one chain, whatever the others are."""
+    axes.step(levels, lost, color=GAINING, where="mid", linewidth=2.2)
+    axes.step(levels, forced, color=COSTING, where="mid", linewidth=2.2, linestyle=(0, (6, 1)))
     axes.axhline(gap, color=TIGHT, linestyle=(0, (2, 2)), linewidth=1.4)
     axes.annotate("gap between bound\nand best rule so far", (24, gap + 1.2), ha="center")
-    axes.annotate("good rows that are lost", (6.5, 37.5), color=GOOD, va="center")
-    axes.annotate("bad rows that are forced in", (1.5, 15), color=BAD, va="center")
+    axes.annotate("gaining rows that are lost", (6.5, 37.5), color=GAINING, va="center")
+    axes.annotate("costing rows that are forced in", (1.5, 15), color=COSTING, va="center")
     axes.set(yticks=[], ylim=(0, 42), ylabel="what a cut costs at least")
-    axes.set_title("Narrowing the range of one side from both ends …")
+    axes.set_title("Narrowing the range of one chain from both ends …")
 
 
 def draw_bar(axes, y, start, end, name, colour):
@@ -281,7 +291,7 @@ def draw_bar(axes, y, start, end, name, colour):
 
 
 PICTURES = {
-    "sides": draw_sides,
+    "chains": draw_chains,
     "node": draw_node,
     "rows": draw_rows_together,
     "range": draw_range,

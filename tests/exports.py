@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
 from laconic import (
@@ -13,9 +16,11 @@ from laconic import (
     RuleBoostingRegressor,
     RuleEnsemble,
 )
-from laconic.export.edge_rows import Outputs, boundary_values, expected_outputs
+from laconic.export import model_to_dict
+from laconic.export.edge_rows import Outputs, edge_values, expected_outputs
 from laconic.export.portable import portable_model
 from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import Classification, Regression
 
 N_ROWS = 10_000
@@ -122,14 +127,14 @@ MODELS = {
 
 
 def random_rows(model, n_rows=N_ROWS, seed=0):
-    """Rows of random numbers and categories, in which half of the cells are boundary values."""
+    """Rows of random numbers and categories, in which half of the cells are edge values."""
     generator = np.random.default_rng(seed)
     portable = portable_model(model)
     columns = {}
     for name, kind in portable.kinds.items():
-        boundary = boundary_values(portable, name)
-        picks = generator.integers(len(boundary), size=n_rows)
-        cells = [boundary[pick] for pick in picks]
+        edges = edge_values(portable, name)
+        picks = generator.integers(len(edges), size=n_rows)
+        cells = [edges[pick] for pick in picks]
         if kind == "number":
             others = (generator.normal(size=n_rows) * 10.0 ** generator.integers(-3, 4)).tolist()
             is_other = generator.random(n_rows) < 0.5
@@ -142,3 +147,54 @@ def rows_and_outputs(model, n_rows=N_ROWS) -> tuple[list[dict], Outputs]:
     """Random rows with what the model makes of them."""
     rows = random_rows(model, n_rows) or [{}] * n_rows
     return rows, expected_outputs(model, rows)
+
+
+def mixed_table(n_rows=60, seed=0):
+    generator = np.random.default_rng(seed)
+    size = generator.normal(size=n_rows)
+    size[::7] = np.nan
+    return pl.DataFrame(
+        {
+            "size [cm]": size,
+            "grün": generator.choice(["ja", "nein", "vielleicht", None], size=n_rows).tolist(),
+            "flag": generator.choice([True, False], size=n_rows),
+            "count": generator.integers(0, 5, size=n_rows),
+        }
+    )
+
+
+def fitted_classifier(classes=("no", "yes"), **parameters):
+    X = mixed_table()
+    is_second = (X["count"].to_numpy() > 2) ^ (X["grün"].to_numpy() == "ja")
+    y = np.array(classes)[is_second.astype(int)]
+    return RuleBoostingClassifier(n_rules=4, **parameters).fit(X, y)
+
+
+def fitted_regressor(**parameters):
+    X = mixed_table()
+    y = X["count"].to_numpy() / 3 + X["flag"].to_numpy()
+    return RuleBoostingRegressor(n_rules=4, fit_intercept=True, **parameters).fit(X, y)
+
+
+def small_model():
+    """Return a model with every relation, as a dict that tests may break."""
+    propositions = (
+        Proposition("a", "<=", 1.5),
+        Proposition("a", ">", -2),
+        Proposition("b", "==", "x"),
+        Proposition("b", "!=", "y"),
+        Proposition("c", "is missing"),
+        Proposition("c", "is present"),
+        Proposition("d", "==", True),
+        Proposition("d", "!=", 3),
+    )
+    rules = (Rule(Query(propositions), 0.1), Rule(Query(), -2.5))
+    model = RuleBoostingClassifier()
+    model.ensemble_ = RuleEnsemble(rules, 0.25, ("a", "b", "c", "d"))
+    model.search_results_ = [
+        SearchResult((0, 3), 0.3, 0.4, SearchStatus.TIME_LIMIT, {"nodes": 7}, 1.5),
+        SearchResult((), 0.0, math.inf, SearchStatus.NODE_LIMIT, {}, 0.0),
+    ]
+    model.task_ = Classification(LogisticLoss(), np.array([0, 1]))
+    model.n_features_in_ = 4
+    return model_to_dict(model)

@@ -7,19 +7,22 @@ import pytest
 
 from exports import MODELS, classifier, make_model, regressor
 from laconic import Proposition
-from laconic.export import onnx_graph, python, sql_terms, to_onnx, to_python, to_sql
-from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
+from laconic.export import to_onnx, to_python, to_sql
+from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
+from laconic.export.onnx import graph
 from laconic.export.portable import portable_model
+from laconic.export.program import python
+from laconic.export.sql import terms
 
 
 def rows_and_expected(model):
-    rows = boundary_rows(portable_model(model))
+    rows = edge_rows(portable_model(model))
     return rows, expected_outputs(model, rows)
 
 
 def test_rows_meet_every_threshold_from_both_sides():
     model = make_model([((Proposition("x", ">", 0.1),), 1.0)])
-    cells = [row["x"] for row in boundary_rows(portable_model(model))]
+    cells = [row["x"] for row in edge_rows(portable_model(model))]
     below, above = math.nextafter(0.1, 0), math.nextafter(0.1, 1)
     assert {0.1, below, above, 5e-324, 2**53 + 1, None} <= set(cells)
     assert any(cell != cell for cell in cells)
@@ -76,16 +79,16 @@ def test_exports_with_a_defect_are_not_handed_out(monkeypatch):
     model = classifier()
     with monkeypatch.context() as patch:
         # NaN is larger than all numbers then.
-        patch.setattr(sql_terms, "_WITHOUT_NAN", {"sqlite", "duckdb"})
+        patch.setattr(terms, "_WITHOUT_NAN", {"sqlite", "duckdb"})
         to_sql(model, "postgres")
         with pytest.raises(RuntimeError, match="run in DuckDB"):
             to_sql(model, "duckdb")
     with monkeypatch.context() as patch:
-        patch.setattr(onnx_graph, "MISSING_CODE", -2)
+        patch.setattr(graph, "MISSING_CODE", -2)
         with pytest.raises(RuntimeError, match="export to ONNX"):
             to_onnx(model)
     with monkeypatch.context() as patch:
-        data = python.code_data
-        patch.setattr(python, "code_data", lambda model: {**data(model), "intercept": 0.0})
+        data = python.program_data
+        patch.setattr(python, "program_data", lambda model: {**data(model), "intercept": 0.0})
         with pytest.raises(RuntimeError, match="export to Python"):
             to_python(model)

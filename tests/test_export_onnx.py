@@ -11,7 +11,7 @@ from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_onnx
 from laconic.export.edge_rows import check_outputs, expected_outputs
-from laconic.export.onnx import as_single, run_onnx
+from laconic.export.onnx.model import as_single, run_onnx
 from laconic.export.portable import portable_model
 
 NUMERIC_RULES = [

@@ -1,5 +1,8 @@
 """Pipelines with rule ensembles, converted by skl2onnx and run by onnxruntime."""
 
+import subprocess
+import sys
+
 import numpy as np
 import onnxruntime
 import pandas as pd
@@ -12,6 +15,7 @@ from skl2onnx.common.data_types import (
     Int64TensorType,
     StringTensorType,
 )
+from skl2onnx.common.exceptions import MissingShapeCalculator
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -141,3 +145,30 @@ def test_text_that_stands_for_missing_values_is_no_category():
     model = make_model([((Proposition("x", "==", ""),), 1.0)])
     with pytest.raises(ValueError, match="'missing_text' must be a text that no condition"):
         skl2onnx.convert_sklearn(model, initial_types=[("X", StringTensorType([None, 1]))])
+
+
+def test_estimators_that_are_imported_later_are_converted_too():
+    script = """
+import sys
+from laconic.export import register_onnx_converters
+register_onnx_converters()
+assert "laconic.estimators" not in sys.modules
+import numpy as np
+import skl2onnx
+from laconic import RuleBoostingRegressor
+X = np.array([[1.0], [2.0]])
+made = skl2onnx.to_onnx(RuleBoostingRegressor(1).fit(X, [1, 2]), X)
+print(made.graph.output[0].name)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "variable\n", done.stderr
+
+
+def test_subclasses_need_a_converter_of_their_own():
+    class Doubled(RuleBoostingRegressor):
+        def predict(self, X):
+            return 2 * super().predict(X)
+
+    model = Doubled(n_rules=1).fit([[1.0], [2.0]], [1, 2])
+    with pytest.raises(MissingShapeCalculator):
+        skl2onnx.to_onnx(model, np.array([[1.0]]))

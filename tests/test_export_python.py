@@ -17,7 +17,7 @@ from exports import MODELS, classifier, make_model, rows_and_outputs
 from laconic import Proposition, RuleBoostingRegressor
 from laconic.export import to_python
 from laconic.export.edge_rows import check_outputs
-from laconic.export.python import run_python
+from laconic.export.program.python import run_python
 
 ROW = {"age": 70, "mark": "x", "flag": True, "grade": 3, "size": 1.0, "seen": 1}
 

@@ -16,8 +16,8 @@ from laconic import Proposition
 from laconic.export import to_sql
 from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.portable import portable_model
-from laconic.export.sql import select_for_checks
-from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite, select_outputs
+from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite, select_outputs
+from laconic.export.sql.statement import select_for_checks
 from postgres import find_server, running_server
 
 POSTGRES_TYPES = {

@@ -8,8 +8,13 @@ from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
-    from laconic.estimators import FitProgress, RuleBoostingClassifier, RuleBoostingRegressor
-    from laconic.export import load_model, save_model
+    from laconic.estimators import (
+        FitProgress,
+        RuleBoostingClassifier,
+        RuleBoostingRegressor,
+        load_model,
+        save_model,
+    )
 
 __all__ = [
     "FitProgress",
@@ -26,19 +31,13 @@ __all__ = [
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
 # when it is first asked for.
-_MODULE_OF = {
-    "FitProgress": "laconic.estimators",
-    "RuleBoostingClassifier": "laconic.estimators",
-    "RuleBoostingRegressor": "laconic.estimators",
-    "load_model": "laconic.export",
-    "save_model": "laconic.export",
-}
+_LAZY_MODULE = "laconic.estimators"
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    value = getattr(import_module(_LAZY_MODULE), name)
     globals()[name] = value
     return value
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
-from laconic.explain import Predictions
-from laconic.model.rules import RuleEnsemble
+from laconic.explain import Predictions, RuleModel, first_rules
 from laconic.tasks import Metric
 
 __all__ = [
     "AreaScorer",
     "area_scorer",
-    "ensemble_of",
     "normalized_area",
+    "rule_model",
     "score_curve",
     "staged_scores",
 ]
@@ -67,7 +67,7 @@ def score_curve(
     scoring: Scoring = None,
     max_rules: int | None = None,
 ) -> NDArray[np.float64]:
-    """Score the first 0, 1, 2, ... rules of a fitted model.
+    """Score the first 0, 1, 2, ... rules of a fitted model, for which the table is read once.
 
     Parameters
     ----------
@@ -76,8 +76,8 @@ def score_curve(
     X : table-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     scoring : str, callable or None, default=None
-        A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``. None:
-        the `score` method of the model, accuracy or R².
+        A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``, which
+        leaves `X` as it is. None: the `score` method of the model, accuracy or R².
     max_rules : int or None, default=None
         Last size. A model with fewer rules keeps its score, as it found nothing to add. None: the
         number of rules of the model.
@@ -96,14 +96,14 @@ def score_curve(
     array([-13. ,  -0.5,  -0. ])
     """
     model = getattr(model, "best_estimator_", model)
-    n_rules = len(ensemble_of(model))
+    n_rules = len(rule_model(model).ensemble_)
     if max_rules is not None and max_rules < 0:
         raise ValueError(
             f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
         )
     scorer = check_scoring(model, scoring)
     last = n_rules if max_rules is None else max_rules
-    scores = [scorer(_first_rules(model, size), X, y) for size in range(min(last, n_rules) + 1)]
+    scores = [scorer(shorter, X, y) for shorter in islice(_shortened(model, X), last + 1)]
     return np.array(scores + scores[-1:] * (last - n_rules), dtype=np.float64)
 
 
@@ -188,24 +188,45 @@ def area_scorer(
     return AreaScorer(scoring, smallest, largest)
 
 
-def ensemble_of(model: Any) -> RuleEnsemble:
-    """Ensemble of a fitted model, or of the last step of a fitted pipeline."""
+def rule_model(model: Any) -> RuleModel:
+    """Find the fitted rule ensemble in a model: itself, or at the end of a pipeline or a search."""
+    model = getattr(model, "best_estimator_", model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    if not isinstance(getattr(last, "ensemble_", None), RuleEnsemble):
+    if not (isinstance(last, RuleModel) and last.__sklearn_is_fitted__()):
         raise TypeError(
             "The model must be a fitted rule ensemble, with an attribute 'ensemble_'. Got "
             f"{type(last).__name__}. Call its fit method first, or pass a RuleBoostingClassifier "
             "or RuleBoostingRegressor."
         )
-    ensemble: RuleEnsemble = last.ensemble_
-    return ensemble
+    return last
 
 
-def _first_rules(model: Any, n_rules: int) -> Any:
-    """Return the fitted model with its first rules only; the model itself stays as it is."""
-    if isinstance(model, Pipeline):
-        *before, (name, last) = model.steps
-        return Pipeline([*before, (name, _first_rules(last, n_rules))])
-    shorter = copy.copy(model)
-    shorter.ensemble_ = model.ensemble_[:n_rules]
-    return shorter
+def _shortened(model: Any, X: Any) -> Iterator[Any]:
+    """Yield models of the first 0, 1, 2, ... rules, pipelines that transform X once included."""
+    if not isinstance(model, Pipeline):
+        yield from first_rules(model, X)
+        return
+    *before, (name, last) = model.steps
+    steps = [(key, copy.copy(step)) for key, step in before]
+    for _, step in steps:
+        if step not in (None, "passthrough"):
+            step.transform = _KnownTransform(step, X, step.transform(X))
+            X = step.transform.transformed
+    yield from (Pipeline([*steps, (name, shorter)]) for shorter in first_rules(last, X))
+
+
+@dataclass(frozen=True, eq=False)
+class _KnownTransform:
+    """Method of a step that recognises one table. Pickled, it is the step's own method again."""
+
+    step: Any
+    X: Any
+    transformed: Any
+
+    def __call__(self, X: Any, **options: Any) -> Any:
+        if X is self.X:
+            return self.transformed
+        return type(self.step).transform(self.step, X, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.step, "transform")

@@ -7,6 +7,7 @@ import pytest
 
 from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
+from laconic.cli import files
 
 X = people().drop("client", "spent", "weight")
 
@@ -83,3 +84,11 @@ def test_models_of_different_targets(run, saved, tmp_path):
     save_model(RuleBoostingRegressor(1).fit([[1], [2]], [1, 2]), tmp_path / "r.json")
     result = run("compare", saved("a"), tmp_path / "r.json")
     assert refused(result, "one with the classes ['no', 'yes'] and a regression")
+
+
+def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
+    a, b = saved("a", n_rules=1), saved("b", n_rules=2)
+    read, paths = files.read_table, []
+    monkeypatch.setattr(files, "read_table", lambda path: (paths.append(path), read(path))[1])
+    assert run("compare", a, b, table)[0] == 0
+    assert paths == [table]

@@ -1,6 +1,5 @@
 """laconic cv"""
 
-import inspect
 import json
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier
-from laconic.cli.cv import cv
+from laconic.estimators import ESTIMATORS
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
 
@@ -78,11 +77,23 @@ def test_refusals(run, table, tmp_path):
     assert "at least 2" in err
 
 
-def test_defaults_are_those_of_the_estimators():
-    ours = inspect.signature(cv).parameters
-    theirs = inspect.signature(RuleBoostingClassifier).parameters
-    shared = ours.keys() & theirs.keys()
-    assert len(shared) == 7
-    assert {name: ours[name].default for name in shared} == {
-        name: theirs[name].default for name in shared
+def test_models_are_those_of_fit(run, table, monkeypatch):
+    given = []
+
+    class Spy(RuleBoostingClassifier):
+        def fit(self, X, y, sample_weight=None):
+            given.append(self.get_params())
+            return super().fit(X, y, sample_weight)
+
+    monkeypatch.setitem(ESTIMATORS, "classification", Spy)
+    options = ("--min-coverage", 7, "--node-limit", 50, "--time-limit", 90, "--folds", 2)
+    shares = ("--approximation-factor", "0.9", "--no-negated-categories")
+    assert run("cv", table, *TOKENS, *options, *shares)[0] == 0
+    expected = {
+        "min_coverage": 7,
+        "node_limit": 50,
+        "time_limit": 90,
+        "approximation_factor": 0.9,
+        "negated_categories": False,
     }
+    assert [{name: each[name] for name in expected} for each in given] == [expected] * 2

@@ -78,7 +78,7 @@ def test_onnx_goes_to_a_file_or_a_pipe_but_not_to_a_terminal(run, model, tmp_pat
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert run("export", model, "--to", "onnx") == (
         *(2, b""),
-        "error: ONNX is no text. Name a file to write with --output.\n",
+        "error: ONNX is a binary format. Name a file to write with --output.\n",
     )
 
 

@@ -1,6 +1,5 @@
 """laconic fit"""
 
-import inspect
 import os
 import re
 import signal
@@ -12,19 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-import laconic
 from cli.commands import PROGRAM, fit_client, people
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor, cli, load_model
-
-
-def test_defaults_are_those_of_the_estimators():
-    ours = inspect.signature(cli.fit).parameters
-    theirs = inspect.signature(RuleBoostingClassifier).parameters
-    shared = ours.keys() & theirs.keys()
-    assert len(shared) == 12
-    assert {name: ours[name].default for name in shared} == {
-        name: theirs[name].default for name in shared
-    }
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
+from laconic.estimators import ESTIMATORS
 
 
 def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
@@ -55,7 +44,7 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
             given.update(self.get_params(), sample_weight=sample_weight, columns=X.columns)
             return super().fit(X, y, sample_weight)
 
-    monkeypatch.setattr(laconic, "RuleBoostingRegressor", Spy)
+    monkeypatch.setitem(ESTIMATORS, "regression", Spy)
     options = {
         "n_rules": 2,
         "l2_regularization": 0.5,
@@ -96,7 +85,7 @@ def test_limits_can_be_lifted(run, table, monkeypatch, option, word):
             given.update(self.get_params())
             return super().fit(X, y, sample_weight)
 
-    monkeypatch.setattr(laconic, "RuleBoostingClassifier", Spy)
+    monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     flag = f"--{option.replace('_', '-')}"
     code, *_ = run(*fit_client(table, flag, word, "--n-rules", 1, "--search", "greedy"))
     assert code == 0

@@ -95,7 +95,7 @@ def test_classes_that_look_like_numbers_stay_text(run, tmp_path):
     [
         (("fate.json", "passengers.csv", "--target", "fat"), 1, "Did you mean 'fate'?"),
         (("fate.json", "passengers.csv", "--target", "sex"), 1, "classes of the model"),
-        (("passengers.csv", "fate.json", "--target", "fate"), 1, "The model comes first"),
+        (("passengers.csv", "fate.json", "--target", "fate"), 1, "laconic report MODEL TABLE"),
         (("none.json", "passengers.csv", "--target", "fate"), 1, "There is no file"),
         (
             ("fate.json", "passengers.csv", "--target", "fate", "--output", "fate.json"),

@@ -18,15 +18,6 @@ def test_counts_and_objectives_read_well(run, tmp_path):
     assert re.search(r" \d{4} +proven optimal", out)
 
 
-def test_demo_fits_on_a_screen(monkeypatch, run):
-    for n_columns, n_headers in ((80, 2), (140, 1)):
-        pretend_terminal(monkeypatch, n_columns)
-        _, out, _ = run("demo")
-        lines = re.sub(r"\x1b\[[\d;]*m", "", out).splitlines()
-        assert max(map(len, lines)) <= n_columns
-        assert sum("objective" in line for line in lines) == n_headers
-
-
 def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
     names = ["[bold]a[/nope]", "\x1b[31mred", ":smile:"]
     X = pl.DataFrame(np.eye(3)[[0, 1, 2] * 4], schema=names)

@@ -6,19 +6,16 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from laconic.cli.files import CommandError
+from laconic.cli.exits import CommandError
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-
-    Estimator: TypeAlias = RuleBoostingClassifier | RuleBoostingRegressor
+    from laconic.model.rules import RuleEnsemble
 
 DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 
@@ -168,13 +165,13 @@ def identifier_warnings(X: pl.DataFrame) -> Iterator[str]:
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:
     """Return a column that must exist."""
-    _check_columns(frame, [name])
+    check_columns(frame, [name])
     return frame[name]
 
 
 def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """Leave out columns that must exist, but not all there are."""
-    _check_columns(frame, names)
+    check_columns(frame, names)
     X = frame.drop(names)
     if X.width == 0:
         raise CommandError(
@@ -183,38 +180,28 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return X
 
 
-def used_features(estimator: Estimator) -> list[str]:
+def used_features(ensemble: RuleEnsemble) -> list[str]:
     """Find the features that rules use, in the order of the training table."""
-    ensemble = estimator.ensemble_
-    used = {proposition.feature for rule in ensemble for proposition in rule.query}
+    used = {condition.feature for rule in ensemble for condition in rule.query}
     return [name for name in ensemble.feature_names or () if name in used]
 
 
-def text_features(estimator: Estimator) -> set[str]:
+def text_features(ensemble: RuleEnsemble) -> set[str]:
     """Find features that are compared with text, even if a table has only numbers there."""
-    propositions = [proposition for rule in estimator.ensemble_ for proposition in rule.query]
-    return {
-        proposition.feature for proposition in propositions if isinstance(proposition.value, str)
-    }
+    conditions = (condition for rule in ensemble for condition in rule.query)
+    return {condition.feature for condition in conditions if isinstance(condition.value, str)}
 
 
-def select_used(frame: pl.DataFrame, estimator: Estimator) -> pl.DataFrame:
-    """Pick the columns that rules use."""
-    names = used_features(estimator)
-    _check_columns(frame, names)
-    return frame.select(names)
-
-
-def fill_unused(used: pl.DataFrame, n_rows: int, estimator: Estimator) -> pl.DataFrame:
-    """Put the columns that no rule uses next to those that some do, without any value."""
+def fill_up(frame: pl.DataFrame, names: Sequence[str], n_rows: int) -> pl.DataFrame:
+    """Put the named columns in order; those that are not there have no value."""
     import polars as pl
 
-    names = estimator.ensemble_.feature_names or ()
     nothing = pl.Series([None] * n_rows, dtype=pl.String)
-    return pl.DataFrame({name: used[name] if name in used.columns else nothing for name in names})
+    return pl.DataFrame({name: frame[name] if name in frame.columns else nothing for name in names})
 
 
-def _check_columns(frame: pl.DataFrame, names: list[str]) -> None:
+def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a table that lacks columns."""
     absent = [name for name in names if name not in frame.columns]
     if not absent:
         return

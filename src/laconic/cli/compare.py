@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import laconic
 from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli.exits import EXIT_DIFFERENT, CommandError
 from laconic.model.comparison import Kind, RuleChange, compare_rules
 from laconic.model.formatting import format_weight
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.explain.rule_model import RuleModel
+    from laconic.tasks import Task
 
 __all__ = ["compare"]
-
-EXIT_DIFFERENT = 3
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
 _STYLES: dict[Kind, str] = {"same": "dim", "changed": "yellow", "dropped": "red", "added": "green"}
@@ -33,7 +32,7 @@ def compare(
     *,
     json: options.Flag = False,
     exit_code: options.Flag = False,
-    missing: options.Texts = columns.DEFAULT_MISSING,
+    missing: options.Missing = columns.DEFAULT_MISSING,
 ) -> int:
     """Show which rules were added, dropped or changed from one model to another.
 
@@ -49,14 +48,13 @@ def compare(
         Write JSON: an object with the changes and, if there is a table, the agreement.
     exit_code : bool
         End with exit code 3 if there is any difference, as scripts may want to know.
-    missing : tuple of str
-        Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
     old, new = files.load_model(model_a), files.load_model(model_b)
-    _check_same_task(old, new)
+    _check_same_task(old.task_, new.task_)
     changes = compare_rules(old.ensemble_, new.ensemble_)
     intercepts = (old.ensemble_.intercept, new.ensemble_.intercept)
-    agreement = None if table is None else _agreement(old, new, table, missing)
+    rows = None if table is None else inputs.TableFile(table, missing)
+    agreement = None if rows is None else _agreement(old, new, rows)
     if json:
         found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
         screen.write_json(found if agreement is None else found | {"agreement": agreement})
@@ -66,27 +64,23 @@ def compare(
     return EXIT_DIFFERENT if exit_code and is_different else 0
 
 
-def _check_same_task(old: Estimator, new: Estimator) -> None:
-    classes = [getattr(estimator, "classes_", np.array([])).tolist() for estimator in (old, new)]
-    if classes[0] != classes[1]:
-        kinds = [f"one with the classes {names}" if names else "a regression" for names in classes]
-        raise files.CommandError(
-            f"The two models must predict the same. Got {kinds[0]} and {kinds[1]}. Choose models "
-            "of the same target."
+def _check_same_task(old: Task, new: Task) -> None:
+    if (old.name, old.labels) != (new.name, new.labels):
+        raise CommandError(
+            f"The two models must predict the same. Got {_kind(old)} and {_kind(new)}. Choose "
+            "models of the same target."
         )
 
 
-def _agreement(
-    old: Estimator, new: Estimator, table: Path, missing: options.Texts
-) -> dict[str, float]:
+def _kind(task: Task) -> str:
+    return f"a {task.name}" if task.labels is None else f"one with the classes {task.labels}"
+
+
+def _agreement(old: RuleModel, new: RuleModel, rows: inputs.TableFile) -> dict[str, float]:
     """Compare the predictions for the rows of a table."""
-    with inputs.columns_by_name():
-        first, second = (
-            estimator.explain(inputs.read_features(table, estimator, missing)[1])
-            for estimator in (old, new)
-        )
-    is_same = first.predictions == second.predictions
-    difference = np.abs(first.raw_predictions - second.raw_predictions)
+    first, second = (inputs.predictions_for(model, rows) for model in (old, new))
+    is_same = first.values == second.values
+    difference = np.abs(first.raw - second.raw)
     return {
         "n_rows": len(is_same),
         "n_same": int(is_same.sum()),
@@ -116,7 +110,7 @@ def _show(
         share = agreement["n_same"] / agreement["n_rows"]
         screen.print_text(
             console,
-            f"Same prediction for {agreement['n_same']} of {agreement['n_rows']} rows "
+            f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
             f"({share:.1%}). Raw predictions differ by {agreement['mean_difference']:.4g} on "
             f"average and by up to {agreement['largest_difference']:.4g}, in row "
             f"{agreement['row_of_largest_difference']}.",
@@ -132,7 +126,7 @@ def _table(changes: list[RuleChange], intercepts: tuple[float, float]) -> Table:
     if intercepts != (0.0, 0.0):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
-        table.add_row(_SIGNS[kind], *weights, "always (intercept)", style=_STYLES[kind])
+        table.add_row(_SIGNS[kind], *weights, screen.INTERCEPT, style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-import laconic
-from laconic.cli import columns, inputs, options, screen
-from laconic.cli import target as targets
+from laconic.cli import inputs, options, screen
+from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.model.formatting import format_count
 
 if TYPE_CHECKING:
-    import polars as pl
+    from rich.status import Status
     from rich.table import Table
 
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.estimators import RuleBoosting
+    from laconic.tasks import Metric
 
 __all__ = ["cv"]
 
@@ -30,21 +29,11 @@ def cv(
     table: Path,
     /,
     *,
-    target: str,
-    task: Literal["auto", "classification", "regression"] = "auto",
+    source: Source,
     folds: options.Folds = 5,
     seed: int = 0,
-    n_rules: options.Count = 10,
-    l2_regularization: options.Amount = 1.0,
-    search: Literal["optimal", "greedy", "beam"] = "optimal",
-    max_conditions: options.CountOrNone = 5,
-    max_thresholds: options.CountOrAll = 7,
-    fit_intercept: options.Flag = False,
-    n_jobs: options.Jobs = None,
-    weight: str | None = None,
-    drop: options.Names = (),
+    learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
-    missing: options.Texts = columns.DEFAULT_MISSING,
 ) -> None:
     """Find out by cross-validation how many rules a table is good for.
 
@@ -55,126 +44,67 @@ def cv(
     ----------
     table : Path
         CSV, TSV or Parquet file, as for 'laconic fit'.
-    target : str
-        Column to predict.
-    task : str
-        As for 'laconic fit'.
     folds : int
         Number of parts.
     seed : int
-        Which division into parts to take.
-    n_rules : int
-        Largest number of rules.
-    l2_regularization : float
-        Penalty on squared weights; more of it favours rules that cover many rows.
-    search : str
-        How to find a rule; "optimal" proves that there is no better one.
-    max_conditions : int
-        Largest number of conditions in a rule; "none" for no limit.
-    max_thresholds : int
-        Largest number of thresholds per numeric column; "all" or "none" for all values.
-    fit_intercept : bool
-        Start from the best constant instead of 0.
-    n_jobs : int
-        Threads of the optimal search; -1 for all processors.
-    weight : str
-        Column with the weights of the rows.
-    drop : tuple of str
-        Columns to leave out.
+        Seed of the random division into parts.
     json : bool
         Write JSON: an object with a list of scores per size.
-    missing : tuple of str
-        Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
-    X, goal, weights = inputs.read_training_table(table, target, weight, drop, missing)
-    if task == "auto":
-        task = targets.detect_task(goal)
-    y = targets.read_target(goal, task)
-    sample_weight = np.ones(len(y)) if weights is None else targets.read_weights(weights)
-    estimator = targets.estimator_class(task)(
-        n_rules,
-        l2_regularization=l2_regularization,
-        search=search,
-        max_conditions=max_conditions,
-        max_thresholds=None if max_thresholds == "all" else max_thresholds,
-        fit_intercept=fit_intercept,
-        n_jobs=n_jobs,
-    )
+    rows = source.read(table)
+    model = rows.estimator(**learning.parameters)
+    by_name = {metric.name: metric for metric in model.task.metrics}
+    metrics = [by_name[name] for name in model.task.deciding_metrics]
     console = screen.make_console()
     is_watched = console.is_terminal and not json
     with inputs.short_warnings(), console.status("") if is_watched else nullcontext() as status:
-        scores = _fold_scores(
-            estimator,
-            X,
-            y,
-            sample_weight,
-            _splits(y, task, folds, seed),
-            lambda fold: status.update(f"fold {fold}/{folds}") if status else None,
-        )
-    best, simplest = _sizes_of_choice(next(iter(scores.values())))
+        scores = _fold_scores(model, rows, _splits(rows, folds, seed), metrics, status)
+    decider = metrics[0]
+    best, simplest = _sizes_of_choice(scores[decider.name])
     if json:
         screen.write_json(_as_dict(scores, best, simplest))
         return
-    console.print(_table(scores, best, simplest), "", sep="\n")
-    name = next(iter(scores))
+    labelled = {metric.label: scores[metric.name] for metric in metrics}
+    console.print(_table(labelled, best, simplest), "", sep="\n")
     screen.print_text(
         console,
-        f"Mean and standard error in {folds} folds of {len(y)} rows. The {name} is smallest with "
-        f"{format_count(best, 'rule')}; with {simplest} it is within one standard error of that. "
-        "Fit the model of your choice with --n-rules.",
+        f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. The "
+        f"{decider.label} is smallest with {format_count(best, 'rule')}; with {simplest} it is "
+        "within one standard error of that. Fit the model of your choice with --n-rules.",
     )
 
 
-def _splits(y: NDArray[Any], task: str, folds: int, seed: int) -> list[tuple[Any, Any]]:
+def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:
     """Divide the rows, with the same shares of the classes in each part."""
     from sklearn.model_selection import KFold, StratifiedKFold
 
-    kind = StratifiedKFold if task == "classification" else KFold
-    return list(kind(folds, shuffle=True, random_state=seed).split(y, y))
+    kind = StratifiedKFold if rows.estimator.task.holds_classes else KFold
+    return list(kind(folds, shuffle=True, random_state=seed).split(rows.y, rows.y))
 
 
 def _fold_scores(
-    estimator: Estimator,
-    X: pl.DataFrame,
-    y: NDArray[Any],
-    sample_weight: Floats,
+    model: RuleBoosting,
+    rows: TrainingRows,
     splits: list[tuple[Any, Any]],
-    tell: Callable[[int], None],
+    metrics: list[Metric],
+    status: Status | None,
 ) -> dict[str, Floats]:
     """Score the first 0, 1, ... rules in each fold: by name, of shape (n_folds, n_rules + 1)."""
-    scores: dict[str, list[list[float]]] = {}
+    from laconic.curves import staged_scores
+
+    X, y = rows.X, rows.y
+    weights = np.ones(len(y)) if rows.sample_weight is None else rows.sample_weight
+    scores: dict[str, list[list[float]]] = {metric.name: [] for metric in metrics}
     for fold, (training, test) in enumerate(splits, start=1):
-        tell(fold)
-        estimator.fit(X[training], y[training], sample_weight[training])
-        start = np.full(len(test), estimator.ensemble_.intercept)
-        raw_predictions = [start, *estimator.ensemble_.staged_raw_predictions(X[test])]
-        stages = [estimator.loss_.inverse_link(raw) for raw in raw_predictions]
-        # A model that needs fewer rules stays as good as it is.
-        stages += stages[-1:] * (estimator.n_rules + 1 - len(stages))
-        classes = getattr(estimator, "classes_", None)
-        truth = y[test] if classes is None else y[test] == classes[1]
-        for name, score in _score_functions(is_classifier=classes is not None).items():
-            values = [
-                float(score(truth, stage, sample_weight=sample_weight[test])) for stage in stages
-            ]
-            scores.setdefault(name, []).append(values)
+        if status is not None:
+            status.update(f"fold {fold}/{len(splits)}")
+        model.fit(X[training], y[training], weights[training])
+        predictions = model.predictions_for(X[test])
+        numbers = model.task_.numbers(y[test], len(test))
+        for name, values in staged_scores(predictions, numbers, metrics, weights[test]).items():
+            # A model that needs fewer rules stays as good as it is.
+            scores[name].append(values + values[-1:] * (model.n_rules + 1 - len(values)))
     return {name: np.array(values) for name, values in scores.items()}
-
-
-def _score_functions(*, is_classifier: bool) -> dict[str, Callable[..., Any]]:
-    """Scores of predictions, of probabilities for classes; the first one decides."""
-    from sklearn import metrics
-
-    if not is_classifier:
-        return {"RMSE": metrics.root_mean_squared_error, "R²": metrics.r2_score}
-
-    def accuracy(truth: Any, positive: Floats, sample_weight: Floats) -> Any:
-        return metrics.accuracy_score(truth, positive > 0.5, sample_weight=sample_weight)
-
-    def log_loss(truth: Any, positive: Floats, sample_weight: Floats) -> Any:
-        return metrics.log_loss(truth, positive, sample_weight=sample_weight, labels=[False, True])
-
-    return {"log loss": log_loss, "accuracy": accuracy, "AUC": metrics.roc_auc_score}
 
 
 def _sizes_of_choice(losses: Floats) -> tuple[int, int]:
@@ -190,12 +120,11 @@ def _standard_errors(scores: Floats) -> Floats:
 
 
 def _as_dict(scores: dict[str, Floats], best: int, simplest: int) -> dict[str, Any]:
-    names = [name.lower().replace(" ", "_").replace("²", "2") for name in scores]
     sizes = [
         {"n_rules": size}
         | {
             name: [None if np.isnan(value) else value for value in values[:, size].tolist()]
-            for name, values in zip(names, scores.values(), strict=True)
+            for name, values in scores.items()
         }
         for size in range(next(iter(scores.values())).shape[1])
     ]

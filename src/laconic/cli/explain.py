@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import columns, files, inputs, options, screen
-from laconic.model.formatting import format_weight
+from laconic.cli.exits import CommandError
+from laconic.model.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,40 +17,33 @@ __all__ = ["explain"]
 
 
 def explain(
-    model: Path,
-    table: Path,
+    model: options.Model,
+    table: options.FeatureTable,
     /,
     *,
     row: options.Rows = (),
     json: options.Flag = False,
-    missing: options.Texts = columns.DEFAULT_MISSING,
+    missing: options.Missing = columns.DEFAULT_MISSING,
 ) -> None:
     """Tell which rules lead to the prediction for each row of a table.
 
     Parameters
     ----------
-    model : Path
-        File that 'laconic fit --model' or laconic.save_model wrote.
-    table : Path
-        CSV, TSV or Parquet file with the columns that the rules use, in any order.
     row : tuple of int
         Rows to explain, counted from 0; without this option, all of them.
     json : bool
         Write JSON: a list with an object per row.
-    missing : tuple of str
-        Texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
-    files.check_model_comes_first(model, table, command="explain")
-    estimator = files.load_model(model)
-    _, X = inputs.read_features(table, estimator, missing)
+    fitted = files.load_model_for("explain", model, table)
+    X = inputs.TableFile(table, missing).features(fitted)
     unknown = next((number for number in row if number >= len(X)), None)
     if unknown is not None:
-        raise files.CommandError(
+        raise CommandError(
             f"--row must be less than the number of rows, {len(X)}: rows are counted from 0. Got "
             f"{unknown}."
         )
     with inputs.columns_by_name():
-        explanation = estimator.explain(X)
+        explanation = fitted.explain(X)
     chosen = (explanation[number] for number in row or range(len(explanation)))
     if json:
         screen.write_json([_as_dict(told) for told in chosen])
@@ -60,7 +53,7 @@ def explain(
         if console.is_terminal:
             console.print(_table(told), "", sep="\n")
         else:
-            screen.print_text(console, screen.visible(told.sentence))
+            screen.print_text(console, visible(told.sentence))
 
 
 def _as_dict(told: RowExplanation) -> dict[str, Any]:
@@ -82,16 +75,16 @@ def _as_dict(told: RowExplanation) -> dict[str, Any]:
 
 def _table(told: RowExplanation) -> Table:
     title = f"Row {told.row} is predicted {told.predicted}"
-    table = screen.make_table(screen.visible(title))
+    table = screen.make_table(visible(title))
     table.add_column("", justify="right", style="dim")
     table.add_column("adds", justify="right", no_wrap=True)
     table.add_column("because", overflow="fold")
     if told.intercept != 0.0:
-        table.add_row("", format_weight(told.intercept), "always (intercept)")
+        table.add_row("", format_weight(told.intercept), screen.INTERCEPT)
     for number, rule in told.rules.items():
         cell = screen.QueryCell(told.conditions(rule))
         table.add_row(str(number), format_weight(rule.weight), cell)
-    total = screen.visible(f"sum, the {told.meaning}")
+    total = visible(f"sum, the {told.meaning}")
     table.add_section()
     table.add_row("", format_weight(told.raw_prediction), total)
     return table

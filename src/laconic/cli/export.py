@@ -4,48 +4,82 @@ from __future__ import annotations
 
 import json as json_format
 import sys
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import cyclopts
 
-import laconic
 from laconic.cli import columns, files, inputs, options, screen
-from laconic.cli import target as targets
+from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.explain.rule_model import RuleModel
 
-Target: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
+__all__ = ["export"]
 
-# Options that mean something for one form only.
-_FORM_OF = {
-    "--dialect": "sql",
-    "--table": "sql",
-    "--keep": "sql",
-    "--rule-columns": "sql",
-    "--max-points": "scorecard",
-    "--data": "scorecard",
-    "--target": "scorecard",
-    "--json": "scorecard",
-}
+Form: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SqlOptions:
+    """What means something with --to sql only.
+
+    Parameters
+    ----------
+    dialect : str
+        With --to sql: postgres, duckdb, sqlite, bigquery, snowflake or another of sqlglot.
+    table : str
+        With --to sql: the table to select from. Without it, the raw prediction is written as an
+        expression.
+    keep : tuple of str
+        With --to sql and --table: columns of the table to select as well, instead of all.
+    rule_columns : bool
+        With --to sql and --table: add a column per rule, 1 where it covers a row.
+    """
+
+    dialect: str | None = None
+    table: str | None = None
+    keep: options.Names = ()
+    rule_columns: options.Flag = False
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ScorecardOptions:
+    """What means something with --to scorecard only.
+
+    Parameters
+    ----------
+    max_points : int
+        With --to scorecard: largest number of points of a rule, 10 if not given.
+    data : Path
+        With --to scorecard: CSV, TSV or Parquet file of rows to measure the cost of rounding on.
+    target : str
+        With --data: the column that is predicted.
+    json : bool
+        With --to scorecard: write JSON instead of text.
+    """
+
+    max_points: options.CountOrNone = None
+    data: Path | None = None
+    target: str | None = None
+    json: options.Flag = False
+
+
+_SQL, _SCORECARD = SqlOptions(), ScorecardOptions()
 
 
 def export(
-    model: Path,
+    model: options.Model,
     /,
     *,
-    to: Target,
+    to: Form,
     output: Path | None = None,
-    dialect: str | None = None,
-    table: str | None = None,
-    keep: options.Names = (),
-    rule_columns: options.Flag = False,
-    max_points: options.CountOrNone = None,
-    data: Path | None = None,
-    target: str | None = None,
+    sql: SqlOptions = _SQL,
+    scorecard: ScorecardOptions = _SCORECARD,
     missing: options.Texts = columns.DEFAULT_MISSING,
-    json: options.Flag = False,
 ) -> None:
     """Write a saved model in a form that other programs read.
 
@@ -54,61 +88,29 @@ def export(
 
     Parameters
     ----------
-    model : Path
-        File that 'laconic fit --model' or laconic.save_model wrote.
     to : str
         "json" for the model as it is saved, "sql" for an expression or a SELECT, "python" and
         "javascript" for a function without dependencies, "onnx" for a graph, "pmml" for a document,
         "scorecard" for whole points.
     output : Path
         File to write, instead of the standard output.
-    dialect : str
-        With --to sql: postgres, duckdb, sqlite, bigquery, snowflake or another of sqlglot.
-    table : str
-        With --to sql: the table to select from. Without it, the raw prediction is written as an
-        expression.
-    keep : tuple of str
-        With --to sql and --table: columns of the table to select besides, instead of all.
-    rule_columns : bool
-        With --to sql and --table: add a column per rule, 1 where it covers a row.
-    max_points : int
-        With --to scorecard: largest number of points of a rule, 10 if not given.
-    data : Path
-        With --to scorecard: CSV, TSV or Parquet file of rows to measure the cost of rounding on.
-    target : str
-        With --data: the column that is predicted.
     missing : tuple of str
         With --data: texts that mean a missing cell in CSV and TSV files, besides no text at all.
-    json : bool
-        With --to scorecard: write JSON instead of text.
     """
-    given = {
-        "--dialect": dialect is not None,
-        "--table": table is not None,
-        "--keep": bool(keep),
-        "--rule-columns": rule_columns,
-        "--max-points": max_points is not None,
-        "--data": data is not None,
-        "--target": target is not None,
-        "--json": json,
-    }
-    _check_call(to, given)
+    _check_call(to, sql=sql, scorecard=scorecard)
+    data = scorecard.data
     if output is not None:
-        files.check_destination(output, [model, *([data] if data else [])])
+        files.check_destination(output, [model] if data is None else [model, data])
     elif to == "onnx" and sys.stdout.isatty():
-        raise cyclopts.CycloptsError(msg="ONNX is no text. Name a file to write with --output.")
-    estimator = files.load_model(model)
-    try:
-        content = _content(
-            estimator,
-            to,
-            sql={"dialect": dialect, "table": table, "rule_columns": rule_columns}
-            | ({"keep": list(keep)} if keep else {}),
-            card={"max_points": max_points or 10} | _rows(estimator, data, target, missing),
-            as_json=json,
+        raise cyclopts.CycloptsError(
+            msg="ONNX is a binary format. Name a file to write with --output."
         )
+    fitted = files.load_model(model)
+    rows = None if data is None else inputs.TableFile(data, missing)
+    try:
+        content = _content(fitted, to, sql, scorecard, rows)
     except ImportError as error:
-        raise files.CommandError(str(error)) from None
+        raise CommandError(str(error)) from None
     if output is not None:
         output.write_bytes(content)
     elif to == "onnx":
@@ -117,68 +119,53 @@ def export(
         screen.write_text(content.decode())
 
 
-def _check_call(to: Target, given: dict[str, bool]) -> None:
-    for option, is_given in given.items():
-        if is_given and _FORM_OF[option] != to:
-            raise cyclopts.CycloptsError(
-                msg=f"{option} goes with --to {_FORM_OF[option]}. Got --to {to}. Leave it out."
-            )
-    if to == "sql" and not given["--dialect"]:
+def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
+    """Refuse options that mean nothing for a form, or nothing without another one."""
+    given = set()
+    for form, values in options_of.items():
+        for field in fields(values):
+            if getattr(values, field.name) == field.default:
+                continue
+            option = f"--{field.name.replace('_', '-')}"
+            if form != to:
+                raise cyclopts.CycloptsError(
+                    msg=f"{option} goes with --to {form}. Got --to {to}. Leave it out."
+                )
+            given.add(option)
+    if to == "sql" and "--dialect" not in given:
         raise cyclopts.CycloptsError(
             msg="--to sql needs --dialect, such as postgres, duckdb, sqlite or bigquery."
         )
     for option in ("--keep", "--rule-columns"):
-        if given[option] and not given["--table"]:
+        if option in given and "--table" not in given:
             raise cyclopts.CycloptsError(msg=f"{option} needs --table, to select from.")
-    if given["--data"] != given["--target"]:
+    if len(given & {"--data", "--target"}) == 1:
         raise cyclopts.CycloptsError(msg="--data and --target go together. Give both or none.")
 
 
 def _content(
-    estimator: Estimator, to: Target, *, sql: dict[str, Any], card: dict[str, Any], as_json: bool
+    model: RuleModel,
+    to: Form,
+    sql: SqlOptions,
+    scorecard: ScorecardOptions,
+    rows: inputs.TableFile | None,
 ) -> bytes:
-    # It takes longer to import than most commands should.
     from laconic import export as exports
 
     match to:
         case "onnx":
-            return bytes(exports.to_onnx(estimator).SerializeToString())
+            return bytes(exports.to_onnx(model).SerializeToString())
         case "sql":
-            text = exports.to_sql(estimator, **sql) + "\n"
+            text = exports.to_sql(model, **asdict(sql) | {"keep": list(sql.keep) or None}) + "\n"
         case "scorecard":
-            scorecard = exports.to_scorecard(estimator, **card)
-            text = (
-                json_format.dumps(scorecard.to_dict(), ensure_ascii=False, indent=2)
-                if as_json
-                else str(scorecard)
-            ) + "\n"
-        case "json":
-            text = exports.to_json(estimator)
-        case "python":
-            text = exports.to_python(estimator)
-        case "pmml":
-            text = exports.to_pmml(estimator)
-        case "javascript":
-            text = exports.to_javascript(estimator)
+            card: dict[str, Any] = {}
+            if scorecard.max_points is not None:
+                card["max_points"] = scorecard.max_points
+            if rows is not None and scorecard.target is not None:
+                card["X"], card["y"] = rows.rows(model, scorecard.target)
+            made = exports.to_scorecard(model, **card)
+            content = json_format.dumps(made.to_dict(), ensure_ascii=False, indent=2)
+            text = (content if scorecard.json else str(made)) + "\n"
+        case "json" | "python" | "javascript" | "pmml":
+            text = getattr(exports, f"to_{to}")(model)
     return text.encode()
-
-
-def _rows(
-    estimator: Estimator, data: Path | None, target: str | None, missing: tuple[str, ...]
-) -> dict[str, Any]:
-    """Read rows and their targets, as the model takes them."""
-    if data is None or target is None:
-        return {}
-    cells, X = inputs.read_features(data, estimator, missing)
-    goal = columns.column(cells, target).to_frame()
-    if files.is_text_table(data):
-        goal = columns.interpret(goal, missing, text_columns=_text_targets(estimator, target))
-    is_classifier = isinstance(estimator, laconic.RuleBoostingClassifier)
-    task: targets.Task = "classification" if is_classifier else "regression"
-    return {"X": X, "y": targets.read_target(goal[target], task)}
-
-
-def _text_targets(estimator: Estimator, target: str) -> list[str]:
-    is_classifier = isinstance(estimator, laconic.RuleBoostingClassifier)
-    is_text = is_classifier and estimator.classes_.dtype.kind in "UO"
-    return [target] if is_text else []

@@ -10,15 +10,15 @@ import shlex
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import laconic
+from laconic.cli.exits import CommandError
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     import polars as pl
 
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.estimators import RuleBoosting
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -33,10 +33,6 @@ _ADVICE_FOR_SEPARATORS = {
     "numbers.",
     "\t": "Tabs seem to separate its cells: rename it to .tsv.",
 }
-
-
-class CommandError(Exception):
-    """Something that the user can mend; the message says how."""
 
 
 def read_table(path: Path) -> pl.DataFrame:
@@ -116,7 +112,17 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     path.write_bytes(content.getvalue())
 
 
-def load_model(path: Path) -> Estimator:
+def load_model_for(command: str, path: Path, table: Path) -> RuleBoosting:
+    """Load a model for a command that a table follows, and refuse a table in its place."""
+    if has_suffix(path, TABLE_SUFFIXES):
+        raise CommandError(
+            f"The model comes first: laconic {command} MODEL TABLE. Got the table {str(path)!r} "
+            f"as MODEL and {str(table)!r} as TABLE."
+        )
+    return load_model(path)
+
+
+def load_model(path: Path) -> RuleBoosting:
     """Load a model from a path that must exist."""
     _check_exists(path, "model")
     try:
@@ -152,15 +158,6 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> str:
         f"The name of a table must end with {', '.join(allowed[:-1])} or {allowed[-1]}. "
         f"Got {path.name!r}. Rename or convert the file."
     )
-
-
-def check_model_comes_first(model: Path, table: Path, *, command: str = "predict") -> None:
-    """Refuse a table in the place of the model."""
-    if has_suffix(model, TABLE_SUFFIXES):
-        raise CommandError(
-            f"The model comes first: laconic {command} MODEL TABLE. Got the table {str(model)!r} "
-            f"as MODEL and {str(table)!r} as TABLE."
-        )
 
 
 def check_model_destination(path: Path, table: Path) -> None:

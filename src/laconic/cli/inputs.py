@@ -1,56 +1,88 @@
-"""Tables as commands need them: to train with, and to apply a model to."""
+"""Tables as commands need them: to learn from, and to apply a model to."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-import laconic
-from laconic.cli import columns, files, screen
+from numpy.typing import NDArray
 
-# Imported when a command needs it: it takes long.
+from laconic.cli import columns, files, screen, targets
+
 if TYPE_CHECKING:
     import polars as pl
 
-    Estimator: TypeAlias = laconic.RuleBoostingClassifier | laconic.RuleBoostingRegressor
+    from laconic.explain import Predictions
+    from laconic.explain.rule_model import RuleModel
 
 
-def read_training_table(
-    table: Path, target: str, weight: str | None, drop: Sequence[str], missing: Sequence[str]
-) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """Read features, target and weights, and warn about columns that may not be as intended."""
-    cells = files.read_table(table)
-    is_text = files.is_text_table(table)
-    frame = columns.interpret(cells, missing) if is_text else cells
-    goal = columns.column(frame, target)
-    weights = None if weight is None else columns.column(frame, weight)
-    if target in drop:
-        raise files.CommandError(
-            f"--drop must not name the target. Got {target!r} for both. Choose another --target, "
-            "or drop other columns."
-        )
-    X = columns.drop_columns(frame, [target, *([weight] if weight else []), *drop])
-    in_use = [goal, *([] if weights is None else [weights]), *X]
-    misread = columns.misread_warnings(in_use, cells, missing) if is_text else {}
-    warn(misread.values())
-    warn(columns.identifier_warnings(X.drop(misread, strict=False)))
-    return X, goal, weights
+class TableFile:
+    """A table that was read once, for any number of models.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV or Parquet file.
+    missing : collection of str
+        What stands for a missing cell in a text file, besides nothing.
+
+    Attributes
+    ----------
+    cells : DataFrame
+        As they stand in the file: those of a text file are text.
+    """
+
+    def __init__(self, path: Path, missing: Collection[str]) -> None:
+        self.cells = files.read_table(path)
+        self._missing = missing
+        self._is_text = files.is_text_table(path)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All columns, with types."""
+        return self._typed(self.cells)
+
+    def _typed(self, cells: pl.DataFrame, **options: Any) -> pl.DataFrame:
+        return columns.interpret(cells, self._missing, **options) if self._is_text else cells
+
+    def warn_about_misread(self, in_use: Iterable[pl.Series]) -> list[str]:
+        """Warn about columns that a few cells make text, and return their names."""
+        if not self._is_text:
+            return []
+        found = columns.misread_warnings(in_use, self.cells, self._missing)
+        warn(found.values())
+        return list(found)
+
+    def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
+        """Columns as a model takes them; those that no rule uses are empty unless asked for."""
+        ensemble = model.ensemble_
+        used, text = columns.used_features(ensemble), columns.text_features(ensemble)
+        columns.check_columns(self.cells, used)
+        known = ensemble.feature_names or ()
+        names = [name for name in known if name in self.cells.columns] if with_unused else used
+        typed = self._typed(self.cells.select(names), text_columns=text, keep_codes=False)
+        self.warn_about_misread(typed[name] for name in used if name not in text)
+        return columns.fill_up(typed, known, self.cells.height)
+
+    def rows(self, model: RuleModel, target: str) -> tuple[pl.DataFrame, NDArray[Any]]:
+        """Columns of a model, also those that no rule uses, and their target."""
+        goal = columns.column(self.cells, target).to_frame()
+        X = self.features(model, with_unused=True)
+        # Classes that are text stay text, even where they look like numbers.
+        has_text = any(isinstance(label, str) for label in model.task_.labels or ())
+        goal = self._typed(goal, text_columns=[target] if has_text else [])
+        return X, targets.read_target(goal[target], model.task_)
 
 
-def read_features(
-    table: Path, estimator: Estimator, missing: Collection[str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read a table to apply a model to: the cells as they stand there, and the features."""
-    cells = files.read_table(table)
-    used = columns.select_used(cells, estimator)
-    if files.is_text_table(table):
-        text = columns.text_features(estimator)
-        used = columns.interpret(used, missing, text_columns=text, keep_codes=False)
-        warn(columns.misread_warnings(used.drop(text, strict=False), cells, missing).values())
-    return cells, columns.fill_unused(used, cells.height, estimator)
+def predictions_for(model: RuleModel, table: TableFile) -> Predictions:
+    """Apply a model to a table."""
+    X = table.features(model)
+    with columns_by_name():
+        return model.predictions_for(X)
 
 
 @contextmanager

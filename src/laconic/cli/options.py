@@ -1,9 +1,10 @@
-"""Kinds of options that commands share, and what their values must be."""
+"""Kinds of arguments and options that commands share, and what their values must be."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import cyclopts
@@ -25,6 +26,7 @@ def _check_rows(kind: Any, value: tuple[int, ...]) -> None:
 
 
 _IS_COUNT = _must_be("a whole number of at least 1", lambda number: number >= 1)
+_TAKES_ALL_THAT_FOLLOW = cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
 
 Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrZero: TypeAlias = Annotated[
@@ -49,17 +51,26 @@ Folds: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 2", lambda number: number >= 2)
 ]
 Flag: TypeAlias = Annotated[bool, cyclopts.Parameter(negative="")]
+Names: TypeAlias = Annotated[tuple[str, ...], _TAKES_ALL_THAT_FOLLOW]
 Rows: TypeAlias = Annotated[
-    tuple[int, ...],
-    cyclopts.Parameter(
-        negative="", consume_multiple=True, show_default=False, validator=_check_rows
-    ),
-]
-Names: TypeAlias = Annotated[
-    tuple[str, ...],
-    cyclopts.Parameter(negative="", consume_multiple=True, show_default=False),
+    tuple[int, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(validator=_check_rows)
 ]
 Texts: TypeAlias = Annotated[
-    tuple[str, ...],
-    cyclopts.Parameter(negative="", consume_multiple=True, show_default=" ".join),
+    tuple[str, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(show_default=" ".join)
+]
+Missing: TypeAlias = Annotated[
+    Texts,
+    cyclopts.Parameter(
+        help="Texts that mean a missing cell in CSV and TSV files, besides no text at all."
+    ),
+]
+Model: TypeAlias = Annotated[
+    Path,
+    cyclopts.Parameter(help="File that 'laconic fit --model' or laconic.save_model wrote."),
+]
+FeatureTable: TypeAlias = Annotated[
+    Path,
+    cyclopts.Parameter(
+        help="CSV, TSV or Parquet file with the columns that the rules use, in any order."
+    ),
 ]

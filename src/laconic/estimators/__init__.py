@@ -2,6 +2,7 @@
 
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
+from laconic.estimators.files import ESTIMATORS, load_model, model_from_dict, save_model
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.regressor import RuleBoostingRegressor
 
@@ -11,9 +12,7 @@ __all__ = [
     "RuleBoosting",
     "RuleBoostingClassifier",
     "RuleBoostingRegressor",
+    "load_model",
+    "model_from_dict",
+    "save_model",
 ]
-
-ESTIMATORS: dict[str, type[RuleBoosting]] = {
-    estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
-}
-"""The estimators by the name of their task."""

@@ -13,6 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from laconic._defaults import (
+    DEFAULT_L2_REGULARIZATION,
+    DEFAULT_MAX_CONDITIONS,
+    DEFAULT_N_RULES,
+)
 from laconic.boosting import boost
 from laconic.candidates import (
     DEFAULT_MAX_THRESHOLDS,
@@ -43,9 +48,6 @@ __all__ = ["RuleBoosting"]
 
 Floats = NDArray[np.float64]
 
-# More than people keep in mind; rules that need more mostly fit noise.
-DEFAULT_MAX_CONDITIONS = 5
-
 
 class RuleBoosting(RuleModel):
     """What all estimators share; they differ in their task."""
@@ -63,10 +65,10 @@ class RuleBoosting(RuleModel):
 
     def __init__(
         self,
-        n_rules: int = 10,
+        n_rules: int = DEFAULT_N_RULES,
         *,
         loss: str | Loss = "auto",
-        l2_regularization: float = 1.0,
+        l2_regularization: float = DEFAULT_L2_REGULARIZATION,
         search: str = "optimal",
         max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
         min_coverage: float = 0,

@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
-from laconic.curves import Scoring, ensemble_of, normalized_area, score_curve
+from laconic.curves import Scoring, normalized_area, rule_model, score_curve
 from laconic.data.frames import FrameBackend, make_frame
 
 __all__ = ["curve_areas", "evaluate"]
@@ -201,11 +201,8 @@ def _named(estimators: Any) -> Mapping[str, Any]:
             "'estimators' must be an estimator or a mapping of names to at least one estimator. "
             f"Got {estimators!r}. Give each a name: {{'optimal': RuleBoostingClassifier()}}."
         )
-    return {type(_last_step(estimators)).__name__: estimators}
-
-
-def _last_step(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    last = estimators.steps[-1][1] if isinstance(estimators, Pipeline) else estimators
+    return {type(last).__name__: estimators}
 
 
 def _key(estimator: Any, name: str) -> str:
@@ -237,9 +234,8 @@ def _take(X: Any, rows: NDArray[np.intp]) -> Any:
 def _cumulative_seconds(model: Any, max_rules: int) -> NDArray[np.float64]:
     """Seconds of the searches for the first 0, 1, 2, ... rules."""
     seconds = np.zeros(max_rules + 1)
-    each = [result.seconds for result in _last_step(model).search_results_][
-        : len(ensemble_of(model))
-    ]
+    rules = rule_model(model)
+    each = [result.seconds for result in rules.search_results_[: len(rules.ensemble_)]]
     seconds[1 : len(each) + 1] = each
     return np.cumsum(seconds)
 

@@ -2,7 +2,14 @@
 
 from laconic.explain.explanation import Explanation, RowExplanation
 from laconic.explain.predictions import Predictions
-from laconic.explain.rule_model import RuleModel
+from laconic.explain.rule_model import RuleModel, first_rules
 from laconic.explain.shapley import ShapleyValues
 
-__all__ = ["Explanation", "Predictions", "RowExplanation", "RuleModel", "ShapleyValues"]
+__all__ = [
+    "Explanation",
+    "Predictions",
+    "RowExplanation",
+    "RuleModel",
+    "ShapleyValues",
+    "first_rules",
+]

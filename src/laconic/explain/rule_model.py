@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
-__all__ = ["RuleModel", "checked_table"]
+__all__ = ["RuleModel", "checked_table", "first_rules", "for_all_models"]
 
 
 class RuleModel(BaseEstimator):
@@ -49,6 +50,13 @@ class RuleModel(BaseEstimator):
     rule_coverages_: list[RuleCoverage]
     n_propositions_: int
     n_features_in_: int
+    # A table that was read already; only the copies that `first_rules` makes have one.
+    _known: tuple[Any, Table] | None = None
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for act in _ACTIONS:
+            act(cls)
 
     @property
     def loss_(self) -> Loss:
@@ -145,6 +153,8 @@ class RuleModel(BaseEstimator):
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""
+        if self._known is not None and X is self._known[0]:
+            return self._known[1]
         check_is_fitted(self)
         table = checked_table(X)
         validate_data(self, X, skip_check_array=True, reset=False)
@@ -156,6 +166,11 @@ class RuleModel(BaseEstimator):
         if table.is_named and set(table.feature_names) == set(names):
             return table
         return table.rename(names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither files nor copies of copies hold a table.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_known"}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
@@ -210,6 +225,34 @@ class RuleModel(BaseEstimator):
         return columns
 
 
+Model = TypeVar("Model", bound=RuleModel)
+
+
+def first_rules(model: Model, X: Any) -> Iterator[Model]:
+    """Yield models of the first 0, 1, 2, ... rules, none of which reads a table again.
+
+    Parameters
+    ----------
+    model : RuleModel
+        Fitted; stays as it is.
+    X : table-like of shape (n_rows, n_features)
+        The table. The models recognise this very object, which must not change meanwhile.
+
+    Yields
+    ------
+    model : RuleModel
+        A copy with fewer rules.
+    """
+    table = model._fitted_table(X)
+    for feature in {proposition.feature for rule in model.ensemble_ for proposition in rule.query}:
+        # As a whole: blocks of rows would be read anew for every size.
+        table.column(feature)
+    for n_rules in range(len(model.ensemble_) + 1):
+        shorter = copy.copy(model)
+        shorter.ensemble_, shorter._known = model.ensemble_[:n_rules], (X, table)
+        yield shorter
+
+
 def checked_table(X: Any) -> Table:
     """Wrap a table that has rows and columns."""
     table = as_table(X)
@@ -220,3 +263,16 @@ def checked_table(X: Any) -> Table:
                 f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
             )
     return table
+
+
+_ACTIONS: list[Callable[[type[RuleModel]], None]] = []
+
+
+def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
+    """Do something with every class of models, also with those that are yet to be imported."""
+    if act not in _ACTIONS:
+        _ACTIONS.append(act)
+    classes = RuleModel.__subclasses__()
+    for model in classes:
+        act(model)
+        classes += model.__subclasses__()

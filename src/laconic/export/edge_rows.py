@@ -15,17 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.data.tables import as_table
-from laconic.estimators import RuleBoostingClassifier
-from laconic.export.portable import Estimator, PortableModel
+from laconic.explain import Predictions, RuleModel
+from laconic.export.portable import PortableModel, by_feature
 from laconic.model.conditions import Proposition
-from laconic.model.rules import Rule
 
-__all__ = ["Outputs", "boundary_rows", "check_outputs", "expected_outputs"]
+__all__ = ["Outputs", "check_outputs", "edge_rows", "edge_values", "expected_outputs"]
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
 
-# Besides the rows made for single rules. Enough for every two boundary values to meet by chance.
+# Besides the rows made for single rules. Enough for every two edge values to meet by chance.
 _N_MIXED_ROWS = 500
 
 # Of probabilities, which take an exponential: libraries compute it to about 1e-15.
@@ -43,7 +42,7 @@ class Outputs:
     predictions : ndarray of shape (n_rows,)
         Classes or numbers.
     probabilities : ndarray of shape (n_rows,) or None, default=None
-        Of the second class; None for a regression.
+        Of the second class; None where there are no classes.
     covered : ndarray of shape (n_rows, n_rules) or None, default=None
         Which rule covers which row; None if the export does not tell.
     """
@@ -54,7 +53,7 @@ class Outputs:
     covered: NDArray[Any] | None = None
 
 
-def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
+def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
     """Make rows at and next to every place where a prediction changes.
 
     Parameters
@@ -68,7 +67,7 @@ def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
         With the columns that rules use, None or NaN where missing. The same at every call.
     """
     generator = np.random.default_rng(0)
-    values = {name: boundary_values(portable, name) for name in portable.kinds}
+    values = {name: edge_values(portable, name) for name in portable.kinds}
 
     def mixed_row() -> dict[str, Any]:
         return {name: cells[generator.integers(len(cells))] for name, cells in values.items()}
@@ -76,19 +75,18 @@ def boundary_rows(portable: PortableModel) -> list[dict[str, Any]]:
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
     for rule in portable.ensemble:
         # The thresholds of other rules are on one side of its own, as are the extremes.
-        cells = {
-            name: _cells(portable.kinds[name], [p for p in rule.query if p.feature == name])
-            for name in dict.fromkeys(proposition.feature for proposition in rule.query)
-        }
-        covered = mixed_row() | _covered_cells(rule, cells)
+        conditions = by_feature(rule.query)
+        cells = {name: _cells(portable.kinds[name], given) for name, given in conditions.items()}
+        covered = mixed_row()
+        for name, given in conditions.items():
+            covered[name] = _covered_cell(name, cells[name], given)
         rows += [covered | {name: cell} for name in cells for cell in cells[name]]
     return rows
 
 
-def boundary_values(portable: PortableModel, name: str) -> list[Any]:
+def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    propositions = (p for rule in portable.ensemble for p in rule.query)
-    return _cells(portable.kinds[name], [p for p in propositions if p.feature == name])
+    return _cells(portable.kinds[name], by_feature(portable.propositions)[name])
 
 
 def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
@@ -107,23 +105,19 @@ def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
     return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
 
 
-def _covered_cells(rule: Rule, cells: dict[str, list[Any]]) -> dict[str, Any]:
-    """Find a cell for each column of a rule that fulfils its conditions, if there is one."""
-    found = {}
-    for name, values in cells.items():
-        column = as_table([[cell] for cell in values], [name]).column(name)
-        conditions = [p for p in rule.query if p.feature == name]
-        is_covered = np.all([p.covered_in(column) for p in conditions], axis=0)
-        found[name] = values[int(np.argmax(is_covered))]
-    return found
+def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Proposition]) -> Any:
+    """Find a cell of a column that fulfils all conditions, if there is one."""
+    column = as_table([[cell] for cell in cells], [name]).column(name)
+    is_covered = np.all([condition.covered_in(column) for condition in conditions], axis=0)
+    return cells[int(np.argmax(is_covered))]
 
 
-def expected_outputs(model: Estimator, rows: Sequence[dict[str, Any]]) -> Outputs:
+def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Outputs:
     """Predict for rows of the columns that rules use.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted.
     rows : sequence of dict
         None where missing.
@@ -135,13 +129,14 @@ def expected_outputs(model: Estimator, rows: Sequence[dict[str, Any]]) -> Output
     """
     names = model.ensemble_.feature_names or ()
     table = as_table([[row.get(name) for name in names] for row in rows], names)
-    raw_predictions = model.ensemble_.raw_predictions(table)
-    means = model.loss_.inverse_link(raw_predictions)
-    covered = model.ensemble_.covered(table)
-    if isinstance(model, RuleBoostingClassifier):
-        classes = model.classes_[(raw_predictions > 0).astype(np.intp)]
-        return Outputs(raw_predictions, classes, means, covered)
-    return Outputs(raw_predictions, means, None, covered)
+    found = Predictions(model.ensemble_, model.task_, table)
+    probabilities = model.task_.probabilities(found.raw)
+    return Outputs(
+        found.raw,
+        found.values,
+        None if probabilities is None else probabilities[:, 1],
+        found.covered,
+    )
 
 
 def check_outputs(

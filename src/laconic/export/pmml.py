@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from laconic.data.columns import Category
-from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.explain import RuleModel
+from laconic.export.portable import PortableModel, portable_model
 from laconic.model.conditions import Proposition, Query
 
 __all__ = ["to_pmml"]
@@ -31,12 +30,12 @@ _OUTPUTS = ("raw_prediction", "probability", "prediction")
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_pmml(model: Estimator) -> str:
+def to_pmml(model: RuleModel) -> str:
     """Write a fitted model as a PMML document.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -104,7 +103,7 @@ def _add_outputs(output: Element, portable: PortableModel) -> None:
     _field(output, "OutputField", "raw_prediction", "double", feature="predictedValue")
     raw_prediction = _reference("raw_prediction")
     mean = raw_prediction
-    if portable.is_logistic:
+    if portable.link == "logistic":
         exponential = _apply("exp", _apply("-", _constant(0.0), raw_prediction))
         mean = _apply("/", _constant(1.0), _apply("+", _constant(1.0), exponential))
     if portable.classes is None:
@@ -171,13 +170,8 @@ def _check_texts(portable: PortableModel) -> None:
                 "The columns of a PMML document must have names other than its own fields, "
                 f"such as 'prediction' and 'sum_1'. Got {name!r}. Fit the model with another name."
             )
-    texts: Sequence[Any] = [
-        *portable.kinds,
-        *(p.value for rule in portable.ensemble for p in rule.query),
-        *(portable.classes or ()),
-    ]
-    for text in texts:
-        if isinstance(text, str) and _NOT_IN_XML.search(text):
+    for text in [*portable.kinds, *portable.texts]:
+        if _NOT_IN_XML.search(text):
             raise ValueError(
                 f"XML cannot hold all characters of {text!r}. Fit the model without it."
             )

@@ -6,24 +6,29 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
 
 from laconic.data.columns import Category
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.losses import LogisticLoss, Loss, SquaredLoss
+from laconic.data.entries import is_unicode
+from laconic.explain import RuleModel
+from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["Estimator", "PortableModel", "checked_estimator", "loss_name", "portable_model"]
+__all__ = [
+    "PortableModel",
+    "by_feature",
+    "checked_model",
+    "largest_raw_prediction",
+    "named_loss",
+    "portable_model",
+]
 
-Estimator: TypeAlias = RuleBoostingClassifier | RuleBoostingRegressor
 Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
-
-LOSS_NAMES: dict[type, str] = {loss: loss.name for loss in (LogisticLoss, SquaredLoss)}
 
 
 @dataclass(frozen=True)
@@ -35,17 +40,18 @@ class PortableModel:
     ensemble : RuleEnsemble
         The rules. Numbers that conditions compare with are floats, also where they stand for
         booleans or for integers, except in columns that hold nothing but booleans.
-    is_logistic : bool
-        Whether raw predictions are log odds; otherwise they are predictions as they are.
+    link : {"logistic", "identity"}
+        Whether raw predictions are log odds, or predictions as they are.
     classes : tuple or None
-        The two classes in ascending order, None for a regression.
+        The two classes in ascending order; None where there are none. An export has probabilities
+        where it has classes.
     kinds : dict of str to {"number", "boolean", "text", "any"}
         The columns that rules use, in the order of the training table. Of "any", rules only ask
         whether there is a value.
     """
 
     ensemble: RuleEnsemble
-    is_logistic: bool
+    link: str
     classes: tuple[Category, ...] | None
     kinds: dict[str, Kind]
 
@@ -55,17 +61,23 @@ class PortableModel:
         return self.ensemble.feature_names or ()
 
     @property
-    def largest_raw_prediction(self) -> float:
-        """Number that no raw prediction exceeds, whatever its sign."""
-        return abs(self.ensemble.intercept) + sum(abs(rule.weight) for rule in self.ensemble)
+    def propositions(self) -> list[Proposition]:
+        """The conditions of all rules."""
+        return [proposition for rule in self.ensemble for proposition in rule.query]
+
+    @property
+    def texts(self) -> list[str]:
+        """Texts that conditions compare with or that are classes."""
+        values = [*(proposition.value for proposition in self.propositions), *(self.classes or ())]
+        return [value for value in values if isinstance(value, str)]
 
 
-def portable_model(model: Estimator) -> PortableModel:
-    """Take from a fitted estimator what an export needs.
+def portable_model(model: RuleModel) -> PortableModel:
+    """Take from a fitted model what an export needs.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -75,56 +87,75 @@ def portable_model(model: Estimator) -> PortableModel:
 
     Examples
     --------
+    >>> from laconic import RuleBoostingRegressor
     >>> X = [[1, "a", True], [2, "a", None], [3, "b", False], [4, "b", True]]
     >>> model = RuleBoostingRegressor(n_rules=2).fit(X, [5, 5, 1, 1])
     >>> portable_model(model).kinds
     {'x0': 'number'}
     """
-    ensemble = checked_estimator(model).ensemble_
+    ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
-    used = {proposition.feature for rule in ensemble for proposition in rule.query}
-    kinds = {name: _kind(name, ensemble) for name in names if name in used}
+    propositions = [proposition for rule in ensemble for proposition in rule.query]
+    conditions = by_feature(propositions)
+    kinds = {name: _kind(name, conditions[name]) for name in names if name in conditions}
+    for text in (*kinds, *(proposition.value for proposition in propositions)):
+        if isinstance(text, str) and not is_unicode(text):
+            raise ValueError(
+                "The names and categories of an exported model must be Unicode text. Got "
+                f"{text!r}, which has half a surrogate pair. Fit the model without it."
+            )
     rules = tuple(
         Rule(Query(tuple(_plain(p, kinds[p.feature]) for p in rule.query)), rule.weight)
         for rule in ensemble
     )
-    is_classifier = isinstance(model, RuleBoostingClassifier)
-    _check_texts([*kinds, *(p.value for rule in rules for p in rule.query)])
+    labels = model.task_.labels
     return PortableModel(
         RuleEnsemble(rules, ensemble.intercept, names),
-        loss_name(model.loss_) == LogisticLoss.name,
-        tuple(model.classes_.tolist()) if is_classifier else None,
+        named_loss(model.loss_).link,
+        None if labels is None else tuple(labels),
         kinds,
     )
 
 
-def checked_estimator(model: Any) -> Estimator:
-    """Return a model that is of ours and fitted."""
-    if not isinstance(model, RuleBoostingClassifier | RuleBoostingRegressor):
+def by_feature(propositions: Iterable[Proposition]) -> dict[str, list[Proposition]]:
+    """Group conditions by the column that they are about."""
+    grouped: dict[str, list[Proposition]] = {}
+    for proposition in propositions:
+        grouped.setdefault(proposition.feature, []).append(proposition)
+    return grouped
+
+
+def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
+    """Bound all raw predictions, whatever their sign."""
+    return abs(ensemble.intercept) + sum(abs(rule.weight) for rule in ensemble)
+
+
+def checked_model(model: Any) -> RuleModel:
+    """Return a model that is one of ours and fitted."""
+    if not isinstance(model, RuleModel):
         raise TypeError(
-            "Only a RuleBoostingClassifier or a RuleBoostingRegressor can be exported. "
-            f"Got {type(model).__name__}. From a pipeline, pass its last step, pipeline[-1]."
+            "Only a RuleModel can be exported, such as a RuleBoostingClassifier or a "
+            f"RuleBoostingRegressor. Got {type(model).__name__}. From a pipeline, pass its last "
+            "step, pipeline[-1]."
         )
     check_is_fitted(model)
     return model
 
 
-def loss_name(loss: Loss) -> str:
-    """Name of a loss that other programs can know."""
-    # A subclass may override any method, so only the classes themselves are known by name.
-    if type(loss) in LOSS_NAMES:
-        return LOSS_NAMES[type(loss)]
-    names = " or ".join(map(repr, LOSS_NAMES.values()))
-    raise ValueError(
-        f"An exported model must have the loss {names}. Got {type(loss).__name__}, whose code an "
-        "export cannot hold. ensemble_.to_frame() gives the rules as a table, and pickle keeps "
-        "the loss."
-    )
+def named_loss(loss: Loss) -> NamedLoss:
+    """Return a loss that other programs can know."""
+    named = known_loss(loss)
+    if named is None:
+        raise ValueError(
+            f"An exported model must have the loss {' or '.join(map(repr, NAMED_LOSSES))}. Got "
+            f"{type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() gives "
+            "the rules as a table, and pickle keeps the loss."
+        )
+    return named
 
 
-def _kind(name: str, ensemble: RuleEnsemble) -> Kind:
-    values = [p.value for rule in ensemble for p in rule.query if p.feature == name]
-    types = {type(value) for value in values if value is not None}
+def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
+    types = {type(condition.value) for condition in conditions if condition.value is not None}
     if str in types and len(types) > 1:
         raise ValueError(
             "The conditions of a feature must compare with text or with numbers. Those of "
@@ -135,15 +166,6 @@ def _kind(name: str, ensemble: RuleEnsemble) -> Kind:
     if types == {bool}:
         return "boolean"
     return "text" if types == {str} else "number"
-
-
-def _check_texts(texts: Sequence[Any]) -> None:
-    for text in texts:
-        if isinstance(text, str) and any("\ud800" <= character <= "\udfff" for character in text):
-            raise ValueError(
-                "The names and categories of an exported model must be Unicode text. Got "
-                f"{text!r}, which has half a surrogate pair. Fit the model without it."
-            )
 
 
 def _plain(proposition: Proposition, kind: Kind) -> Proposition:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score, r2_score
 
-from laconic.data.columns import Category
-from laconic.estimators import RuleBoostingClassifier
-from laconic.export.portable import Estimator, checked_estimator
-from laconic.losses import Loss
+from laconic.explain import RuleModel
+from laconic.export.portable import checked_model
 from laconic.model.rules import RuleEnsemble
+from laconic.tasks import Task
 
 __all__ = ["RoundingCost", "Scorecard", "to_scorecard"]
 
@@ -42,9 +40,9 @@ class RoundingCost:
     loss, rounded_loss : float
         Mean loss of the model and of the scorecard.
     score, rounded_score : float
-        Accuracy or R² of the model and of the scorecard.
+        First metric of the task, accuracy or R², of the model and of the scorecard.
     n_changed : int
-        Rows that get another class; 0 for a regression.
+        Rows that get another class; 0 where there are no classes.
     max_deviation : float
         Largest difference between the raw predictions of the two.
     """
@@ -72,10 +70,8 @@ class Scorecard:
         Points of every row, in place of the intercept.
     unit : float
         Raw prediction that one point stands for.
-    loss : Loss
-        Whose inverse link turns raw predictions into means or probabilities.
-    classes : tuple or None
-        The two classes, None for a regression.
+    task : Task
+        Turns raw predictions into predictions, means or probabilities.
     cost : RoundingCost or None
         On the rows given to `to_scorecard`, None without any.
     """
@@ -84,8 +80,7 @@ class Scorecard:
     points: tuple[int, ...]
     base_points: int
     unit: float
-    loss: Loss
-    classes: tuple[Category, ...] | None
+    task: Task
     cost: RoundingCost | None = None
 
     @property
@@ -125,7 +120,7 @@ class Scorecard:
         -------
         ndarray of the same shape
         """
-        return self.loss.inverse_link(np.asarray(totals, dtype=np.float64) * self.unit)
+        return self.task.means(self._raw_predictions(totals))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict a class, the second one where the total is above 0, or a number.
@@ -138,10 +133,7 @@ class Scorecard:
         -------
         ndarray of shape (n_rows,)
         """
-        totals = self.total_points(X)
-        if self.classes is None:
-            return self.means(totals)
-        return np.array(self.classes)[(totals > 0).astype(np.intp)]
+        return self.task.predictions(self._raw_predictions(self.total_points(X)))
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the scorecard by plain values.
@@ -156,7 +148,7 @@ class Scorecard:
         return {
             "base_points": self.base_points,
             "unit": self.unit,
-            "classes": None if self.classes is None else list(self.classes),
+            "classes": self.task.labels,
             "rules": [
                 {"points": points, "rule": str(rule.query), "weight": rule.weight}
                 for points, rule in zip(self.points, self.ensemble, strict=True)
@@ -186,10 +178,10 @@ class Scorecard:
             yield f"{text:>{width}}  {condition}"
 
     def _total_lines(self) -> Iterator[str]:
-        if self.classes is None:
+        if self.task.labels is None:
             yield f"Prediction: the total times {self.unit:.6g}"
             return
-        first, second = self.classes
+        first, second = self.task.labels
         yield f"Total above 0: {second}; otherwise: {first}"
         yield f"{'total':>6}  probability of {second}"
         totals = self._totals()
@@ -197,19 +189,22 @@ class Scorecard:
             yield f"{total:>6}  {mean:.3f}"
 
     def _cost_lines(self) -> Iterator[str]:
-        # What is but a rounding error of floating point numbers is nothing to worry about.
+        # Rounding errors of floating point numbers are nothing to worry about.
         deviation = self.max_deviation if self.max_deviation > _NOTHING * self.unit else 0.0
         yield (
             f"One point is {self.unit:.4g} of the raw prediction. Rounding changes that by at most "
             f"{deviation:.4g} in any row."
         )
         if self.cost is not None:
-            cost, score = self.cost, "R²" if self.classes is None else "accuracy"
+            cost, score = self.cost, self.task.metrics[0].label
             yield (
                 f"On {cost.n_rows} rows: loss {cost.rounded_loss:.6g} instead of {cost.loss:.6g}, "
                 f"{score} {cost.rounded_score:.6g} instead of {cost.score:.6g}"
-                + (f", another class in {cost.n_changed}." if self.classes else ".")
+                + (f", another class in {cost.n_changed}." if self.task.labels else ".")
             )
+
+    def _raw_predictions(self, totals: ArrayLike) -> NDArray[np.float64]:
+        return np.asarray(totals, dtype=np.float64) * self.unit
 
     def _totals(self) -> list[int]:
         least, most = self.range
@@ -218,7 +213,7 @@ class Scorecard:
 
 
 def to_scorecard(
-    model: Estimator,
+    model: RuleModel,
     *,
     max_points: int = 10,
     X: Any = None,
@@ -234,7 +229,7 @@ def to_scorecard(
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted.
     max_points : int, default=10
         Largest number of points of a rule.
@@ -268,7 +263,7 @@ def to_scorecard(
     One point is 1.073 of the raw prediction. Rounding changes that by at most 0.2095 in any row.
     On 4 rows: loss 0.0843248 instead of 0.0559258, R² 0.983745 instead of 0.989219.
     """
-    checked_estimator(model)
+    checked_model(model)
     _check_max_points(max_points)
     if (X is None) != (y is None):
         raise ValueError(
@@ -278,7 +273,7 @@ def to_scorecard(
     scorecard = _rounded(model, int(max_points))
     if X is None:
         return scorecard
-    return Scorecard(**{**vars(scorecard), "cost": _cost(model, scorecard, X, y, sample_weight)})
+    return replace(scorecard, cost=_cost(model, scorecard, X, y, sample_weight))
 
 
 def _check_max_points(max_points: Any) -> None:
@@ -288,11 +283,11 @@ def _check_max_points(max_points: Any) -> None:
         )
 
 
-def _rounded(model: Estimator, max_points: int) -> Scorecard:
+def _rounded(model: RuleModel, max_points: int) -> Scorecard:
     # A query that occurs twice would be rounded twice.
     ensemble = model.ensemble_.consolidate()
     largest = max((abs(rule.weight) for rule in ensemble), default=0.0) or 1.0
-    # Next to a huge intercept, rules make no difference, and its points shall stay readable.
+    # Next to a huge intercept, rules make no difference, and its points should stay readable.
     largest = max(largest, abs(ensemble.intercept) / _MAX_BASE, sys.float_info.min * max_points)
     best: tuple[int, tuple[int, ...], float] = (0, (), 1.0)
     best_deviation = math.inf
@@ -304,9 +299,7 @@ def _rounded(model: Estimator, max_points: int) -> Scorecard:
         if deviation < best_deviation - _NOTHING * largest:
             best, best_deviation = (base_points, points, unit), deviation
     base_points, points, unit = best
-    is_classifier = isinstance(model, RuleBoostingClassifier)
-    classes = tuple(model.classes_.tolist()) if is_classifier else None
-    return Scorecard(ensemble, points, base_points, unit, model.loss_, classes)
+    return Scorecard(ensemble, points, base_points, unit, model.task_)
 
 
 def _largest_deviation(
@@ -321,47 +314,28 @@ def _largest_deviation(
 
 
 def _cost(
-    model: Estimator, scorecard: Scorecard, X: Any, y: Any, sample_weight: Any
+    model: RuleModel, scorecard: Scorecard, X: Any, y: Any, sample_weight: Any
 ) -> RoundingCost:
-    raw_predictions = model.ensemble_.raw_predictions(X)
+    task = model.task_
+    raw = model.ensemble_.raw_predictions(X)
     rounded = scorecard.total_points(X).astype(np.float64) * scorecard.unit
-    targets = np.asarray(y)
-    if targets.shape != raw_predictions.shape:
-        raise ValueError(
-            f"'y' must have one entry per row of 'X', shape {raw_predictions.shape}. Got shape "
-            f"{targets.shape}."
-        )
-    predictions = scorecard.predict(X)
-    if isinstance(model, RuleBoostingClassifier):
-        exact = model.classes_[(raw_predictions > 0).astype(np.intp)]
-        _check_classes(targets, model)
-        encoded = np.where(targets == model.classes_[1], 1.0, -1.0)
-        score, n_changed = accuracy_score, int(np.sum(exact != predictions))
-    else:
-        exact = model.loss_.inverse_link(raw_predictions)
-        encoded, score, n_changed = targets.astype(np.float64), r2_score, 0
-
-    def mean_loss(raw: NDArray[np.float64]) -> float:
-        return float(np.average(model.loss_.value(encoded, raw), weights=sample_weight))
-
-    def score_of(outcome: NDArray[Any]) -> float:
-        return float(score(targets, outcome, sample_weight=sample_weight))
-
+    numbers = task.numbers(y, len(raw))
+    targets = task.for_loss(numbers)
+    losses = [
+        float(np.average(task.loss.value(targets, predictions), weights=sample_weight))
+        for predictions in (raw, rounded)
+    ]
+    scores = [
+        task.score(task.metrics[0], numbers, predictions, sample_weight)
+        for predictions in (raw, rounded)
+    ]
+    is_changed = task.predictions(raw) != task.predictions(rounded)
     return RoundingCost(
-        n_rows=len(targets),
-        loss=mean_loss(raw_predictions),
-        rounded_loss=mean_loss(rounded),
-        score=score_of(exact),
-        rounded_score=score_of(predictions),
-        n_changed=n_changed,
-        max_deviation=float(np.max(np.abs(rounded - raw_predictions))),
+        n_rows=len(raw),
+        loss=losses[0],
+        rounded_loss=losses[1],
+        score=scores[0],
+        rounded_score=scores[1],
+        n_changed=int(np.sum(is_changed)) if task.holds_classes else 0,
+        max_deviation=float(np.max(np.abs(rounded - raw))),
     )
-
-
-def _check_classes(targets: NDArray[Any], model: RuleBoostingClassifier) -> None:
-    is_known = np.isin(targets, model.classes_)
-    if not is_known.all():
-        raise ValueError(
-            f"'y' must hold the classes of the model, {model.classes_.tolist()}. Got "
-            f"{targets[~is_known][0]!r}. Leave such rows out."
-        )

@@ -12,32 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from laconic.data.tables import as_table
+from laconic.explain import RuleModel
 from laconic.model.conditions import Query
 from laconic.model.rules import RuleEnsemble
-from laconic.plot._common import (
-    colour,
-    diverging_colours,
-    hide_frame,
-    literal,
-    make_axes,
-    wrapped,
-)
+from laconic.plot._common import Display, colour, diverging_colours, hide_frame, literal, wrapped
 from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
+from laconic.tasks import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    from laconic.plot._common import Estimator
-
-# Boxes of rules often share sides: each one is drawn a little smaller than the one before, by this
+# Boxes of rules often share edges: each one is drawn a little smaller than the one before, by this
 # share of the axes, so that all of them can be seen.
 INSET = 0.004
 # Points from one label to the next where boxes begin in the same corner.
 LABEL_WIDTH = 44
 
 
-class RuleBoxDisplay:
+class RuleBoxDisplay(Display):
     """A model along one or two features: its predictions, the boxes of its rules, and the rows.
 
     With two features, the colour is the mean raw prediction if all rows had these two values, and
@@ -52,12 +44,10 @@ class RuleBoxDisplay:
         The features to show.
     predictions : ndarray of shape (n_cells,) or (n_cells_x, n_cells_y)
         Mean raw prediction in each cell.
+    task : Task
+        What the raw predictions mean.
     y : ndarray of shape (n_rows,) or None, default=None
         Target of the rows; None leaves the rows out.
-    classes : sequence or None, default=None
-        The two classes, if `y` holds classes.
-    meaning : str, default="raw prediction"
-        What the raw predictions are.
 
     Attributes
     ----------
@@ -75,30 +65,27 @@ class RuleBoxDisplay:
            [0., 8.]])
     """
 
-    ax_: Axes
-    figure_: Figure
+    _figure_size = (6.0, 4.5)
 
     def __init__(
         self,
         ensemble: RuleEnsemble,
         cells: Sequence[FeatureCells],
         predictions: NDArray[np.float64],
+        task: Task,
         *,
         y: NDArray[Any] | None = None,
-        classes: Sequence[Any] | None = None,
-        meaning: str = "raw prediction",
     ) -> None:
         self.ensemble = ensemble
         self.cells = cells
         self.predictions = predictions
+        self.task = task
         self.y = y
-        self.classes = classes
-        self.meaning = meaning
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Estimator,
+        estimator: RuleModel,
         X: Any,
         y: ArrayLike | None = None,
         *,
@@ -109,8 +96,8 @@ class RuleBoxDisplay:
 
         Parameters
         ----------
-        estimator : RuleBoostingClassifier or RuleBoostingRegressor
-            Fitted.
+        estimator : RuleModel
+            A fitted classifier or regressor.
         X : table-like of shape (n_rows, n_features)
             Rows to average over, and to draw if `y` is given.
         y : array-like of shape (n_rows,), default=None
@@ -138,38 +125,15 @@ class RuleBoxDisplay:
         if y is not None:
             y = np.asarray(y)
             check_consistent_length(cells[0].positions, y)
-        display = cls(
-            ensemble,
-            cells,
-            predictions,
-            y=y,
-            classes=getattr(estimator, "classes_", None),
-            meaning=estimator.task_.sum_words,
-        )
-        return display.plot(ax)
+        return cls(ensemble, cells, predictions, estimator.task_, y=y).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw predictions, rules and rows.
-
-        Sets: ax_, figure_.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        display : RuleBoxDisplay
-        """
-        self.figure_, self.ax_ = make_axes(ax, (6.0, 4.5))
+    def _draw(self) -> None:
         self._draw_axis(self.ax_.xaxis, self.cells[0])
         if len(self.cells) == 2:
             self._draw_axis(self.ax_.yaxis, self.cells[1])
             self._draw_plane()
         else:
             self._draw_line()
-        return self
 
     @staticmethod
     def _draw_axis(axis: Any, feature: FeatureCells) -> None:
@@ -184,13 +148,13 @@ class RuleBoxDisplay:
     def _draw_plane(self) -> None:
         horizontal, vertical = self.cells
         limits: dict[str, Any] = {"cmap": "cividis"}
-        if self.classes is not None:
+        if self.task.holds_classes:
             largest = np.abs(self.predictions).max() or 1.0
             limits = {"cmap": diverging_colours(), "vmin": -largest, "vmax": largest}
         mesh = self.ax_.pcolormesh(
             horizontal.edges, vertical.edges, self.predictions.T, alpha=0.55, **limits
         )
-        self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.meaning))
+        self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.task.sum_words))
         self._draw_rows(horizontal.positions, vertical.positions, mesh.norm)
         self._draw_boxes()
 
@@ -198,7 +162,7 @@ class RuleBoxDisplay:
         """Draw the rows at these positions: classes as two marks, numbers as colours."""
         if self.y is None:
             return
-        if self.classes is None:
+        if self.task.labels is None:
             edge: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.3}
             self.ax_.scatter(x, y, c=self.y, cmap="cividis", norm=norm, s=14, **edge)
             return
@@ -206,7 +170,7 @@ class RuleBoxDisplay:
             {"marker": "x", "color": colour(-1), "linewidths": 1.0},
             {"marker": "o", "color": colour(1), "linewidths": 0.4, "edgecolors": "white"},
         ]
-        for label, mark in zip(self.classes, marks, strict=True):
+        for label, mark in zip(self.task.labels, marks, strict=True):
             chosen = self.y == label
             self.ax_.scatter(x[chosen], y[chosen], s=16, label=literal(str(label)), **mark)
         self.ax_.legend(framealpha=0.9)
@@ -223,7 +187,7 @@ class RuleBoxDisplay:
             if not features & shown:
                 continue
             n_drawn += 1
-            for (left, right), (bottom, top) in product(*self._sides(rule.query)):
+            for (left, right), (bottom, top) in product(*self._stretches(rule.query)):
                 offset = (3 + LABEL_WIDTH * corners[left, top], -3)
                 corners[left, top] += 1
                 left, right = left + n_drawn * inset_x, right - n_drawn * inset_x
@@ -240,7 +204,7 @@ class RuleBoxDisplay:
                 self.ax_.add_patch(box)
                 self._write(f"{number}: {rule.weight:+.2g}", left, top, offset, "top")
 
-    def _sides(self, query: Query) -> list[list[tuple[float, float]]]:
+    def _stretches(self, query: Query) -> list[list[tuple[float, float]]]:
         """Where a query holds along each feature: the ends of its stretches of cells."""
         return [
             [(cell.edges[start], cell.edges[stop]) for start, stop in runs(cell.holds(query))]
@@ -258,7 +222,7 @@ class RuleBoxDisplay:
             label="model",
         )
         self._draw_levels(feature)
-        self.ax_.set_ylabel(wrapped(self.meaning))
+        self.ax_.set_ylabel(wrapped(self.task.sum_words))
         if self.y is not None:
             self._draw_rows(feature.positions, self._heights(self.y))
         hide_frame(self.ax_)
@@ -267,7 +231,7 @@ class RuleBoxDisplay:
         """Draw each rule about the feature as a bar at the height of its weight."""
         for number, rule in enumerate(self.ensemble, start=1):
             features = {proposition.feature for proposition in rule.query}
-            stretches = self._sides(rule.query)[0] if feature.name in features else []
+            stretches = self._stretches(rule.query)[0] if feature.name in features else []
             for left, right in stretches:
                 self.ax_.plot(
                     [left, right],
@@ -282,19 +246,19 @@ class RuleBoxDisplay:
 
     def _heights(self, y: NDArray[Any]) -> NDArray[np.float64]:
         """Where the rows stand: at their target, or below and above the model for two classes."""
-        if self.classes is None:
+        if self.task.labels is None:
             return y
         low, high = self.ax_.get_ylim()
         beyond = 0.06 * (high - low)
-        return np.where(y == self.classes[1], high + beyond, low - beyond)
+        return np.where(y == self.task.labels[1], high + beyond, low - beyond)
 
-    def _write(self, text: str, x: float, y: float, offset: tuple[int, int], side: str) -> None:
+    def _write(self, text: str, x: float, y: float, offset: tuple[int, int], va: str) -> None:
         self.ax_.annotate(
             text,
             (x, y),
             xytext=offset,
             textcoords="offset points",
-            va=side,
+            va=va,
             fontsize="small",
             fontweight="bold",
             bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},

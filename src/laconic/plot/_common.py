@@ -1,49 +1,75 @@
-"""What the displays share: axes, colours, and rule texts that fit."""
+"""What the displays share: axes, colours, bars, and rule texts that fit."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from laconic._optional import import_extra
 from laconic.model.conditions import Query
-from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
+from laconic.model.display import INTERCEPT, NEGATIVE_COLOUR, POSITIVE_COLOUR
 from laconic.model.formatting import format_conditions
+from laconic.model.rules import Rule
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
 
-    from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-
-    Estimator: TypeAlias = RuleBoostingClassifier | RuleBoostingRegressor
-
+# Of curves, told apart with any kind of colour vision, and on grey paper by their markers.
+CURVE_COLOURS = ("#1f5a8a", "#b3541e", "#4d7c3a", "#7a4a8a", "#8a7a1f", "#4a4a4a")
+CURVE_MARKERS = ("o", "s", "^", "D", "v", "P")
 # Inches: a line of text of the usual size with some space, and what an axis needs besides.
 LINE_HEIGHT = 0.2
 BAR_GAP = 0.18
 FRAME_HEIGHT = 1.1
 
 
-def check_matplotlib() -> None:
-    """Ask for matplotlib where it is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ModuleNotFoundError:
-        raise ImportError(
-            "Plots need matplotlib, which is not installed. Install it with "
-            "'pip install \"laconic[plot]\"'."
-        ) from None
+class Display:
+    """Something that is drawn on axes."""
 
+    ax_: Axes
+    figure_: Figure
 
-def make_axes(ax: Axes | None, figure_size: tuple[float, float]) -> tuple[Figure, Axes]:
-    """Return the given axes with their figure, or those of a new figure."""
-    check_matplotlib()
-    import matplotlib.pyplot as plt
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw.
 
-    if ax is None:
-        return plt.subplots(figsize=figure_size, layout="constrained")
-    return cast("Figure", ax.figure), ax
+        Sets: ax_, figure_, and what the display draws.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure that is as large as it takes.
+
+        Returns
+        -------
+        self : object
+        """
+        self._set_axes(ax, self._figure_size)
+        self._draw()
+        return self
+
+    @property
+    def _figure_size(self) -> tuple[float, float]:
+        """Width and height in inches."""
+        raise NotImplementedError
+
+    def _draw(self) -> None:
+        raise NotImplementedError
+
+    def _set_axes(self, ax: Axes | None, figure_size: tuple[float, float]) -> None:
+        """Take the given axes, or those of a new figure.
+
+        Sets: ax_, figure_.
+        """
+        if ax is None:
+            # The package first: what it consists of may be imported already.
+            import_extra("matplotlib", "plot", "Drawing")
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=figure_size, layout="constrained")
+        self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
 
 
 def bars_size(labels: list[str], width: float = 7.0) -> tuple[float, float]:
@@ -109,6 +135,24 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
+def named_weights(rules: Iterable[Rule], intercept: float | None) -> tuple[list[str], list[float]]:
+    """Names and lengths of bars: those of the intercept, where there is one, and of the rules."""
+    start = [] if intercept is None else [(INTERCEPT, intercept)]
+    bars = start + [(wrapped_query(rule.query), rule.weight) for rule in rules]
+    return [name for name, _ in bars], [weight for _, weight in bars]
+
+
+def label_bars(ax: Axes, labels: Sequence[str], meaning: str) -> None:
+    """Write names beside bars, which start at a line, and below them what their lengths mean."""
+    ax.set_yticks(range(len(labels)), labels)
+    ax.invert_yaxis()
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_xlabel(wrapped(meaning))
+    hide_frame(ax)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
 def write_column(
     ax: Axes, texts: Sequence[str], *, start: int, right: float, name: str = ""
 ) -> None:
@@ -134,8 +178,6 @@ def write_column(
     ax.annotate(name, (1, 1), xycoords="axes fraction", va="bottom", color="dimgray", **options)
 
 
-def hide_frame(ax: Axes, *sides: str) -> None:
-    """Leave out lines around axes that say nothing: at the top, the right, and the given sides."""
-    ax.spines[["top", "right", *sides]].set_visible(False)
-    if "left" in sides:
-        ax.tick_params(axis="y", length=0)
+def hide_frame(ax: Axes) -> None:
+    """Leave out the lines around axes that say nothing: at the top and on the right."""
+    ax.spines[["top", "right"]].set_visible(False)

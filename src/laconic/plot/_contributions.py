@@ -6,27 +6,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from laconic.explain.explanation import RowExplanation
+from laconic.explain import RowExplanation, RuleModel
 from laconic.model.formatting import format_weight
 from laconic.plot._common import (
+    Display,
     bars_size,
     colour,
-    hide_frame,
-    make_axes,
+    label_bars,
+    named_weights,
     wrapped,
-    wrapped_query,
     write_column,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
-
-    from laconic.plot._common import Estimator
 
 
-class ContributionDisplay:
+class ContributionDisplay(Display):
     """What each rule that covers a row adds to its prediction.
 
     Parameters
@@ -53,22 +50,20 @@ class ContributionDisplay:
     """
 
     bars_: BarContainer
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, explanation: RowExplanation) -> None:
         self.explanation = explanation
 
     @classmethod
     def from_estimator(
-        cls, estimator: Estimator, X: Any, *, row: int = 0, ax: Axes | None = None
+        cls, estimator: RuleModel, X: Any, *, row: int = 0, ax: Axes | None = None
     ) -> Self:
         """Explain the prediction for one row, and draw the bars.
 
         Parameters
         ----------
-        estimator : RuleBoostingClassifier or RuleBoostingRegressor
-            Fitted.
+        estimator : RuleModel
+            A fitted classifier or regressor.
         X : table-like of shape (n_rows, n_features)
             The rows.
         row : int, default=0
@@ -82,30 +77,21 @@ class ContributionDisplay:
         """
         return cls(estimator.explain(X)[row]).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the bars.
+    @property
+    def _bars(self) -> tuple[list[str], list[float]]:
+        return named_weights(self.explanation.rules.values(), self.explanation.intercept or None)
 
-        Sets: bars_, ax_, figure_.
+    @property
+    def _figure_size(self) -> tuple[float, float]:
+        return bars_size([*self._bars[0], "sum"])
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure that is as high as the rules need.
-
-        Returns
-        -------
-        display : ContributionDisplay
-        """
+    def _draw(self) -> None:
         told = self.explanation
-        labels = [wrapped_query(rule.query) for rule in told.rules.values()]
-        steps = [rule.weight for rule in told.rules.values()]
-        if told.intercept != 0.0:
-            labels, steps = ["intercept", *labels], [told.intercept, *steps]
+        labels, steps = self._bars
         ends = np.cumsum(steps)
         starts = [0.0, *ends[:-1]] if steps else []
         labels, widths = [*labels, "sum"], [*steps, told.raw_prediction]
-        self.figure_, self.ax_ = make_axes(ax, bars_size(labels))
-        # Bars that begin where others end leave room at the sides, as others do.
+        # Bars that begin where others end leave room left and right, as other bars do.
         self.ax_.use_sticky_edges = False
         self.bars_ = self.ax_.barh(
             range(len(labels)),
@@ -119,10 +105,5 @@ class ContributionDisplay:
         for position, end in enumerate(ends):
             # Hands the sum on to the next bar.
             self.ax_.plot([end, end], [position - 0.3, position + 1.3], color="gray", linewidth=0.8)
-        self.ax_.set_yticks(range(len(labels)), labels)
-        self.ax_.invert_yaxis()
-        self.ax_.axvline(0, color="black", linewidth=0.8)
-        self.ax_.set_xlabel(wrapped(told.meaning))
+        label_bars(self.ax_, labels, told.meaning)
         self.ax_.set_title(wrapped(f"Row {told.row}: {told.predicted}"))
-        hide_frame(self.ax_, "left")
-        return self

@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.explain import RuleModel
 from laconic.model.rules import RuleEnsemble
-from laconic.plot._common import bars_size, make_axes, wrapped_query
+from laconic.plot._common import Display, bars_size, wrapped_query
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-    from laconic.plot._common import Estimator
 
-
-class RuleOverlapDisplay:
+class RuleOverlapDisplay(Display):
     """Share of the rows of each rule that each other rule covers as well.
 
     Parameters
@@ -48,21 +46,19 @@ class RuleOverlapDisplay:
     """
 
     image_: AxesImage
-    ax_: Axes
-    figure_: Figure
 
     def __init__(self, ensemble: RuleEnsemble, overlaps: NDArray[np.float64]) -> None:
         self.ensemble = ensemble
         self.overlaps = overlaps
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Any, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: RuleModel, X: Any, *, ax: Axes | None = None) -> Self:
         """Compare the rules of a fitted model on some rows, and draw the matrix.
 
         Parameters
         ----------
-        estimator : RuleBoostingClassifier or RuleBoostingRegressor
-            Fitted.
+        estimator : RuleModel
+            A fitted classifier or regressor.
         X : table-like of shape (n_rows, n_features)
             The rows.
         ax : matplotlib Axes, default=None
@@ -72,7 +68,7 @@ class RuleOverlapDisplay:
         -------
         display : RuleOverlapDisplay
         """
-        covered = estimator.explain(X).covered.astype(np.float64)
+        covered = estimator.predictions_for(X).covered.astype(np.float64)
         n_both = covered.T @ covered
         n_covered = np.diag(n_both)[:, None]
         overlaps = np.divide(
@@ -80,26 +76,19 @@ class RuleOverlapDisplay:
         )
         return cls(estimator.ensemble_, overlaps).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the matrix.
-
-        Sets: image_, ax_, figure_.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure that is as large as the rules need.
-
-        Returns
-        -------
-        display : RuleOverlapDisplay
-        """
-        n_rules = len(self.ensemble)
-        labels = [
+    @property
+    def _labels(self) -> list[str]:
+        return [
             f"{number}: {wrapped_query(rule.query)}"
             for number, rule in enumerate(self.ensemble, start=1)
         ]
-        self.figure_, self.ax_ = make_axes(ax, bars_size(labels, width=4.0 + 0.55 * n_rules))
+
+    @property
+    def _figure_size(self) -> tuple[float, float]:
+        return bars_size(self._labels, width=4.0 + 0.55 * len(self.ensemble))
+
+    def _draw(self) -> None:
+        n_rules = len(self.ensemble)
         self.image_ = self.ax_.imshow(self.overlaps, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for (row, column), share in np.ndenumerate(self.overlaps):
             self.ax_.text(
@@ -112,8 +101,7 @@ class RuleOverlapDisplay:
                 color="white" if share > 0.6 else "black",
             )
         self.ax_.set_xticks(range(n_rules), [str(number) for number in range(1, n_rules + 1)])
-        self.ax_.set_yticks(range(n_rules), labels)
+        self.ax_.set_yticks(range(n_rules), self._labels)
         self.ax_.tick_params(length=0)
         self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
         self.ax_.spines[:].set_visible(False)
-        return self

@@ -8,18 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from laconic.evaluation import score_curve
-from laconic.plot._common import hide_frame, make_axes
+from laconic.curves import Scoring, rule_model, score_curve
+from laconic.plot._common import Display, hide_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    from laconic.plot._common import Estimator
 
-
-class SizeScoreDisplay:
+class SizeScoreDisplay(Display):
     """Score against size: how good the model of the first rules is, for every number of rules.
 
     Parameters
@@ -50,8 +47,6 @@ class SizeScoreDisplay:
     """
 
     line_: Line2D
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self, scores: NDArray[np.float64], *, score_name: str = "score", name: str | None = None
@@ -63,11 +58,11 @@ class SizeScoreDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Estimator,
+        estimator: Any,
         X: Any,
         y: ArrayLike,
         *,
-        scoring: Any = None,
+        scoring: Scoring = None,
         name: str | None = None,
         ax: Axes | None = None,
         **line_options: Any,
@@ -76,8 +71,8 @@ class SizeScoreDisplay:
 
         Parameters
         ----------
-        estimator : RuleBoostingClassifier or RuleBoostingRegressor
-            Fitted.
+        estimator : estimator
+            A fitted rule ensemble, a pipeline that ends with one, or a search over such.
         X : table-like of shape (n_rows, n_features)
             Rows to score with.
         y : array-like of shape (n_rows,)
@@ -116,15 +111,11 @@ class SizeScoreDisplay:
         -------
         display : SizeScoreDisplay
         """
-        self.figure_, self.ax_ = make_axes(ax, (5.5, 3.5))
+        self._set_axes(ax, (5.5, 3.5))
         from matplotlib.ticker import MaxNLocator
 
-        options: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 4,
-            "label": self.name,
-        } | line_options
-        [self.line_] = self.ax_.plot(range(len(self.scores)), self.scores, **options)
+        options: dict[str, Any] = {"marker": "o", "markersize": 4, "label": self.name}
+        [self.line_] = self.ax_.plot(range(len(self.scores)), self.scores, **options | line_options)
         self.ax_.set(xlabel="number of rules", ylabel=self.score_name)
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
         hide_frame(self.ax_)
@@ -133,9 +124,7 @@ class SizeScoreDisplay:
         return self
 
 
-def _score_name(estimator: Estimator, scoring: Any) -> str:
-    if isinstance(scoring, str):
-        return scoring.replace("_", " ")
-    if scoring is not None:
-        return "score"
-    return "accuracy" if hasattr(estimator, "classes_") else "R²"
+def _score_name(estimator: Any, scoring: Scoring) -> str:
+    if scoring is None:
+        return rule_model(estimator).task_.metrics[0].label
+    return scoring.replace("_", " ") if isinstance(scoring, str) else "score"

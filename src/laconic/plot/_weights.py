@@ -7,27 +7,24 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from laconic.explain import RuleModel
 from laconic.model.formatting import format_weight
 from laconic.model.rules import RuleEnsemble
 from laconic.plot._common import (
+    Display,
     bars_size,
     colour,
-    hide_frame,
-    make_axes,
-    wrapped,
-    wrapped_query,
+    label_bars,
+    named_weights,
     write_column,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
-
-    from laconic.plot._common import Estimator
 
 
-class RuleWeightDisplay:
+class RuleWeightDisplay(Display):
     """The rules of a model as bars: as long as their weights, and labelled with their coverage.
 
     Parameters
@@ -56,8 +53,6 @@ class RuleWeightDisplay:
     """
 
     bars_: BarContainer
-    ax_: Axes
-    figure_: Figure
 
     def __init__(
         self,
@@ -71,13 +66,13 @@ class RuleWeightDisplay:
         self.meaning = meaning
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Any = None, *, ax: Axes | None = None) -> Self:
+    def from_estimator(cls, estimator: RuleModel, X: Any = None, *, ax: Axes | None = None) -> Self:
         """Draw the rules of a fitted model.
 
         Parameters
         ----------
-        estimator : RuleBoostingClassifier or RuleBoostingRegressor
-            Fitted.
+        estimator : RuleModel
+            A fitted classifier or regressor.
         X : table-like of shape (n_rows, n_features), default=None
             Rows to take the coverage from; None takes that of the training rows, if the model
             knows it.
@@ -90,7 +85,7 @@ class RuleWeightDisplay:
         """
         check_is_fitted(estimator)
         if X is not None:
-            shares = estimator.explain(X).covered.mean(axis=0).tolist()
+            shares = estimator.predictions_for(X).covered.mean(axis=0).tolist()
         else:
             shares = [rule.share for rule in getattr(estimator, "rule_coverages_", [])]
         if len(shares) != len(estimator.ensemble_):
@@ -98,36 +93,23 @@ class RuleWeightDisplay:
         meaning = f"weight, adds to the {estimator.task_.sum_words}"
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the bars.
+    @property
+    def _bars(self) -> tuple[list[str], list[float]]:
+        intercept = self.ensemble.intercept if self.ensemble.shows_intercept else None
+        return named_weights(self.ensemble, intercept)
 
-        Sets: bars_, ax_, figure_.
+    @property
+    def _figure_size(self) -> tuple[float, float]:
+        return bars_size(self._bars[0])
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure that is as high as the rules need.
-
-        Returns
-        -------
-        display : RuleWeightDisplay
-        """
-        labels = [wrapped_query(rule.query) for rule in self.ensemble]
-        weights = [rule.weight for rule in self.ensemble]
-        if self.ensemble.shows_intercept:
-            labels, weights = ["intercept", *labels], [self.ensemble.intercept, *weights]
-        self.figure_, self.ax_ = make_axes(ax, bars_size(labels))
-        colours = [colour(weight) for weight in weights]
+    def _draw(self) -> None:
+        labels, weights = self._bars
+        colours = [*map(colour, weights)]
         self.bars_ = self.ax_.barh(range(len(weights)), weights, height=0.6, color=colours)
-        self.ax_.set_yticks(range(len(labels)), labels)
-        self.ax_.invert_yaxis()
-        self.ax_.axvline(0, color="black", linewidth=0.8)
-        self.ax_.set_xlabel(wrapped(self.meaning))
+        label_bars(self.ax_, labels, self.meaning)
         texts = [*map(format_weight, weights)]
         write_column(self.ax_, texts, start=0, right=52, name="weight")
         if self.shares is not None:
             texts = [f"{share:.0%}" for share in self.shares]
             first = len(labels) - len(texts)
             write_column(self.ax_, texts, start=first, right=90, name="rows")
-        hide_frame(self.ax_, "left")
-        return self

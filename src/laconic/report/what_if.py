@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laconic.data.columns import Category, Column
 from laconic.explain import RuleModel
-from laconic.export.javascript import to_javascript
+from laconic.export import to_javascript
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
 

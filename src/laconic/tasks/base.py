@@ -7,7 +7,7 @@ reports, exports and commands know no other difference.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -217,6 +217,18 @@ class Task(ABC):
     @property
     @abstractmethod
     def _effect_scale(self) -> str: ...
+
+    entries: ClassVar[tuple[str, ...]] = ()
+    """Keys of what a file says about the task, besides its name and its loss."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe by plain values what `from_dict` needs besides the loss."""
+        return {}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
+        """Make a task from the entries of a file, each of which is checked."""
+        return cls(loss)
 
 
 def as_1d(y: ArrayLike) -> NDArray[Any]:

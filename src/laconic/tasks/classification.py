@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic.data.columns import Rows, is_present
+from laconic.data.entries import read_category, read_list, require
 from laconic.losses import LogisticLoss, Loss
 from laconic.model.formatting import format_statistic, value_text
 from laconic.tasks.base import Floats, Metric, Task, as_1d
@@ -180,6 +181,17 @@ class Classification(Task):
     def _positive_label(self) -> str:
         return value_text(self.classes.tolist()[1])
 
+    entries = ("classes",)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name the classes."""
+        return {"classes": self.labels}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
+        """Check the classes."""
+        return cls(loss, _read_classes(data["classes"]))
+
 
 def _odds_factor(log_factor: float) -> str:
     if log_factor > _MAX_LOG_FACTOR:
@@ -212,3 +224,16 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
                 f"Input y contains {name} at row {row}, but every row needs a class. Leave rows "
                 "without one out."
             )
+
+
+def _read_classes(value: Any) -> NDArray[Any]:
+    classes: list[Any] = read_list(value, "classes", read_category)
+    require(len(classes) == 2, "classes", "a list of two classes", value)
+    kinds = {(isinstance(name, str), isinstance(name, bool)) for name in classes}
+    require(len(kinds) == 1, "classes", "two strings, two booleans or two numbers", value)
+    # The order of scikit-learn, which tools around estimators rely on.
+    require(classes[0] < classes[1], "classes", "two different classes in ascending order", value)
+    array = np.array(classes)
+    is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes
+    require(is_exact, "classes", "values that a NumPy array can hold unchanged", value)
+    return array

@@ -14,7 +14,7 @@ from laconic.export.portable import PortableModel
 
 __all__ = ["column_names", "run_duckdb", "run_sqlite", "select_outputs"]
 
-TABLE = "boundary"
+TABLE = "edge"
 KEY = "number"
 
 _DUCKDB_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR", "any": "DOUBLE"}

@@ -17,10 +17,10 @@ from typing import Any
 
 from laconic._optional import import_extra
 from laconic.data.columns import Category
-from laconic.export.portable import PortableModel
+from laconic.export.portable import PortableModel, largest_raw_prediction
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["SqlTerms"]
+__all__ = ["SqlTerms", "quoted_column", "sqlglot"]
 
 # Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
 _WITHOUT_NAN = frozenset(
@@ -58,7 +58,7 @@ class SqlTerms:
         self.portable = portable
         self.dialect = dialect
         self.columns = {name: columns.get(name, name) for name in portable.kinds}
-        self._exp = import_extra("sqlglot.expressions", "sql", "The export to SQL")
+        self._exp = sqlglot().exp
 
     def raw_prediction(self) -> Any:
         """Intercept plus the weights of the rules that cover a row, added in rule order."""
@@ -78,7 +78,7 @@ class SqlTerms:
     def mean(self, raw_prediction: Any) -> Any:
         """Raw prediction on the scale of the target: a mean or a probability."""
         exp = self._exp
-        if not self.portable.is_logistic:
+        if self.portable.link == "identity":
             return raw_prediction
         is_name = isinstance(raw_prediction, exp.Column)
         exponent = exp.Neg(this=raw_prediction if is_name else exp.Paren(this=raw_prediction))
@@ -86,7 +86,7 @@ class SqlTerms:
         probability = exp.Div(
             this=self.double(1.0), expression=exp.Paren(this=divisor), typed=True, safe=False
         )
-        if self.portable.largest_raw_prediction <= _MAX_EXPONENT:
+        if largest_raw_prediction(self.portable.ensemble) <= _MAX_EXPONENT:
             return probability
         limit = exp.Literal.number(_MAX_EXPONENT)
         is_one = exp.GT(this=raw_prediction.copy(), expression=limit)
@@ -123,7 +123,7 @@ class SqlTerms:
         if self.dialect != "sqlite":
             return self._as_double(exp.Literal.string(repr(number)))
         text = _decimal_text(number)
-        # Its way to read decimals is off by one bit now and then.
+        # It reads some decimals as the double next to theirs.
         if text is not None and _reads_in_sqlite(number):
             return self._literal(f"{text}.0" if "." not in text else text)
         return self._product(number)
@@ -166,7 +166,7 @@ class SqlTerms:
         return self._literal(str(int(value))) if int(value) == value else self.double(value)
 
     def _column(self, name: str) -> Any:
-        return self._exp.column(self._exp.to_identifier(self.columns[name], quoted=True))
+        return quoted_column(self.columns[name])
 
     def _proposition(self, proposition: Proposition) -> Any:
         exp = self._exp
@@ -206,6 +206,16 @@ class SqlTerms:
         exp = self._exp
         operations = {"<=": exp.LTE, ">": exp.GT, "==": exp.EQ, "!=": exp.NEQ}
         return operations[relation](this=left, expression=right)
+
+
+def sqlglot() -> Any:
+    """Return the package that knows the dialects."""
+    return import_extra("sqlglot", "sql", "The export to SQL")
+
+
+def quoted_column(name: str) -> Any:
+    """Write the name of a column, whatever characters it has."""
+    return sqlglot().exp.column(sqlglot().exp.to_identifier(name, quoted=True))
 
 
 def _decimal_text(number: float) -> str | None:

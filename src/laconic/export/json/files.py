@@ -1,9 +1,8 @@
 """Models as JSON files: written whole or not at all, and checked entry by entry when read.
 
 The format is described by ``model-1.schema.json``, next to this module, where 1 is its version. A
-file holds the model and nothing of the fit but the certificates: an estimator that is loaded
-predicts as the saved one did, and has the default parameters. Reading executes nothing and takes no
-more than a limited number of bytes, so files of strangers can be loaded.
+file holds the model and nothing of the fit but the certificates. Reading executes nothing and takes
+no more than a limited number of bytes, so files of strangers can be loaded.
 """
 
 from __future__ import annotations
@@ -15,31 +14,31 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from laconic.export.checks import shown
-from laconic.export.model_dict import VERSION, model_from_dict, model_to_dict
-from laconic.export.portable import Estimator
+from laconic.data.entries import shown
+from laconic.explain import RuleModel
+from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
 
-__all__ = ["load_model", "model_schema", "save_model", "to_json"]
+__all__ = ["model_schema", "read_model", "to_json", "write_model"]
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# A hundred thousand rules. Whatever is larger is no model that someone wants to read.
+# Enough for a hundred thousand rules; nobody wants to read a larger model.
 MAX_BYTES = 2**26
 
 
-def to_json(model: Estimator) -> str:
+def to_json(model: RuleModel) -> str:
     """Write a fitted model as JSON.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
     -------
     text : str
-        As `save_model` writes it to a file. `model_schema` describes it.
+        As `laconic.save_model` writes it to a file. `model_schema` describes it.
 
     Examples
     --------
@@ -65,77 +64,16 @@ def model_schema() -> dict[str, Any]:
     >>> model_schema()["title"]
     'laconic model, version 1'
     """
-    file = files("laconic.export") / f"model-{VERSION}.schema.json"
+    file = files("laconic.export.json") / f"model-{VERSION}.schema.json"
     schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
     return schema
 
 
-def save_model(estimator: Estimator, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to a JSON file.
-
-    The file appears when it is complete: if writing fails, a file that was there before is as it
-    was.
-
-    Parameters
-    ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Fitted, with one of the named losses.
-    path : path-like
-        Where to write. An existing file is replaced.
-
-    See Also
-    --------
-    load_model : The way back.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    >>> with TemporaryDirectory() as folder:
-    ...     save_model(model, f"{folder}/model.json")
-    ...     print(load_model(f"{folder}/model.json").ensemble_)
-    +4.000 if x0 <= 2
-    """
-    _write_whole(Path(path), to_json(estimator).encode())
-
-
-def load_model(path: str | os.PathLike[str]) -> Estimator:
-    """Read a fitted model from a JSON file.
-
-    Only the fitted model is restored. Parameters such as `n_rules` and `l2_regularization`, which
-    matter for fitting only, are not in the file and have their defaults; set them before fitting
-    again.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that `save_model` wrote.
-
-    Returns
-    -------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Predicts what the saved one predicts, to the last bit. Its parameters are the defaults,
-        except for a loss that is not the default.
-
-    Raises
-    ------
-    ValueError
-        If the file is not a complete and valid model. The message names the entry.
-    """
-    with Path(path).open("rb") as stream:
-        content = stream.read(MAX_BYTES + 1)
-    try:
-        _check_size(content)
-        return model_from_dict(_parse(content))
-    except ValueError as error:
-        message = f"Cannot load a model from {os.fspath(path)!r}. {error}"
-    raise ValueError(message)
-
-
-def _write_whole(path: Path, content: bytes) -> None:
+def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a file, which is replaced when the new one is complete."""
+    content = to_json(model).encode()
     # Through a link to the file it stands for; replacing would turn the link into a file.
-    path = path.resolve()
+    path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise ValueError(
             f"A model is saved to a regular file. Got {str(path)!r}, which is a folder or a "
@@ -155,6 +93,18 @@ def _write_whole(path: Path, content: bytes) -> None:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def read_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a file that `write_model` wrote; the message names what is not as it must be."""
+    with Path(path).open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    try:
+        _check_size(content)
+        return read_dict(_parse(content))
+    except ValueError as error:
+        message = f"Cannot load a model from {os.fspath(path)!r}. {error}"
+    raise ValueError(message)
 
 
 def _check_size(content: bytes) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
-from laconic.export.code import code_data
-from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.explain import RuleModel
+from laconic.export.portable import PortableModel, portable_model
+from laconic.export.program.data import program_data
 
 __all__ = ["to_javascript"]
 
-# JavaScript knows no integers beyond this one, only the nearest doubles.
+# JavaScript has no integers beyond this one, only the nearest doubles.
 _MAX_SAFE_INTEGER = 2**53 - 1
 
 
-def to_javascript(model: Estimator) -> str:
+def to_javascript(model: RuleModel) -> str:
     """Write a fitted model as a JavaScript function.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -44,8 +45,8 @@ def to_javascript(model: Estimator) -> str:
     """
     portable = portable_model(model)
     _check_classes(portable)
-    template = (files("laconic.export") / "templates" / "predict.js").read_text("utf-8")
-    return template.replace("__MODEL__", _embedded_json(code_data(portable)))
+    template = (files("laconic.export.program") / "predict.js").read_text("utf-8")
+    return template.replace("__MODEL__", _embedded_json(program_data(portable)))
 
 
 def _check_classes(portable: PortableModel) -> None:

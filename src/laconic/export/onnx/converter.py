@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic._optional import import_extra
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.onnx import check_missing_text
-from laconic.export.onnx_graph import ModelNodes, element_type, encoded
+from laconic.explain.rule_model import RuleModel, for_all_models
+from laconic.export.onnx.graph import ModelNodes, element_type, encoded
+from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model
 
 __all__ = ["register_onnx_converters"]
@@ -36,6 +36,7 @@ def register_onnx_converters() -> None:
     --------
     >>> import numpy as np
     >>> import skl2onnx
+    >>> from laconic import RuleBoostingRegressor
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), [5, 5, 1, 1]
@@ -45,23 +46,30 @@ def register_onnx_converters() -> None:
     >>> [output.name for output in onnx_model.graph.output]
     ['variable']
     """
-    skl2onnx = import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
-    skl2onnx.update_registered_converter(
-        RuleBoostingClassifier,
-        "LaconicRuleBoostingClassifier",
-        _set_classifier_types,
-        _convert_classifier,
-        options={
-            "zipmap": [True, False, "columns"],
-            "output_class_labels": [False, True],
-            "nocl": [True, False],
-        },
-    )
-    skl2onnx.update_registered_converter(
-        RuleBoostingRegressor,
-        "LaconicRuleBoostingRegressor",
-        _set_regressor_types,
-        _convert_regressor,
+    _skl2onnx()
+    for_all_models(_register)
+
+
+def _skl2onnx() -> Any:
+    return import_extra("skl2onnx", "onnx", "The conversion of pipelines to ONNX")
+
+
+def _register(estimator: type[RuleModel]) -> None:
+    # What has no task of its own may inherit one, but need not predict as its parent does.
+    task = vars(estimator).get("task")
+    if task is None:
+        return
+    class_options = {
+        "zipmap": [True, False, "columns"],
+        "output_class_labels": [False, True],
+        "nocl": [True, False],
+    }
+    _skl2onnx().update_registered_converter(
+        estimator,
+        f"Laconic{estimator.__name__}",
+        _set_types,
+        _convert,
+        options=class_options if task.holds_classes else None,
     )
 
 
@@ -94,31 +102,36 @@ class _ContainerGraph:
         return name
 
 
-def _set_classifier_types(operator: Any) -> None:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+def _set_types(operator: Any) -> None:
+    types = _data_types()
+    number_type = types.DoubleTensorType if _is_double(operator) else types.FloatTensorType
     n_rows = operator.inputs[0].get_first_dimension()
-    is_text = operator.raw_operator.classes_.dtype.kind in "UO"
+    labels = operator.raw_operator.task_.labels
+    if labels is None:
+        operator.outputs[0].type = number_type([n_rows, 1])
+        return
+    is_text = isinstance(labels[0], str)
     label_type = types.StringTensorType if is_text else types.Int64TensorType
     operator.outputs[0].type = label_type([n_rows])
-    operator.outputs[1].type = _number_type(operator)([n_rows, 2])
+    operator.outputs[1].type = number_type([n_rows, 2])
 
 
-def _set_regressor_types(operator: Any) -> None:
-    n_rows = operator.inputs[0].get_first_dimension()
-    operator.outputs[0].type = _number_type(operator)([n_rows, 1])
+def _data_types() -> Any:
+    return import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
 
 
-def _number_type(operator: Any) -> Any:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
-    is_double = isinstance(operator.inputs[0].type, types.DoubleTensorType)
-    return types.DoubleTensorType if is_double else types.FloatTensorType
+def _is_double(operator: Any) -> bool:
+    return isinstance(operator.inputs[0].type, _data_types().DoubleTensorType)
 
 
-def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
+def _convert(scope: Any, operator: Any, container: Any) -> None:
     portable = portable_model(operator.raw_operator)
     nodes, raw_prediction = _converted(portable, scope, operator, container)
-    probabilities = nodes.probabilities(nodes.mean(raw_prediction))
-    classes = portable.classes or ()
+    mean, classes = nodes.mean(raw_prediction), portable.classes
+    if classes is None:
+        _give_numbers(operator, container, mean, operator.outputs[0])
+        return
+    probabilities = nodes.probabilities(mean)
     if isinstance(classes[0], str):
         kind = "STRING"
     else:
@@ -128,40 +141,31 @@ def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     _give_numbers(operator, container, probabilities, operator.outputs[1])
 
 
-def _convert_regressor(scope: Any, operator: Any, container: Any) -> None:
-    portable = portable_model(operator.raw_operator)
-    nodes, raw_prediction = _converted(portable, scope, operator, container)
-    _give_numbers(operator, container, nodes.mean(raw_prediction), operator.outputs[0])
-
-
 def _converted(
     portable: PortableModel, scope: Any, operator: Any, container: Any
 ) -> tuple[ModelNodes, str]:
     check_missing_text(portable, _MISSING_TEXT)
-    graph = _ContainerGraph(scope, container)
-    nodes = ModelNodes(portable, graph, _MISSING_TEXT)
+    nodes = ModelNodes(portable, _ContainerGraph(scope, container), _MISSING_TEXT)
     columns = _columns(operator)
     if len(columns) != len(portable.feature_names):
         raise ValueError(
             f"The graph must give the {len(portable.feature_names)} columns that the estimator was "
             f"fitted on. Got {len(columns)}. Check the 'initial_types'."
         )
-    tensors = {}
     for name, (variable, position, is_text) in zip(portable.feature_names, columns, strict=True):
         if name in portable.kinds:
             _check_type(name, portable.kinds[name], is_text)
-            index = graph.constant("INT64", [1], [position])
-            tensors[name] = graph.node("Gather", [variable, index], axis=1)
-            (nodes.set_text if is_text else nodes.set_numbers)(name, tensors[name])
-    first = graph.node("Gather", [columns[0][0], graph.constant("INT64", [1], [0])], axis=1)
+            tensor = nodes.column_of(variable, position)
+            (nodes.set_text if is_text else nodes.set_numbers)(name, tensor)
+    first = nodes.column_of(columns[0][0], 0)
     return nodes, nodes.raw_prediction(first, nodes.covered(first))
 
 
 def _columns(operator: Any) -> list[tuple[str, int, bool]]:
     """Name of a tensor, position in it and whether it is of text, for each column."""
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
+    text_type = _data_types().StringTensorType
     return [
-        (variable.full_name, position, isinstance(variable.type, types.StringTensorType))
+        (variable.full_name, position, isinstance(variable.type, text_type))
         for variable in operator.inputs
         for position in range(variable.type.shape[1])
     ]
@@ -179,14 +183,12 @@ def _check_type(name: str, kind: str, is_text: bool) -> None:
 def _whole_class(name: Any) -> int:
     if name != int(name):
         raise ValueError(
-            f"skl2onnx knows classes that are text or whole numbers. Got the class {name!r}. "
+            f"skl2onnx takes classes that are text or whole numbers. Got the class {name!r}. "
             "Fit the model with one of these, or use laconic.export.to_onnx."
         )
     return int(name)
 
 
 def _give_numbers(operator: Any, container: Any, tensor: str, output: Any) -> None:
-    types = import_extra("skl2onnx.common.data_types", "onnx", "The conversion to ONNX")
-    is_double = _number_type(operator) is types.DoubleTensorType
-    kind = element_type("DOUBLE" if is_double else "FLOAT")
+    kind = element_type("DOUBLE" if _is_double(operator) else "FLOAT")
     container.add_node("Cast", [tensor], [output.full_name], to=kind)

@@ -13,7 +13,7 @@ from laconic._optional import import_extra
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["Graph", "ModelNodes", "OnnxGraph"]
+__all__ = ["Graph", "ModelNodes", "OnnxGraph", "element_type", "encoded", "tensor_info"]
 
 # What text is encoded as, besides the positions of the categories that rules ask for.
 MISSING_CODE = -1
@@ -63,6 +63,12 @@ class OnnxGraph:
         return name
 
 
+def tensor_info(name: str, kind: str, shape: Sequence[Any]) -> Any:
+    """Describe an input or an output of a graph."""
+    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+    return helper.make_tensor_value_info(name, element_type(kind), shape)
+
+
 def element_type(kind: str) -> int:
     """Return ONNX's number for "DOUBLE", "FLOAT", "INT64", "BOOL" or "STRING"."""
     onnx = import_extra("onnx", "onnx", "The export to ONNX")
@@ -94,6 +100,10 @@ class ModelNodes:
         self._columns: dict[str, str] = {}
         self._text_columns: set[str] = set()
         self._known: dict[Proposition, str] = {}
+
+    def column_of(self, tensor: str, position: int) -> str:
+        """Column of a tensor, of shape (n_rows, 1)."""
+        return self.graph.node("Gather", [tensor, self._whole(position)], axis=1)
 
     def set_numbers(self, name: str, tensor: str) -> None:
         """Take a column of numbers of any type, of shape (n_rows, 1)."""
@@ -131,7 +141,7 @@ class ModelNodes:
 
     def mean(self, raw_prediction: str) -> str:
         """Raw prediction on the scale of the target."""
-        if not self.portable.is_logistic:
+        if self.portable.link == "identity":
             return raw_prediction
         # Not Sigmoid, which some runtimes approximate.
         node, one = self.graph.node, self._double(1.0)
@@ -151,7 +161,7 @@ class ModelNodes:
 
     def flat(self, tensor: str) -> str:
         """Tensor of shape (n_rows, 1) as one of shape (n_rows,)."""
-        return self.graph.node("Reshape", [tensor, self.graph.constant("INT64", [1], [-1])])
+        return self.graph.node("Reshape", [tensor, self._whole(-1)])
 
     def _query(self, query: Query, always: Collection[str]) -> str:
         if not query:
@@ -197,8 +207,7 @@ class ModelNodes:
         return node("Not", [node("Or", [is_missing, is_equal])])
 
     def _categories(self, name: str) -> list[str]:
-        propositions = [p for rule in self.portable.ensemble for p in rule.query]
-        values = (p.value for p in propositions if p.feature == name)
+        values = (p.value for p in self.portable.propositions if p.feature == name)
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
     def _filled(self, column: str, kind: str, value: Any) -> str:

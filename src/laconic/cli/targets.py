@@ -1,26 +1,22 @@
-"""The target, the kind of model that it asks for, and the weights of the rows."""
+"""The target, the task that it asks for, and the weights of the rows."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-import laconic
-from laconic.cli.files import CommandError
+from laconic.cli.exits import CommandError
 
-# Imported when a command needs it: it takes long.
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.cli.files import Estimator
-
-Task: TypeAlias = Literal["classification", "regression"]
+    from laconic.tasks import Task
 
 
-def detect_task(target: pl.Series) -> Task:
-    """Tell from the values of the target what kind of model is wanted."""
+def detect_task(target: pl.Series) -> str:
+    """Tell from the values of the target which task is meant."""
     values = target.drop_nulls()
     if not target.dtype.is_numeric():
         return "classification"
@@ -28,26 +24,19 @@ def detect_task(target: pl.Series) -> Task:
     return "classification" if is_whole and values.n_unique() == 2 else "regression"
 
 
-def estimator_class(task: Task) -> type[Estimator]:
-    """Class of the models for a task."""
-    if task == "classification":
-        return laconic.RuleBoostingClassifier
-    return laconic.RuleBoostingRegressor
-
-
-def read_target(target: pl.Series, task: Task) -> NDArray[Any]:
+def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
     """Check the target and turn it into an array."""
     import polars as pl
 
     _check_target(target)
     is_text = not (target.dtype.is_numeric() or target.dtype == pl.Boolean)
-    if task == "classification":
+    if task.holds_classes:
         _check_classes(target)
         return np.array(target.cast(pl.String).to_list()) if is_text else target.to_numpy()
     if is_text:
         raise CommandError(
-            f"Regression needs a target of numbers. Column {target.name!r} holds text. Use "
-            "--task classification, or choose another column with --target."
+            f"{task.name.capitalize()} needs a target of numbers. Column {target.name!r} holds "
+            "text. Use --task classification, or choose another column with --target."
         )
     return target.cast(pl.Float64).to_numpy()
 

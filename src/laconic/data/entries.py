@@ -1,4 +1,4 @@
-"""Single entries of a model that comes from elsewhere: what they must be, and what is said if not.
+"""Single entries of a file from elsewhere: what they must be, and what is said if they are not.
 
 Every function takes a value and the path of its entry, and raises a ValueError that names both.
 """
@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
 
 from laconic.data.columns import Category
 
 __all__ = [
     "check_has",
     "check_keys",
+    "is_unicode",
     "read_amount",
     "read_bool",
     "read_category",
@@ -26,6 +27,8 @@ __all__ = [
     "require",
     "shown",
 ]
+
+Item = TypeVar("Item")
 
 
 def read_category(value: Any, path: str) -> Category:
@@ -42,10 +45,14 @@ def read_category(value: Any, path: str) -> Category:
 
 def read_text(value: Any, path: str) -> str:
     """Return a text that has UTF-8."""
-    # Half a surrogate pair can be written in JSON, but is no character and has no UTF-8.
-    is_text = isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
+    is_text = isinstance(value, str) and is_unicode(value)
     require(is_text, path, "a string of Unicode characters", value)
     return str(value)
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text has no half of a surrogate pair, which is no character."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def read_bool(value: Any, path: str) -> bool:
@@ -81,10 +88,10 @@ def read_choice(value: Any, path: str, choices: Collection[str]) -> str:
     return str(value)
 
 
-def read_list(value: Any, path: str) -> list[Any]:
-    """Return a list."""
+def read_list(value: Any, path: str, read_item: Callable[[Any, str], Item]) -> list[Item]:
+    """Return a list, each item of which is read by a function that takes it and its path."""
     require(isinstance(value, list), path, "a JSON array", value)
-    return list(value)
+    return [read_item(item, f"{path}[{position}]") for position, item in enumerate(value)]
 
 
 def check_keys(data: Any, path: str, keys: Collection[str]) -> None:

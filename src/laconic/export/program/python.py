@@ -8,23 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from laconic.export.code import code_data
-from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
-from laconic.export.portable import Estimator, portable_model
+from laconic.explain import RuleModel
+from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
+from laconic.export.portable import portable_model
+from laconic.export.program.data import program_data
 
 __all__ = ["to_python"]
 
 _PLACE_OF_MODEL = "MODEL: dict[str, Any] = {}"
 
 
-def to_python(model: Estimator) -> str:
+def to_python(model: RuleModel) -> str:
     """Write a fitted model as a Python function.
 
-    The function is run on boundary rows and compared with the model before it is returned.
+    The function is run on edge rows and compared with the model before it is returned.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -50,10 +51,10 @@ def to_python(model: Estimator) -> str:
     {'raw_prediction': 4.0, 'prediction': 4.0, 'probabilities': None, 'covered': [True]}
     """
     portable = portable_model(model)
-    literal = pformat(code_data(portable), width=100, sort_dicts=False)
-    template = (files("laconic.export") / "standalone.py").read_text("utf-8")
+    literal = pformat(program_data(portable), width=100, sort_dicts=False)
+    template = (files("laconic.export.program") / "standalone.py").read_text("utf-8")
     source = template.replace(_PLACE_OF_MODEL, f"MODEL: dict[str, Any] = {literal}")
-    rows = boundary_rows(portable)
+    rows = edge_rows(portable)
     check_outputs("Python", rows, expected_outputs(model, rows), run_python(source, rows))
     return source
 

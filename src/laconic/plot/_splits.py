@@ -3,74 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SplitsScoreDisplay", "SplitsTimeDisplay"]
+from laconic.plot._common import CURVE_COLOURS, CURVE_MARKERS, Display, hide_frame
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
 
 Floats = NDArray[np.float64]
 
-# Distinguishable for colour-blind readers and on grey paper, together with the markers.
-COLOURS = ("#1f5a8a", "#b3541e", "#4d7c3a", "#7a4a8a", "#8a7a1f", "#4a4a4a")
-MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_SIZES_WITH_MARKERS = 20
 
 
-class _CurveDisplay:
-    """One line per estimator and penalty, with the spread over the splits around it.
-
-    Parameters
-    ----------
-    curves : mapping of str to tuple of (sizes, means, deviations)
-        By label.
-    ylabel : str
-    """
+class _CurveDisplay(Display):
+    """One line per estimator and penalty, with the spread over the splits around it."""
 
     is_logarithmic: ClassVar[bool] = False
+    lines_: list[Line2D]
+    _figure_size = (5.2, 3.6)
 
     def __init__(self, curves: dict[str, tuple[Floats, Floats, Floats]], *, ylabel: str) -> None:
         self.curves = curves
         self.ylabel = ylabel
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Sets: ax_, figure_, lines_.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self : object
-        """
-        if ax is None:
-            _, ax = _pyplot().subplots(figsize=(5.2, 3.6), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        self.lines_ = [self._draw(label, i % len(COLOURS)) for i, label in enumerate(self.curves)]
-        ax.set(xlabel="number of rules", ylabel=self.ylabel)
+    def _draw(self) -> None:
+        styles = cycle(zip(CURVE_COLOURS, CURVE_MARKERS, strict=True))
+        self.lines_ = [self._draw_curve(*curve) for curve in zip(self.curves, styles, strict=False)]
+        self.ax_.set(xlabel="number of rules", ylabel=self.ylabel)
         if self.is_logarithmic:
-            ax.set_yscale("log")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.grid(visible=True, alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
+            self.ax_.set_yscale("log")
+        cast("MaxNLocator", self.ax_.xaxis.get_major_locator()).set_params(integer=True)
+        self.ax_.grid(visible=True, alpha=0.25)
+        hide_frame(self.ax_)
         if len(self.curves) > 1:
-            ax.legend(frameon=False)
-        return self
+            self.ax_.legend(frameon=False)
 
-    def _draw(self, label: str, style: int) -> Any:
+    def _draw_curve(self, label: str, style: tuple[str, str]) -> Line2D:
         sizes, means, deviations = self.curves[label]
-        is_short = len(sizes) <= MAX_SIZES_WITH_MARKERS
+        colour, marker = style
         (line,) = self.ax_.plot(
             sizes,
             means,
-            color=COLOURS[style],
-            marker=MARKERS[style] if is_short else None,
+            color=colour,
+            marker=marker if len(sizes) <= MAX_SIZES_WITH_MARKERS else None,
             markersize=4,
             label=label,
         )
@@ -78,7 +60,7 @@ class _CurveDisplay:
             low, high = means - deviations, means + deviations
             if self.is_logarithmic:
                 low = np.maximum(low, means / 10)
-            self.ax_.fill_between(sizes, low, high, color=COLOURS[style], alpha=0.15, linewidth=0)
+            self.ax_.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
         return line
 
 
@@ -96,14 +78,14 @@ class SplitsScoreDisplay(_CurveDisplay):
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure
-    lines_ : list of matplotlib.lines.Line2D
+    lines_ : list of matplotlib Line2D
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
     """
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, score: str = "test_score", ylabel: str = "score", ax: Any = None
+        cls, frame: Any, *, score: str = "test_score", ylabel: str = "score", ax: Axes | None = None
     ) -> Self:
         """Draw the curves of a frame made by `evaluate`.
 
@@ -114,7 +96,8 @@ class SplitsScoreDisplay(_CurveDisplay):
             Column to draw, for example "train_score".
         ylabel : str, default="score"
             What the score is, for example "R² on new rows".
-        ax : matplotlib.axes.Axes, default=None
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
 
         Returns
         -------
@@ -136,22 +119,23 @@ class SplitsTimeDisplay(_CurveDisplay):
 
     Attributes
     ----------
-    ax_ : matplotlib.axes.Axes
-    figure_ : matplotlib.figure.Figure
-    lines_ : list of matplotlib.lines.Line2D
+    lines_ : list of matplotlib Line2D
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
     """
 
     is_logarithmic = True
 
     @classmethod
-    def from_frame(cls, frame: Any, *, ylabel: str = "seconds", ax: Any = None) -> Self:
+    def from_frame(cls, frame: Any, *, ylabel: str = "seconds", ax: Axes | None = None) -> Self:
         """Draw the seconds of a frame made by `evaluate`, from the first rule on.
 
         Parameters
         ----------
         frame : data frame
         ylabel : str, default="seconds"
-        ax : matplotlib.axes.Axes, default=None
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
 
         Returns
         -------
@@ -180,14 +164,3 @@ def _curves(frame: Any, value: str) -> Iterator[tuple[str, tuple[Floats, Floats,
         means = np.array([column.mean() for column in heights])
         deviations = np.array([column.std(ddof=1) if len(column) > 1 else 0 for column in heights])
         yield label, (sizes, means, deviations)
-
-
-def _pyplot() -> Any:
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            "Pictures need matplotlib, which is not installed. Install it with "
-            "'pip install \"laconic[plot]\"'."
-        ) from error
-    return pyplot

@@ -9,9 +9,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from laconic._optional import import_extra
-from laconic.export.edge_rows import Outputs, boundary_rows, check_outputs, expected_outputs
-from laconic.export.onnx_graph import ModelNodes, OnnxGraph, element_type
-from laconic.export.portable import Estimator, PortableModel, portable_model
+from laconic.explain import RuleModel
+from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
+from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
+from laconic.export.portable import PortableModel, portable_model
 
 __all__ = ["to_onnx"]
 
@@ -27,7 +28,7 @@ _OUTPUTS = ("raw_prediction", "prediction", "probabilities", "covered")
 
 
 def to_onnx(
-    model: Estimator,
+    model: RuleModel,
     *,
     inputs: OnnxInputs = "auto",
     numbers: OnnxNumbers = "double",
@@ -36,12 +37,12 @@ def to_onnx(
 ) -> Any:
     """Write a fitted model as an ONNX graph.
 
-    Before it is returned, the graph is checked by onnx, run on boundary rows by onnxruntime, and
+    Before it is returned, the graph is checked by onnx, run on edge rows by onnxruntime, and
     compared with the model.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
     inputs : {"auto", "columns", "tensor"}, default="auto"
         "columns" has one input per column that rules use, of shape (n_rows, 1) and with the name
@@ -97,10 +98,25 @@ def _model(
     graph = OnnxGraph()
     nodes = ModelNodes(portable, graph, missing_text)
     if layout == "tensor":
-        taken = [_tensor_input(portable, graph, nodes, number_type)]
+        taken = [_tensor_input(portable, nodes, number_type)]
     else:
         taken = _column_inputs(portable, nodes, number_type)
-    any_column = graph.node("Gather", [taken[0].name, graph.constant("INT64", [1], [0])], axis=1)
+    results = _results(portable, nodes, nodes.column_of(taken[0].name, 0), rule_columns)
+    given = [tensor_info(name, kind, shape) for name, (_, kind, shape) in results.items()]
+    for name, (tensor, _, _) in results.items():
+        graph.nodes.append(helper.make_node("Identity", [tensor], [name]))
+    return helper.make_model(
+        helper.make_graph(graph.nodes, "laconic", taken, given, graph.constants),
+        opset_imports=[helper.make_opsetid(*domain) for domain in _OPSETS.items()],
+        ir_version=_IR_VERSION,
+        producer_name="laconic",
+    )
+
+
+def _results(
+    portable: PortableModel, nodes: ModelNodes, any_column: str, rule_columns: bool
+) -> dict[str, tuple[str, str, list[Any]]]:
+    """Tensor, element type and shape of each output."""
     covered = nodes.covered(any_column)
     raw_prediction = nodes.raw_prediction(any_column, covered)
     mean = nodes.mean(raw_prediction)
@@ -115,36 +131,19 @@ def _model(
         results["prediction"] = (label, kind, ["n_rows"])
         results["probabilities"] = (nodes.probabilities(mean), "DOUBLE", ["n_rows", 2])
     if rule_columns and covered:
-        table = graph.node("Concat", covered, axis=1)
+        table = nodes.graph.node("Concat", covered, axis=1)
         results["covered"] = (table, "BOOL", ["n_rows", len(covered)])
-    given = [
-        helper.make_tensor_value_info(name, element_type(kind), shape)
-        for name, (_, kind, shape) in results.items()
-    ]
-    for name, (tensor, _, _) in results.items():
-        graph.nodes.append(helper.make_node("Identity", [tensor], [name]))
-    return helper.make_model(
-        helper.make_graph(graph.nodes, "laconic", taken, given, graph.constants),
-        opset_imports=[helper.make_opsetid(*domain) for domain in _OPSETS.items()],
-        ir_version=_IR_VERSION,
-        producer_name="laconic",
-    )
+    return results
 
 
-def _tensor_input(
-    portable: PortableModel, graph: OnnxGraph, nodes: ModelNodes, number_type: str
-) -> Any:
-    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+def _tensor_input(portable: PortableModel, nodes: ModelNodes, number_type: str) -> Any:
     names = list(portable.feature_names)
     for name in portable.kinds:
-        position = graph.constant("INT64", [1], [names.index(name)])
-        nodes.set_numbers(name, graph.node("Gather", [_TENSOR, position], axis=1))
-    shape = ["n_rows", len(names)]
-    return helper.make_tensor_value_info(_TENSOR, element_type(number_type), shape)
+        nodes.set_numbers(name, nodes.column_of(_TENSOR, names.index(name)))
+    return tensor_info(_TENSOR, number_type, ["n_rows", len(names)])
 
 
 def _column_inputs(portable: PortableModel, nodes: ModelNodes, number_type: str) -> list[Any]:
-    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
     # A graph needs an input to know the number of rows, also where no rule does.
     kinds = portable.kinds or {portable.feature_names[0]: "any"}
     _check_names(kinds)
@@ -152,8 +151,7 @@ def _column_inputs(portable: PortableModel, nodes: ModelNodes, number_type: str)
     for name, kind in kinds.items():
         is_text = kind == "text"
         (nodes.set_text if is_text else nodes.set_numbers)(name, name)
-        element = element_type("STRING" if is_text else number_type)
-        taken.append(helper.make_tensor_value_info(name, element, ["n_rows", 1]))
+        taken.append(tensor_info(name, "STRING" if is_text else number_type, ["n_rows", 1]))
     return taken
 
 
@@ -191,7 +189,7 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
     """Refuse a text for missing values that is also a category."""
     if not isinstance(missing_text, str):
         raise TypeError(f"'missing_text' must be a str. Got {missing_text!r} instead.")
-    for proposition in (p for rule in portable.ensemble for p in rule.query):
+    for proposition in portable.propositions:
         if proposition.value == missing_text:
             raise ValueError(
                 "'missing_text' must be a text that no condition compares with. Got "
@@ -200,11 +198,11 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
 
 
 def _check_in_runtime(
-    model: Estimator, portable: PortableModel, made: Any, numbers: str, missing_text: str
+    model: RuleModel, portable: PortableModel, made: Any, numbers: str, missing_text: str
 ) -> None:
     rows = [
         {name: None if cell == missing_text else cell for name, cell in row.items()}
-        for row in boundary_rows(portable)
+        for row in edge_rows(portable)
     ]
     if numbers == "float":
         rows = [{name: as_single(cell) for name, cell in row.items()} for row in rows]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition
 
-__all__ = ["code_data"]
+__all__ = ["program_data"]
 
 
-def code_data(portable: PortableModel) -> dict[str, Any]:
+def program_data(portable: PortableModel) -> dict[str, Any]:
     """Describe a model by what a program needs to predict, and to show what it did.
 
     Parameters
@@ -26,7 +27,7 @@ def code_data(portable: PortableModel) -> dict[str, Any]:
     """
     return {
         "classes": None if portable.classes is None else list(portable.classes),
-        "link": "logistic" if portable.is_logistic else "identity",
+        "link": portable.link,
         "intercept": portable.ensemble.intercept,
         "features": [{"name": name, "kind": kind} for name, kind in portable.kinds.items()],
         "rules": [
@@ -42,8 +43,4 @@ def code_data(portable: PortableModel) -> dict[str, Any]:
 
 def _condition(proposition: Proposition) -> dict[str, Any]:
     value = proposition.value
-    return {
-        "feature": proposition.feature,
-        "relation": proposition.relation,
-        "value": float(value) if isinstance(value, bool) else value,
-    }
+    return asdict(proposition) | {"value": float(value) if isinstance(value, bool) else value}

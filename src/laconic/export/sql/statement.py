@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
-from laconic._optional import import_extra
-from laconic.export.edge_rows import boundary_rows, check_outputs, expected_outputs
-from laconic.export.portable import Estimator, PortableModel, portable_model
-from laconic.export.sql_run import KEY, TABLE, column_names, run_duckdb, run_sqlite
-from laconic.export.sql_terms import SqlTerms
+from laconic.explain import RuleModel
+from laconic.export.edge_rows import check_outputs, edge_rows, expected_outputs
+from laconic.export.portable import PortableModel, portable_model
+from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite
+from laconic.export.sql.terms import SqlTerms, quoted_column, sqlglot
 
 __all__ = ["to_sql"]
 
@@ -18,7 +18,7 @@ SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
 
 
 def to_sql(
-    model: Estimator,
+    model: RuleModel,
     dialect: str,
     *,
     table: str | None = None,
@@ -29,13 +29,13 @@ def to_sql(
 ) -> str:
     """Write a fitted model as SQL.
 
-    Before it is returned, the statement is run on boundary rows and compared with the model: in
+    Before it is returned, the statement is run on edge rows and compared with the model: in
     SQLite for every dialect, and for DuckDB in DuckDB itself where that is installed. It is also
     parsed again, to make sure that every name and every text is whole.
 
     Parameters
     ----------
-    model : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
     dialect : str
         A dialect of sqlglot, such as "postgres", "duckdb", "sqlite", "bigquery" or "snowflake".
@@ -95,9 +95,8 @@ def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
 
 def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_columns: bool) -> Any:
     """Select the raw prediction and the rules, and what follows from the former around that."""
-    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
-    exp = sqlglot.exp
-    kept = [_all_of(exp, table)] if keep is None else [_quoted(exp, name) for name in keep]
+    exp = sqlglot().exp
+    kept = [_all_of(table)] if keep is None else list(map(quoted_column, keep))
     inner = [*kept, exp.alias_(terms.raw_prediction(), "raw_prediction", quoted=True)]
     if rule_columns:
         inner += [
@@ -105,31 +104,27 @@ def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_column
             for number, rule in enumerate(terms.portable.ensemble, start=1)
         ]
     scored = exp.select(*inner).from_(table).subquery("scored")
-    outer = [_all_of(exp, scored)]
-    raw_prediction = _quoted(exp, "raw_prediction")
+    outer = [_all_of(scored)]
+    raw_prediction = quoted_column("raw_prediction")
     if terms.portable.classes is not None:
         outer.append(exp.alias_(terms.mean(raw_prediction.copy()), "probability", quoted=True))
     outer.append(exp.alias_(terms.prediction(raw_prediction), "prediction", quoted=True))
     return exp.select(*outer).from_(scored)
 
 
-def _all_of(exp: Any, source: Any) -> Any:
+def _all_of(source: Any) -> Any:
     # With the name of the table: not all databases allow a lone star next to other columns.
     alias = source.args.get("alias")
+    exp = sqlglot().exp
     return exp.Column(this=exp.Star(), table=(alias or source).this.copy())
 
 
-def _quoted(exp: Any, name: str) -> Any:
-    return exp.column(exp.to_identifier(name, quoted=True))
-
-
 def _written(tree: Any, dialect: str) -> str:
-    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
     # Not all releases of sqlglot leave names with line breaks alone when they indent.
     for pretty in (True, False):
         try:
-            sql = tree.sql(dialect, pretty=pretty, unsupported_level=sqlglot.ErrorLevel.RAISE)
-        except sqlglot.errors.SqlglotError as error:
+            sql = tree.sql(dialect, pretty=pretty, unsupported_level=sqlglot().ErrorLevel.RAISE)
+        except sqlglot().errors.SqlglotError as error:
             raise ValueError(
                 f"The model cannot be written in the dialect {dialect!r}: {error} Choose another."
             ) from None
@@ -143,13 +138,12 @@ def _written(tree: Any, dialect: str) -> str:
 
 
 def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
-    """Tell whether a database reads the names and texts of the tree, and no statement more."""
-    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
-    exp = sqlglot.exp
+    """Tell whether a database reads the names and texts of the tree, and no further statement."""
+    exp = sqlglot().exp
     text = sql if isinstance(tree, exp.Select) else f"SELECT {sql}"
     try:
-        statements = sqlglot.parse(text, dialect=dialect)
-    except sqlglot.errors.SqlglotError:
+        statements = sqlglot().parse(text, dialect=dialect)
+    except sqlglot().errors.SqlglotError:
         return False
     return len(statements) == 1 and all(
         {node.name for node in statements[0].find_all(kind)}
@@ -158,8 +152,8 @@ def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
     )
 
 
-def _check_in_databases(model: Estimator, portable: PortableModel, dialect: str) -> None:
-    rows = boundary_rows(portable)
+def _check_in_databases(model: RuleModel, portable: PortableModel, dialect: str) -> None:
+    rows = edge_rows(portable)
     expected = expected_outputs(model, rows)
     actual = run_sqlite(portable, select_for_checks(portable, "sqlite"), rows)
     check_outputs("SQL (run in SQLite)", rows, expected, actual)
@@ -175,8 +169,7 @@ def select_for_checks(portable: PortableModel, dialect: str) -> str:
 
 
 def _checked_dialect(dialect: Any) -> str:
-    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
-    known = sorted(name for name in sqlglot.Dialect.classes if name)
+    known = sorted(name for name in sqlglot().Dialect.classes if name)
     if dialect not in known:
         raise ValueError(
             f"The 'dialect' must be one of {', '.join(known)}. Got {dialect!r} instead."
@@ -185,12 +178,11 @@ def _checked_dialect(dialect: Any) -> str:
 
 
 def _parsed_table(table: str, dialect: str) -> Any:
-    sqlglot = import_extra("sqlglot", "sql", "The export to SQL")
     try:
         # What does not parse as a name in this dialect becomes a quoted one.
-        tree = sqlglot.exp.to_table(table, dialect=dialect)
-        is_name = all(isinstance(part, sqlglot.exp.Identifier) for part in tree.parts)
-    except (sqlglot.errors.SqlglotError, ValueError):
+        tree = sqlglot().exp.to_table(table, dialect=dialect)
+        is_name = all(isinstance(part, sqlglot().exp.Identifier) for part in tree.parts)
+    except (sqlglot().errors.SqlglotError, ValueError):
         is_name = False
     if not is_name:
         raise ValueError(
@@ -231,12 +223,7 @@ def _checked_columns(portable: PortableModel, columns: Mapping[str, str]) -> Map
                 "The keys of 'columns' must be features of the model. "
                 f"Got {name!r}, which is none. Check the spelling."
             )
-    texts = [
-        *(columns.get(name, name) for name in portable.kinds),
-        *(p.value for rule in portable.ensemble for p in rule.query if isinstance(p.value, str)),
-        *(name for name in portable.classes or () if isinstance(name, str)),
-    ]
-    for text in texts:
+    for text in [*(columns.get(name, name) for name in portable.kinds), *portable.texts]:
         if "\0" in text:
             raise ValueError(
                 f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."

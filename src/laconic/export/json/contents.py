@@ -1,17 +1,13 @@
-"""Models as plain values: what a file holds, checked entry by entry when it is read."""
+"""What a file holds: a model as plain values, checked entry by entry when it is read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from laconic.data.columns import Category
-from laconic.estimators import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.export.checks import (
+from laconic.data.entries import (
     check_has,
     check_keys,
     read_amount,
@@ -24,8 +20,9 @@ from laconic.export.checks import (
     read_whole,
     require,
 )
-from laconic.export.portable import LOSS_NAMES, Estimator, checked_estimator, loss_name
-from laconic.losses import LogisticLoss, SquaredLoss, get_loss
+from laconic.explain import RuleModel
+from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
+from laconic.losses import NAMED_LOSSES
 from laconic.model.conditions import (
     MISSING_RELATIONS,
     RELATIONS,
@@ -35,18 +32,12 @@ from laconic.model.conditions import (
 )
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
-from laconic.tasks import Classification, Regression
+from laconic.tasks import TASKS, Task
 
-__all__ = ["model_from_dict", "model_to_dict"]
+__all__ = ["VERSION", "SavedModel", "model_to_dict", "read_dict"]
 
 FORMAT = "laconic-model"
 VERSION = 1
-
-_ESTIMATORS: dict[str, type[Estimator]] = {
-    "classification": RuleBoostingClassifier,
-    "regression": RuleBoostingRegressor,
-}
-_DEFAULT_LOSSES = {"classification": LogisticLoss.name, "regression": SquaredLoss.name}
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
@@ -54,12 +45,23 @@ _KEYS = (
 )
 
 
-def model_to_dict(estimator: Estimator) -> dict[str, Any]:
+@dataclass(frozen=True)
+class SavedModel:
+    """All that a file tells about a model."""
+
+    task: Task
+    ensemble: RuleEnsemble
+    search_results: list[SearchResult]
+    has_feature_names: bool
+    """Whether the names of the columns came with the training table."""
+
+
+def model_to_dict(model: RuleModel) -> dict[str, Any]:
     """Describe a fitted model by plain values, as a file does.
 
     Parameters
     ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+    model : RuleModel
         Fitted, with one of the named losses.
 
     Returns
@@ -69,31 +71,27 @@ def model_to_dict(estimator: Estimator) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from laconic import RuleBoostingRegressor
     >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> data = model_to_dict(model)
     >>> data["rules"][0]["conditions"]
     [{'feature': 'x0', 'relation': '<=', 'value': 2.0}]
     """
-    checked_estimator(estimator)
-    ensemble, results = estimator.ensemble_, estimator.search_results_
+    ensemble, results = checked_model(model).ensemble_, model.search_results_
     if len(ensemble) != len(results):
         raise ValueError(
             "A saved model needs one certificate per rule. Got "
             f"{len(ensemble)} rules in 'ensemble_' and {len(results)} in 'search_results_'. "
             "Change both or neither; ensemble_.to_frame() gives the rules as a table."
         )
-    task = "classification" if isinstance(estimator, RuleBoostingClassifier) else "regression"
-    data: dict[str, Any] = {
+    data = {
         "format": FORMAT,
         "version": VERSION,
-        "task": task,
-        "loss": loss_name(estimator.loss_),
-    }
-    if isinstance(estimator, RuleBoostingClassifier):
-        data["classes"] = estimator.classes_.tolist()
-    data |= {
+        "task": model.task_.name,
+        "loss": named_loss(model.loss_).name,
+        **model.task_.to_dict(),
         "feature_names": list(ensemble.feature_names or ()),
-        "has_feature_names": hasattr(estimator, "feature_names_in_"),
+        "has_feature_names": hasattr(model, "feature_names_in_"),
         "intercept": ensemble.intercept,
         "rules": [
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
@@ -108,30 +106,8 @@ def model_to_dict(estimator: Estimator) -> dict[str, Any]:
     return data
 
 
-def model_from_dict(data: Mapping[str, Any]) -> Estimator:
-    """Make a fitted estimator from what `model_to_dict` returned.
-
-    Parameters
-    ----------
-    data : dict
-        Every entry is checked.
-
-    Returns
-    -------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        With the default parameters, except for a loss that is not the default.
-
-    Raises
-    ------
-    ValueError
-        If an entry is missing, unknown or not what it must be.
-
-    Examples
-    --------
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    >>> model_from_dict(model_to_dict(model)).predict([[2], [3]])
-    array([4., 0.])
-    """
+def read_dict(data: Any) -> SavedModel:
+    """Read what `model_to_dict` returned, and refuse what is missing, unknown or wrong."""
     try:
         version = _read_version(data)
         if version == VERSION:
@@ -145,14 +121,6 @@ def model_from_dict(data: Mapping[str, Any]) -> Estimator:
 
 
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
-    conditions = [
-        {
-            "feature": proposition.feature,
-            "relation": proposition.relation,
-            "value": proposition.value,
-        }
-        for proposition in rule.query
-    ]
     bound = float(result.bound)
     certificate = {
         "query": [int(index) for index in result.query],
@@ -163,6 +131,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "counters": {name: int(count) for name, count in result.counters.items()},
         "seconds": float(result.seconds),
     }
+    conditions = [asdict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
 
 
@@ -176,46 +145,31 @@ def _read_version(data: Any) -> int:
     return version
 
 
-def _read_model(data: Any) -> Estimator:
+def _read_model(data: Any) -> SavedModel:
     check_has(data, "", ("task",))
-    task = read_choice(data["task"], "task", _ESTIMATORS)
-    check_keys(data, "", _KEYS if task == "regression" else (*_KEYS, "classes"))
-    loss = read_choice(data["loss"], "loss", LOSS_NAMES.values())
+    task = TASKS[read_choice(data["task"], "task", TASKS)]
+    check_keys(data, "", (*_KEYS, *task.entries))
+    loss = NAMED_LOSSES[read_choice(data["loss"], "loss", NAMED_LOSSES)]
     feature_names = _read_feature_names(data["feature_names"])
-    rules = [
-        _read_rule(rule, f"rules[{position}]", feature_names)
-        for position, rule in enumerate(read_list(data["rules"], "rules"))
-    ]
+    rules = read_list(
+        data["rules"], "rules", lambda rule, path: _read_rule(rule, path, feature_names)
+    )
     intercept = read_number(data["intercept"], "intercept")
-    _check_sum_of_weights(intercept, [rule for rule, _ in rules])
-    estimator = _ESTIMATORS[task]()
-    named = get_loss(loss)
-    if loss != _DEFAULT_LOSSES[task]:
-        estimator.set_params(loss=named)
-    if task == "classification":
-        estimator.task_ = Classification(named, _read_classes(data["classes"]))
-    else:
-        estimator.task_ = Regression(named)
-    estimator.ensemble_ = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
-    estimator.search_results_ = [result for _, result in rules]
-    estimator.n_features_in_ = len(feature_names)
-    if read_bool(data["has_feature_names"], "has_feature_names"):
-        estimator.feature_names_in_ = np.array(feature_names, dtype=object)
-    return estimator
-
-
-def _check_sum_of_weights(intercept: float, rules: Collection[Rule]) -> None:
-    """Check that no row can get an infinite prediction, or NaN from two infinities."""
-    total = abs(intercept) + sum(abs(rule.weight) for rule in rules)
+    ensemble = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
+    # Otherwise a row may get an infinite prediction, or NaN from two infinities.
+    total = largest_raw_prediction(ensemble)
     required = "an array whose absolute weights have a finite sum with the intercept"
     require(math.isfinite(total), "rules", required, total)
+    return SavedModel(
+        task.from_dict(data, loss),
+        ensemble,
+        [result for _, result in rules],
+        read_bool(data["has_feature_names"], "has_feature_names"),
+    )
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:
-    names = [
-        read_text(name, f"feature_names[{position}]")
-        for position, name in enumerate(read_list(value, "feature_names"))
-    ]
+    names = read_list(value, "feature_names", read_text)
     require(len(names) > 0, "feature_names", "a list of at least one name", value)
     known: set[str] = set()
     for position, name in enumerate(names):
@@ -225,27 +179,13 @@ def _read_feature_names(value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _read_classes(value: Any) -> NDArray[Any]:
-    classes = read_list(value, "classes")
-    require(len(classes) == 2, "classes", "a list of two classes", value)
-    for position, name in enumerate(classes):
-        read_category(name, f"classes[{position}]")
-    kinds = {_kind(name) for name in classes}
-    require(len(kinds) == 1, "classes", "two strings, two booleans or two numbers", value)
-    # The order of scikit-learn, which tools around estimators rely on.
-    require(classes[0] < classes[1], "classes", "two different classes in ascending order", value)
-    array = np.array(classes)
-    is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes
-    require(is_exact, "classes", "values that a NumPy array can hold unchanged", value)
-    return array
-
-
 def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:
     check_keys(data, path, ("weight", "conditions", "certificate"))
-    conditions = [
-        _read_condition(condition, f"{path}.conditions[{position}]", feature_names)
-        for position, condition in enumerate(read_list(data["conditions"], f"{path}.conditions"))
-    ]
+    conditions = read_list(
+        data["conditions"],
+        f"{path}.conditions",
+        lambda condition, path: _read_condition(condition, path, feature_names),
+    )
     weight = read_number(data["weight"], f"{path}.weight")
     result = _read_certificate(data["certificate"], f"{path}.certificate")
     return Rule(Query(tuple(conditions)), weight), result
@@ -268,14 +208,10 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
     check_keys(data, path, keys)
-    query = [
-        read_whole(index, f"{path}.query[{position}]")
-        for position, index in enumerate(read_list(data["query"], f"{path}.query"))
-    ]
     counters = data["counters"]
     require(isinstance(counters, dict), f"{path}.counters", "a JSON object", counters)
     return SearchResult(
-        tuple(query),
+        tuple(read_list(data["query"], f"{path}.query", read_whole)),
         read_amount(data["objective_value"], f"{path}.objective_value"),
         math.inf if data["bound"] is None else read_amount(data["bound"], f"{path}.bound"),
         SearchStatus(read_choice(data["status"], f"{path}.status", list(SearchStatus))),
@@ -285,9 +221,3 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
         },
         read_amount(data["seconds"], f"{path}.seconds"),
     )
-
-
-def _kind(category: Category) -> str:
-    if isinstance(category, str):
-        return "string"
-    return "boolean" if isinstance(category, bool) else "number"

@@ -1,0 +1,6 @@
+"""Defaults of the estimators, which the command line shows without importing scikit-learn."""
+
+DEFAULT_N_RULES = 10
+DEFAULT_L2_REGULARIZATION = 1.0
+# More than people keep in mind; rules that need more mostly fit noise.
+DEFAULT_MAX_CONDITIONS = 5

@@ -1,0 +1,64 @@
+"""The command that applies a saved model to a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli.exits import CommandError
+
+__all__ = ["predict"]
+
+
+def predict(
+    model: options.Model,
+    table: options.FeatureTable,
+    /,
+    *,
+    output: Path | None = None,
+    probabilities: options.Flag = False,
+    keep_columns: options.Flag = False,
+    json: options.Flag = False,
+    missing: options.Missing = columns.DEFAULT_MISSING,
+) -> None:
+    """Predict the target for the rows of a table.
+
+    Parameters
+    ----------
+    output : Path
+        File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
+    probabilities : bool
+        Add a column with the probability of each class.
+    keep_columns : bool
+        Put the predictions next to the columns of the table. The cells of a CSV or TSV file stay
+        exactly as they are.
+    json : bool
+        Write JSON: a list with an object per row.
+    """
+    fitted = files.load_model_for("predict", model, table)
+    if output is not None:
+        if json:
+            raise CommandError(
+                "--json writes to the standard output. Got --output too. Leave one of them out."
+            )
+        files.check_destination(output, [model, table])
+        files.check_suffix(output, files.OUTPUT_SUFFIXES)
+    task = fitted.task_
+    if probabilities and task.labels is None:
+        raise CommandError(
+            f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
+        )
+    rows = inputs.TableFile(table, missing)
+    predictions = inputs.predictions_for(fitted, rows)
+    found = {"prediction": predictions.values}
+    shares = task.probabilities(predictions.raw) if probabilities else None
+    if shares is not None:
+        names = [f"probability_{label}" for label in task.labels or ()]
+        found |= dict(zip(names, shares.T, strict=True))
+    result = columns.with_columns(rows.cells, found, keep_columns)
+    if json:
+        screen.write_text(result.write_json() + "\n")
+    elif output is None:
+        screen.write_text(result.write_csv())
+    else:
+        files.write_table(result, output)

@@ -1,0 +1,105 @@
+"""How a fit gets on, as a command shows it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.status import Status
+from rich.text import Text
+
+from laconic.model.formatting import format_count, visible
+from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate, describe_search
+
+if TYPE_CHECKING:
+    from laconic.estimators import FitProgress
+
+__all__ = ["FitScreen", "limit_option"]
+
+# Seconds between two lines about the same search where lines cannot be overwritten.
+_PIPED_INTERVAL = 10.0
+
+
+def limit_option(result: SearchResult) -> str | None:
+    """Name the option that stopped a search early, if any did."""
+    status = str(result.status)
+    return f"--{status.replace('_', '-')}" if status.endswith("_limit") else None
+
+
+class FitScreen:
+    """Callback that shows how a fit gets on, and ends it after Ctrl-C.
+
+    Parameters
+    ----------
+    console : Console
+        Where to show it: a line that changes on a terminal, otherwise a line now and then.
+
+    Attributes
+    ----------
+    is_interrupted : bool
+        Whether Ctrl-C was pressed.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.is_interrupted = False
+        self._has_rule = False
+        self._status: Status | None = None
+        self._last_time = time.monotonic()
+
+    def __call__(self, progress: FitProgress) -> bool:
+        """Show a rule that was found, or how the search for the next one gets on."""
+        self._has_rule = bool(progress.rules)
+        number = f"rule {len(progress.rules) + (progress.search is not None)}/{progress.n_rules}"
+        if self._status is not None:
+            # The table that follows has the rules, so a terminal only hears of the search.
+            words = "found" if progress.search is None else describe_search(progress.search)
+            self._status.update(Text(f"{number}: {words}"))
+        elif progress.search is None:
+            self._print_rule(number, progress)
+        elif time.monotonic() - self._last_time >= _PIPED_INTERVAL:
+            self._print_line(Text(f"{number}: {describe_search(progress.search)}"))
+        return self.is_interrupted
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Listen to Ctrl-C, and keep a changing line at the bottom of a terminal."""
+        # Once there is a rule to keep, Ctrl-C sets a flag: an exception could come when a rule is
+        # found but not yet noted. The second time it is an exception for those who cannot wait.
+        previous = signal.signal(signal.SIGINT, self._interrupt)
+        status = self.console.status(Text("searching")) if self.console.is_terminal else None
+        self._status = status
+        try:
+            with status or nullcontext():
+                yield
+        except KeyboardInterrupt:
+            pass
+        finally:
+            signal.signal(signal.SIGINT, previous)
+
+    def _interrupt(self, signal_number: int, frame: FrameType | None) -> None:
+        is_second_time, self.is_interrupted = self.is_interrupted, True
+        if is_second_time or not self._has_rule:
+            raise KeyboardInterrupt
+
+    def _print_rule(self, number: str, progress: FitProgress) -> None:
+        result = progress.search_results[-1]
+        option = limit_option(result)
+        stop = f" (stopped at {option})" if option else ""
+        line = Text(f"{number}: {visible(str(progress.rules[-1]))}  ")
+        line.append(
+            f"{describe_certificate(result)}{stop}, objective {result.objective_value:.4g}, "
+            f"{format_count(result.counters.get('nodes', 0), 'node')}, {result.seconds:.2g} s",
+            style="dim",
+        )
+        self._print_line(line)
+
+    def _print_line(self, line: Text) -> None:
+        self.console.print(line)
+        self._last_time = time.monotonic()

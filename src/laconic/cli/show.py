@@ -1,0 +1,30 @@
+"""The command that shows a saved model."""
+
+from __future__ import annotations
+
+from laconic.cli import columns, files, options, screen
+from laconic.model.formatting import visible
+
+__all__ = ["show"]
+
+
+def show(model: options.Model, /, *, json: options.Flag = False) -> None:
+    """Show the rules of a saved model.
+
+    Parameters
+    ----------
+    json : bool
+        Write the model as JSON.
+    """
+    fitted = files.load_model(model)
+    if json:
+        screen.write_model(fitted)
+        return
+    console = screen.make_console()
+    screen.print_text(console, f"{screen.describe_model(fitted)}\n")
+    console.print(screen.rules_table(fitted), "", sep="\n")
+    names = columns.used_features(fitted.ensemble_)
+    listed = ", ".join(map(visible, names)) or "none"
+    screen.print_text(
+        console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
+    )

@@ -1,0 +1,148 @@
+"""What 'laconic fit' and 'laconic cv' share: their options, and how a table is read to learn from.
+
+The class docstrings are the help of the options.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import cyclopts
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._defaults import (
+    DEFAULT_L2_REGULARIZATION,
+    DEFAULT_MAX_CONDITIONS,
+    DEFAULT_N_RULES,
+)
+from laconic.candidates import DEFAULT_MAX_THRESHOLDS
+from laconic.cli import columns, inputs, options, targets
+from laconic.cli.exits import CommandError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from laconic.estimators import RuleBoosting
+
+__all__ = ["Learning", "Source", "TrainingRows"]
+
+
+class TrainingRows(NamedTuple):
+    """What there is to learn from, and the estimator for that kind of target."""
+
+    estimator: type[RuleBoosting]
+    X: pl.DataFrame
+    y: NDArray[Any]
+    sample_weight: NDArray[np.float64] | None
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Which columns of a table to learn from.
+
+    Parameters
+    ----------
+    target : str
+        Column to predict.
+    task : str
+        "auto" is classification for text, booleans and whole numbers of which there are two, and
+        regression otherwise.
+    weight : str
+        Column with the weights of the rows.
+    drop : tuple of str
+        Columns to leave out.
+    """
+
+    target: str
+    task: Literal["auto", "classification", "regression"] = "auto"
+    weight: str | None = None
+    drop: options.Names = ()
+    missing: options.Missing = columns.DEFAULT_MISSING
+
+    def read(self, path: Path) -> TrainingRows:
+        """Read a table, and warn about columns that may not be as intended."""
+        from laconic.estimators import ESTIMATORS
+
+        table = inputs.TableFile(path, self.missing)
+        goal = columns.column(table.frame, self.target)
+        weights = None if self.weight is None else columns.column(table.frame, self.weight)
+        X = self._features(table, [goal] if weights is None else [goal, weights])
+        estimator = ESTIMATORS[targets.detect_task(goal) if self.task == "auto" else self.task]
+        y = targets.read_target(goal, estimator.task)
+        return TrainingRows(
+            estimator, X, y, None if weights is None else targets.read_weights(weights)
+        )
+
+    def _features(self, table: inputs.TableFile, others: list[pl.Series]) -> pl.DataFrame:
+        if self.target in self.drop:
+            raise CommandError(
+                f"--drop must not name the target. Got {self.target!r} for both. Choose another "
+                "--target, or drop other columns."
+            )
+        X = columns.drop_columns(table.frame, [*(values.name for values in others), *self.drop])
+        misread = table.warn_about_misread([*others, *X])
+        inputs.warn(columns.identifier_warnings(X.drop(misread, strict=False)))
+        return X
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """Parameters of the estimators.
+
+    Parameters
+    ----------
+    n_rules : int
+        Largest number of rules.
+    l2_regularization : float
+        Penalty on squared weights; more of it favours rules that cover many rows.
+    search : str
+        How to find a rule; "optimal" proves that there is no better one.
+    max_conditions : int
+        Largest number of conditions in a rule; "none" for no limit.
+    min_coverage : float
+        Smallest number of rows, or total weight, that a rule covers.
+    approximation_factor : float
+        Be content with a rule proven to reach this share of the best possible objective.
+    node_limit : int
+        Stop searching for a rule after that many nodes; "auto" allows for a few seconds, "none" for
+        no limit.
+    time_limit : float
+        Stop searching for a rule after that many seconds.
+    max_thresholds : int
+        Largest number of thresholds per numeric column, at quantiles; "all" or "none" for all
+        values.
+    negated_categories : bool
+        Whether text columns give conditions with != besides those with ==. Without them, rules
+        tell what a row is and not what it is not.
+    fit_intercept : bool
+        Start from the best constant instead of 0.
+    n_jobs : int
+        Threads of the optimal search; -1 for all processors.
+    """
+
+    n_rules: options.Count = DEFAULT_N_RULES
+    l2_regularization: options.Amount = DEFAULT_L2_REGULARIZATION
+    search: Literal["optimal", "greedy", "beam"] = "optimal"
+    max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
+    min_coverage: options.Amount = 0
+    approximation_factor: options.Share = 1.0
+    node_limit: options.CountOrAuto = "auto"
+    time_limit: options.Seconds = None
+    max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
+    negated_categories: bool = True
+    fit_intercept: options.Flag = False
+    n_jobs: options.Jobs = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """As the estimators take them."""
+        all_thresholds = {"max_thresholds": None} if self.max_thresholds == "all" else {}
+        return asdict(self) | all_thresholds
+
+
+DEFAULT_LEARNING = Learning()

@@ -1,0 +1,121 @@
+"""Estimators saved to files, and made from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from laconic.estimators.base import RuleBoosting
+from laconic.estimators.classifier import RuleBoostingClassifier
+from laconic.estimators.regressor import RuleBoostingRegressor
+from laconic.explain import RuleModel
+from laconic.export.json.contents import SavedModel, read_dict
+from laconic.export.json.files import read_model, write_model
+from laconic.losses import NAMED_LOSSES
+
+__all__ = ["ESTIMATORS", "load_model", "model_from_dict", "save_model"]
+
+ESTIMATORS: dict[str, type[RuleBoosting]] = {
+    estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
+}
+"""The estimators by the name of their task."""
+
+
+def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to a JSON file.
+
+    The file appears when it is complete: if writing fails, a file that was there before is as it
+    was.
+
+    Parameters
+    ----------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Fitted, with one of the named losses.
+    path : path-like
+        Where to write. An existing file is replaced.
+
+    See Also
+    --------
+    load_model : The way back.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> with TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/model.json")
+    ...     print(load_model(f"{folder}/model.json").ensemble_)
+    +4.000 if x0 <= 2
+    """
+    write_model(estimator, path)
+
+
+def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
+    """Read a fitted model from a JSON file.
+
+    Only the fitted model is restored. Parameters such as `n_rules` and `l2_regularization`, which
+    matter for fitting only, are not in the file and have their defaults; set them before fitting
+    again.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `save_model` wrote.
+
+    Returns
+    -------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        Predicts what the saved one predicts, to the last bit. Its parameters are the defaults,
+        except for a loss that is not the default.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a complete and valid model. The message names the entry.
+    """
+    return _estimator(read_model(path))
+
+
+def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
+    """Make a fitted estimator from what `laconic.export.model_to_dict` returned.
+
+    Parameters
+    ----------
+    data : dict
+        Every entry is checked.
+
+    Returns
+    -------
+    estimator : RuleBoostingClassifier or RuleBoostingRegressor
+        With the default parameters, except for a loss that is not the default.
+
+    Raises
+    ------
+    ValueError
+        If an entry is missing, unknown or not what it must be.
+
+    Examples
+    --------
+    >>> from laconic.export import model_to_dict
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model_from_dict(model_to_dict(model)).predict([[2], [3]])
+    array([4., 0.])
+    """
+    return _estimator(read_dict(data))
+
+
+def _estimator(saved: SavedModel) -> RuleBoosting:
+    task = saved.task
+    is_default = task.loss == NAMED_LOSSES[task.default_loss]
+    estimator = ESTIMATORS[task.name](loss="auto" if is_default else task.loss)
+    estimator.task_ = task
+    estimator.ensemble_ = saved.ensemble
+    estimator.search_results_ = saved.search_results
+    feature_names = saved.ensemble.feature_names or ()
+    estimator.n_features_in_ = len(feature_names)
+    if saved.has_feature_names:
+        estimator.feature_names_in_ = np.array(feature_names, dtype=object)
+    return estimator

@@ -1,0 +1,1 @@
+"""Models as JSON: what a file holds, and how it is written and read."""

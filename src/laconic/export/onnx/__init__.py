@@ -1,0 +1,1 @@
+"""Models as ONNX graphs, by themselves or inside pipelines."""

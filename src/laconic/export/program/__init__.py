@@ -1,0 +1,1 @@
+"""Models as functions in Python and JavaScript that need nothing else."""

@@ -1,0 +1,36 @@
+"""The options that 'laconic fit' and 'laconic cv' share."""
+
+import dataclasses
+import inspect
+
+import pytest
+
+from laconic import RuleBoostingClassifier
+from laconic.cli.training import Learning, Source
+
+
+def test_defaults_are_those_of_the_estimators():
+    ours = Learning().parameters
+    theirs = inspect.signature(RuleBoostingClassifier).parameters
+    assert len(ours) == 12
+    assert ours == {name: theirs[name].default for name in ours}
+
+
+@pytest.mark.parametrize("command", ["fit", "cv"])
+def test_every_option_is_explained(run, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "500")
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    lines = out.splitlines()
+    for field in (*dataclasses.fields(Source), *dataclasses.fields(Learning)):
+        option = f"--{field.name.replace('_', '-')} "
+        [line] = [line for line in lines if option in line and "Usage" not in line]
+        assert ". " in line.partition(option)[2]
+
+
+@pytest.mark.parametrize("command", ["fit", "cv"])
+@pytest.mark.parametrize("search", ["reference", "brute_force"])
+def test_searches_for_tests_are_not_offered(run, table, command, search):
+    code, _, err = run(command, table, "--target", "client", "--search", search)
+    assert code == 2
+    assert '"optimal", "greedy", "beam".' in err
