@@ -24,10 +24,23 @@ MYPY = "mypy==2.4.1"
 NANOBIND = "nanobind==3.1.0"  # whose stub generator wrote the committed stub
 
 
+def install(session: nox.Session, *requirements: str) -> None:
+    """Install into the environment of the session.
+
+    With `nox --no-venv` this is the one that nox runs in, which has the package already: what takes
+    long is then neither built nor installed again.
+    """
+    if session.virtualenv.is_sandboxed:
+        session.install(*requirements)
+    else:
+        missing = [line for line in requirements if not line.startswith(".")]
+        session.run("python", "-m", "pip", "install", *missing, silent=True)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style and spelling; change nothing."""
-    session.install(RUFF, CLANG_FORMAT, CODESPELL)
+    install(session, RUFF, CLANG_FORMAT, CODESPELL)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     sources = sorted(str(path) for path in (ROOT / "src").rglob("*.[ch]pp"))
@@ -41,7 +54,7 @@ def types(session: nox.Session) -> None:
     # The extension is known by its committed stub, so nothing has to be compiled.
     extras = PROJECT["optional-dependencies"]
     used = (line for name in ("cli", "plot", "report") for line in extras[name])
-    session.install(MYPY, *PROJECT["dependencies"], *used)
+    install(session, MYPY, *PROJECT["dependencies"], *used)
     session.run("mypy")
 
 
@@ -67,7 +80,7 @@ def tests_oldest(session: nox.Session) -> None:
 @nox.session
 def stubs(session: nox.Session) -> None:
     """Write the stub of the extension; with `-- --check`, fail if it would change."""
-    session.install(".", NANOBIND)
+    install(session, ".", NANOBIND)
     check = "--check" in session.posargs
     output = Path(session.create_tmp()) / STUB.name if check else STUB
     session.run("python", "-m", "nanobind.stubgen", "-m", "laconic._core", "-o", str(output))
@@ -82,6 +95,25 @@ def stubs(session: nox.Session) -> None:
         )
         if difference:
             session.error(f"The stub is out of date, run `nox -s stubs`:\n{difference}")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write the API page and check all pages; with `-- --check`, fail if that page would change."""
+    install(session, ".[test]")
+    session.run("python", "docs/api.py", *session.posargs)
+    session.run("python", "docs/links.py")
+    session.run("python", "-m", "pytest", "README.md", "docs")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run every benchmark once, to compare before and after; arguments after `--` go to asv."""
+    install(session, ".[bench]")
+    with session.chdir("benchmarks"):
+        # Of the package as it is installed here: nothing is committed or built a second time.
+        session.run("asv", "machine", "--yes", silent=True)
+        session.run("asv", "run", "--python=same", "--quick", "--show-stderr", *session.posargs)
 
 
 @nox.session

@@ -1,6 +1,6 @@
 """What each ingredient of the search is worth: nodes and seconds with it switched off.
 
-    LACONIC_DATASETS=... python benchmarks/ablation.py
+    LACONIC_DATASETS=... python -m benchmarks.ablation
 
 Ten problems of the paper at its settings, ten rules each. The rounds of the complete search are
 recorded, and every other search answers the same ones: with the same gradients, whatever it would
@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.problems import Problem, find_datasets, load_problem
 from laconic._core import instruction_sets
 from laconic.losses import get_loss
 from laconic.search import SearchProblem, search
 from laconic.search.optimal import INGREDIENTS
-from problems import Problem, find_datasets, load_problem
 
-DOCS = Path(__file__).parents[1] / "docs"
+PAGE = Path(__file__).parents[1] / "docs" / "ablation.md"
+RESULTS = Path(__file__).parent / "results" / "ablation.csv"
 NAMES = (
     "tic_tac_toe",
     "breast_cancer",
@@ -161,13 +162,13 @@ def markdown(measurements: Sequence[Measurement], time_limit: float) -> str:
 
 
 def write(measurements: Sequence[Measurement], time_limit: float) -> None:
-    with (DOCS / "images" / "ablation.csv").open("w", newline="", encoding="utf-8") as file:
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(Measurement.__dataclass_fields__)
         writer.writerows(vars(measurement).values() for measurement in measurements)
     text = "# Ablation\n\nWhat each ingredient of the search is worth, switched off in turn.\n\n"
     text += markdown(measurements, time_limit)
-    (DOCS / "ablation.md").write_text(text, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
 
 
 def main() -> None:

@@ -5,9 +5,9 @@
     python -m benchmarks.full_resolution document
     LACONIC_DATASETS=... python -m benchmarks.full_resolution stopped --time-limit 4
 
-The first two write ``docs/images/full_resolution_*.csv`` problem by problem, and go on where an
-earlier run ended; the third one writes both tables into ``docs/full-resolution.md``. The last one
-prints what searches over 16 and over all thresholds find in the same time, for the seventh rule.
+The first two write ``results/full_resolution_*.csv`` problem by problem, and go on where an earlier
+run ended; the third one writes both tables into ``docs/full-resolution.md``. The last one prints
+what searches over 16 and over all thresholds find in the same time, for the seventh rule.
 """
 
 import argparse
@@ -34,10 +34,10 @@ from laconic.candidates import candidate_propositions
 from laconic.losses import get_loss
 from laconic.search import SearchProblem, search
 
-DOCS = Path(__file__).parents[1] / "docs"
-PAGE = DOCS / "full-resolution.md"
-PROOFS = DOCS / "images" / "full_resolution_proofs.csv"
-SCORES = DOCS / "images" / "full_resolution_scores.csv"
+PAGE = Path(__file__).parents[1] / "docs" / "full-resolution.md"
+RESULTS = Path(__file__).parent / "results"
+PROOFS = RESULTS / "full_resolution_proofs.csv"
+SCORES = RESULTS / "full_resolution_scores.csv"
 PAPER = "paper"
 N_SPLITS = 2
 

@@ -1,7 +1,7 @@
 """Ten proven rules on a million rows: seconds, nodes, memory, and the planted rules found again.
 
-    python benchmarks/million_rows.py
-    python benchmarks/million_rows.py --rows 10000
+    python -m benchmarks.million_rows
+    python -m benchmarks.million_rows --rows 10000
 
 The planted rules are worth less and less, and the penalty grows with the rows: it leaves a part of
 every rule for a later round, so that all ten rounds have more structure than noise to find. Rules,
@@ -24,11 +24,11 @@ from time import process_time
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from suites.planted import Planted, planted
 
+from benchmarks.suites.planted import Planted, planted
 from laconic import RuleBoostingRegressor
 
-RESULTS = Path(__file__).parents[1] / "docs" / "images" / "million_rows.csv"
+RESULTS = Path(__file__).parent / "results" / "million_rows.csv"
 N_FEATURES = 20
 L2_PER_ROW = 0.06
 RECOVERED = 0.99  # Jaccard index of a planted rule's rows and those of a rule that was found

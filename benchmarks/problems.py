@@ -2,7 +2,7 @@
 
 The settings live in a folder outside the project: the one named by LACONIC_DATASETS, or
 ``shared/datasets`` beside the checkout. Its ``spec.json`` says with which settings the paper used
-the problems; the tables that `laconic.datasets` cannot make are beside it.
+the problems; the tables that cannot be computed are beside it.
 """
 
 import json
@@ -18,9 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from benchmarks.datasets import find_folder, load_dataset
 from laconic.candidates import CandidatePropositions
 from laconic.data.tables import as_table
-from laconic.datasets import find_folder, load_dataset
 from laconic.model.conditions import Proposition
 from laconic.search import Extents
 

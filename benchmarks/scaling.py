@@ -1,8 +1,8 @@
 """How seconds and nodes of a fit grow, one axis at a time.
 
-    python benchmarks/scaling.py           # all axes: figures and a table in docs/images
-    python benchmarks/scaling.py --quick   # two small points per axis, nothing is written
-    python benchmarks/scaling.py --draw    # the figures again, from the table
+    python -m benchmarks.scaling           # all axes: figures in docs/images, numbers in results
+    python -m benchmarks.scaling --quick   # two small points per axis, nothing is written
+    python -m benchmarks.scaling --draw    # the figures again, from the numbers
 
 All tables come from the seeded generator in `suites/planted.py`. What is not varied has the value
 in `BASE`. A time limit per rule brings the study to an end; where it was reached, the figures show
@@ -21,12 +21,12 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
 from sklearn.exceptions import ConvergenceWarning
-from suites.planted import planted
 
+from benchmarks.suites.planted import planted
 from laconic import RuleBoostingRegressor
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-RESULTS = IMAGES / "scaling.csv"
+RESULTS = Path(__file__).parent / "results" / "scaling.csv"
 R2 = 0.99
 COLOUR = "#1f5a8a"
 

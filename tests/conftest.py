@@ -1,13 +1,7 @@
-"""Fixtures that several test files share."""
-
-import os
+"""What every test needs: nothing but hypothesis, and the folder of problems for those that ask."""
 
 import pytest
 from hypothesis import settings
-
-from benchmarks.problems import NEIGHBOUR, find_datasets
-from commands import fit_client, people
-from laconic.cli import main
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("no_deadline", deadline=None)
@@ -17,36 +11,9 @@ settings.load_profile("no_deadline")
 @pytest.fixture
 def datasets_folder():
     """Folder of benchmark problems: the one named by LACONIC_DATASETS, or a neighbour."""
-    if not os.environ.get("LACONIC_DATASETS") and not NEIGHBOUR.is_dir():
+    # Only here: the packages that the benchmarks import are not needed by other tests.
+    from benchmarks.problems import NEIGHBOUR, find_datasets, find_folder
+
+    if find_folder() is None and not NEIGHBOUR.is_dir():
         pytest.skip("needs the folder of benchmark problems: set LACONIC_DATASETS to it")
     return find_datasets()
-
-
-@pytest.fixture
-def run(capfd):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*tokens):
-        code = main([str(token) for token in tokens])
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
-    return run
-
-
-@pytest.fixture
-def table(tmp_path):
-    """File of the table that commands read."""
-    path = tmp_path / "people.csv"
-    people().write_csv(path)
-    return path
-
-
-@pytest.fixture
-def model(table, tmp_path, run):
-    """File of the model that the command line fits to that table."""
-    path = tmp_path / "model.json"
-    code, *_ = run(*fit_client(table, "--model", path, "--quiet"))
-    assert code == 0
-    return path

@@ -1,7 +1,10 @@
 """What the tests of the estimators share: problems to learn from, and both estimators."""
 
+import narwhals as nw
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.utils import Bunch
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
@@ -33,3 +36,10 @@ def mixed_columns(n_rows=120, seed=0):
         "member": member.tolist(),
     }
     return columns, score
+
+
+def diabetes_table(backend="pandas"):
+    """The diabetes table of scikit-learn, as a data frame of some library."""
+    bunch = load_diabetes()
+    columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
+    return Bunch(data=nw.from_dict(columns, backend=backend).to_native(), target=bunch.target)

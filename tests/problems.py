@@ -1,8 +1,9 @@
-"""What several test files draw on: random search problems for brute force, and a loss."""
+"""Random search problems, small enough for brute force, and the random tables they come from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,26 +15,7 @@ from laconic.search import SearchProblem
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
 
 
-class PoissonLoss:
-    """Counts; the raw prediction is the logarithm of their mean.
-
-    A full Newton step from 0 overflows for large targets.
-    """
-
-    def value(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y * raw_predictions
-
-    def gradients(self, y, raw_predictions):
-        return np.exp(raw_predictions) - y
-
-    def hessians(self, y, raw_predictions):
-        return np.exp(raw_predictions)
-
-    def inverse_link(self, raw_predictions):
-        return np.exp(raw_predictions)
-
-
-@dataclass
+@dataclass(frozen=True)
 class RandomProblem:
     """A problem together with limits to search it under."""
 
@@ -87,6 +69,7 @@ def random_statistics(rng: np.random.Generator, n_rows: int) -> tuple[np.ndarray
     return loss.gradients(y, scores), loss.hessians(y, scores)
 
 
+@cache  # several tests go through the same thousands
 def random_problem(seed: int) -> RandomProblem:
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(1, 25))

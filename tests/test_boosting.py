@@ -7,7 +7,8 @@ from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
-from problems import PoissonLoss, random_table
+from losses import PoissonLoss
+from problems import random_table
 
 LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss()}
 

@@ -20,9 +20,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from estimators import diabetes_table
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.data import tables
-from laconic.datasets import load_dataset, noisy_parity
+from laconic.datasets import noisy_parity
 from laconic.evaluation import area_scorer, normalized_area, score_curve
 
 
@@ -38,7 +39,7 @@ def classifier(parity):
 
 @pytest.fixture(scope="module")
 def diabetes():
-    return load_dataset("diabetes", backend="pandas")
+    return diabetes_table()
 
 
 @pytest.fixture

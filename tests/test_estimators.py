@@ -13,7 +13,8 @@ from sklearn.metrics import accuracy_score, r2_score
 from estimators import ESTIMATORS, both, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.datasets import noisy_parity, tic_tac_toe
-from problems import PoissonLoss, random_table
+from losses import PoissonLoss
+from problems import random_table
 
 # Targets
 

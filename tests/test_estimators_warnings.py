@@ -17,10 +17,8 @@ def test_node_limit_warns_with_a_true_ratio():
     proven = RuleBoostingClassifier(1, l2_regularization=0.1).fit(X, y).search_results_[0]
     model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
     message = (
-        r"Search for rule 1 stopped at node_limit=1 with objective ([\d.]+) and bound ([\d.]+) "
-        r"\(ratio (0\.\d+)\): best found, not proven optimal\. Raise node_limit, or ease the "
-        r"proof with max_conditions or more l2_regularization, or accept this with "
-        r"approximation_factor=(0\.\d+)\. search_results_ has the details\."
+        r".*\brule 1\b.*\bnode_limit=1\b.*\bobjective ([\d.]+)\b.*\bbound ([\d.]+)\b"
+        r".*\bratio (0\.\d+)\b.*\bnot proven optimal\b.*\bapproximation_factor=(0\.\d+)\b"
     )
     with pytest.warns(ConvergenceWarning, match=message) as caught:
         model.fit(X, y)
@@ -84,30 +82,31 @@ def test_one_warning_for_all_unproven_rules():
     for number, ratio in ((4, 0.8), (5, 0.469), (9, 0.995)):
         endings[number - 1] = (SearchStatus.NODE_LIMIT, ratio)
     model = RuleBoostingRegressor(10, search=scripted_search(*endings), node_limit=20000)
-    assert fit_warnings(model) == [
-        "3 of 10 rules are not proven optimal: their searches stopped at node_limit=20000 (rules "
-        "4, 5 and 9; the least certain reaches at least 46 % of the best possible). Raise "
-        "node_limit, or ease the proof with max_conditions or more l2_regularization, or accept "
-        "this with approximation_factor=0.46. search_results_ has the details."
-    ]
+    [message] = fit_warnings(model)
+    for part in (
+        *("3 of 10 rules are not proven optimal", "rules 4, 5 and 9", "node_limit=20000"),
+        *("46 % of the best possible", "approximation_factor=0.46", "search_results_"),
+        *("Raise node_limit", "max_conditions", "l2_regularization"),
+    ):
+        assert part in message
 
 
 def test_warning_about_one_rule_names_its_objective():
     endings = [OPTIMAL, OPTIMAL, (SearchStatus.TIME_LIMIT, 0.915), OPTIMAL]
     model = RuleBoostingRegressor(4, search=scripted_search(*endings), time_limit=60)
-    assert fit_warnings(model) == [
-        "Search for rule 3 stopped at time_limit=60 with objective 0.915 and bound 1 (ratio 0.91): "
-        "best found, not proven optimal. Raise time_limit, or ease the proof with max_conditions "
-        "or more l2_regularization, or accept this with approximation_factor=0.91. "
-        "search_results_ has the details."
-    ]
+    [message] = fit_warnings(model)
+    for part in (
+        *("rule 3", "time_limit=60", "objective 0.915", "bound 1 ", "ratio 0.91"),
+        *("not proven optimal", "Raise time_limit", "approximation_factor=0.91"),
+    ):
+        assert part in message
 
 
 def test_warning_over_all_thresholds_advises_fewer():
     ending = (SearchStatus.NODE_LIMIT, 0.9)
     model = RuleBoostingRegressor(1, search=scripted_search(ending), max_thresholds=None)
     [warning] = fit_warnings(model)
-    assert "ease the proof with fewer thresholds (max_thresholds), max_conditions or" in warning
+    assert "max_thresholds" in warning
 
 
 def test_warning_about_both_limits():
@@ -115,15 +114,17 @@ def test_warning_about_both_limits():
     search = scripted_search(*endings)
     model = RuleBoostingRegressor(2, search=search, node_limit=7, time_limit=0.5)
     [message] = fit_warnings(model)
-    assert "stopped at node_limit=7 or time_limit=0.5 (rules 1 and 2; " in message
-    assert "at least 0 % of the best possible). Raise node_limit or time_limit, or" in message
+    assert "node_limit=7 or time_limit=0.5" in message
+    assert "rules 1 and 2" in message
+    assert "0 % of the best possible" in message
+    assert "Raise node_limit or time_limit" in message
     assert "approximation_factor" not in message
 
 
 def test_warning_about_many_rules_stays_short():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 30)
     [message] = fit_warnings(RuleBoostingRegressor(30, search=search))
-    assert "(rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more; " in message
+    assert "rules 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 20 more" in message
 
 
 def test_warm_start_warns_about_new_rules_only():
@@ -132,7 +133,7 @@ def test_warm_start_warns_about_new_rules_only():
     assert fit_warnings(model)[0].startswith("2 of 2 rules are")
     [message] = fit_warnings(model.set_params(n_rules=5))
     assert message.startswith("2 of 3 new rules are")
-    assert "(rules 3 and 4; " in message
+    assert "rules 3 and 4" in message
     model.set_params(n_rules=6).fit(*numeric_problem("regressor"))
 
 
@@ -143,8 +144,9 @@ def test_interrupted_fit_warns_about_unproven_rules_too():
 
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 2)
     model = RuleBoostingRegressor(5, search=search, callback=interrupt, on_interrupt="keep")
-    messages = fit_warnings(model)
-    assert [message[:19] for message in messages] == ["Interrupted: the mo", "2 of 2 rules are no"]
+    interrupted, unproven = fit_warnings(model)
+    assert interrupted.startswith("Interrupted")
+    assert unproven.startswith("2 of 2 rules are")
 
 
 def test_warnings_as_errors_leave_the_model():

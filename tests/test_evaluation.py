@@ -10,8 +10,8 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from estimators import diabetes_table
 from laconic import RuleBoostingRegressor
-from laconic.datasets import load_dataset
 from laconic.evaluation import curve_areas, evaluate, normalized_area, score_curve
 
 COLUMNS = [
@@ -27,7 +27,7 @@ COLUMNS = [
 
 @pytest.fixture(scope="module")
 def diabetes():
-    return load_dataset("diabetes", backend="pandas")
+    return diabetes_table()
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_evaluate_in_parallel_gives_the_same(diabetes, small_regressor):
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frames_are_of_the_library_of_the_table(backend, small_regressor):
     pytest.importorskip(backend)
-    dataset = load_dataset("diabetes", backend=backend)
+    dataset = diabetes_table(backend)
     frame = evaluate(small_regressor, dataset.data, dataset.target, cv=2)
     areas = curve_areas(frame)
     for result in (frame, areas):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic.losses import LogisticLoss, Loss, SquaredLoss, get_loss, optimal_constant
-from problems import PoissonLoss
+from losses import PoissonLoss
 
 LOSSES = [LogisticLoss(), SquaredLoss()]
 

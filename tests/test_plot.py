@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
+from estimators import diabetes_table
 from laconic import (
     Proposition,
     Query,
@@ -20,7 +21,7 @@ from laconic import (
     RuleEnsemble,
 )
 from laconic.data import tables
-from laconic.datasets import load_dataset, noisy_parity
+from laconic.datasets import noisy_parity
 from laconic.evaluation import evaluate
 from laconic.plot import (
     ContributionDisplay,
@@ -267,7 +268,7 @@ class TestRuleBoxes:
 class TestSplits:
     @pytest.fixture
     def frame(self):
-        diabetes = load_dataset("diabetes", backend="pandas")
+        diabetes = diabetes_table()
         model = RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
         return evaluate(model, diabetes.data, diabetes.target, cv=2, l2_regularization=[1, 100])
 

@@ -133,14 +133,16 @@ def as_frame(model, controls, rows):
 
 def shown(page):
     """The prediction on the page with all its digits, the sum, and the rules that apply."""
-    fired = page.locator("#fired li[data-rule].is-fired").evaluate_all(
-        "items => items.map(item => Number(item.dataset.rule))"
+    prediction, raw_prediction, fired = page.evaluate(
+        """() => [
+            document.getElementById("prediction").title,
+            document.getElementById("raw-prediction").title,
+            [...document.querySelectorAll("#fired li[data-rule].is-fired")].map(
+                item => Number(item.dataset.rule)
+            ),
+        ]"""
     )
-    numbers = [
-        float(page.locator(f"#{name}").get_attribute("title"))
-        for name in ("prediction", "raw-prediction")
-    ]
-    return *numbers, fired
+    return float(prediction), float(raw_prediction), fired
 
 
 @pytest.mark.parametrize("task", ["classified", "regressed"])

@@ -2,6 +2,7 @@
 
 import pickle
 import threading
+from functools import cache
 
 import numpy as np
 import pytest
@@ -114,6 +115,7 @@ def test_counters(method, medium_problem):
 
 
 def test_each_pruning_rule_saves_work(medium_problem):
+    @cache
     def work(**options):
         return search(medium_problem, "reference", **options).counters
 

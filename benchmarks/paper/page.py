@@ -12,6 +12,7 @@ from benchmarks.paper.table1 import BY_CLASS, METHODS, to_markdown
 from benchmarks.peers.run import describe_machine
 
 FIGURES = ("figure1", "figure2", "appendix")
+RESULTS = Path(__file__).parents[1] / "results"
 PACKAGES = ("laconic", "numpy", "pandas", "scikit-learn", "xgboost")
 CLOSE = 0.005
 
@@ -34,7 +35,7 @@ def write(run: Run, document: Path) -> None:
     images = document.parent / "images"
     for name in FIGURES:
         shutil.copyfile(run.output / f"{name}.svg", images / f"paper_{name}.svg")
-    shutil.copyfile(run.output / "table1.csv", images / "paper_table1.csv")
+    shutil.copyfile(run.output / "table1.csv", RESULTS / "paper_table1.csv")
 
 
 def fill_in(text: str, name: str, block: str) -> str:

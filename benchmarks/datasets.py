@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.datasets.dataset import Backend, Dataset, as_backend
-from laconic.datasets.generated import tic_tac_toe
-from laconic.datasets.sources import Bundled, Columns, Hosted, Sampled, Stored, read_columns
+from benchmarks.sources import Bundled, Columns, Hosted, Sampled, Stored, read_columns
+from laconic.datasets import Dataset, tic_tac_toe
+from laconic.datasets.dataset import Backend, as_backend
 
 __all__ = ["DATASET_NAMES", "FOLDER_VARIABLE", "find_folder", "load_dataset"]
 
@@ -176,13 +176,6 @@ def load_dataset(
     ------
     FileNotFoundError
         The problem is to be read, but there is no file. The message says where to get it.
-
-    Examples
-    --------
-    >>> load_dataset("friedman1", random_state=0)
-    <Dataset: 2000 rows, 10 features>
-    >>> load_dataset("iris").target_names
-    ('setosa or virginica', 'versicolor')
     """
     if name == "tic_tac_toe":
         return tic_tac_toe(backend=backend)

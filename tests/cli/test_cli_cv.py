@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from commands import people, pretend_terminal, refused
+from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier
 from laconic.estimators import ESTIMATORS
 

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import polars as pl
 
-from commands import fit_client, pretend_terminal
+from cli.commands import fit_client, pretend_terminal
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
 
 

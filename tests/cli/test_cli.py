@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from commands import PROGRAM, fit_client
+from cli.commands import PROGRAM, fit_client
 from laconic import __version__
 
 

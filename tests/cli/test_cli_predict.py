@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from commands import people, refused
+from cli.commands import people, refused
 from laconic import RuleBoostingRegressor, load_model, save_model
 
 

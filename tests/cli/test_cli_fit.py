@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from commands import PROGRAM, fit_client, people
+from cli.commands import PROGRAM, fit_client, people
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
 from laconic.estimators import ESTIMATORS
 

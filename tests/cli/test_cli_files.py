@@ -6,7 +6,7 @@ import os
 import polars as pl
 import pytest
 
-from commands import fit_client, people, refused
+from cli.commands import fit_client, people, refused
 from laconic import load_model
 
 

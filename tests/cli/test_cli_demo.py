@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from commands import PROGRAM, pretend_terminal
+from cli.commands import PROGRAM, pretend_terminal
 
 
 def test_demo_tells_its_story():

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from commands import refused
+from cli.commands import refused
 
 
 @pytest.mark.parametrize(

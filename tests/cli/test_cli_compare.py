@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from commands import people, pretend_terminal, refused
+from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
 from laconic.cli import files
 
