@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["listed"]
+__all__ = ["listed", "listed_names"]
+
+# Enough names to recognise a table by, few enough to read in a traceback.
+MAX_NAMES_SHOWN = 10
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
@@ -31,3 +34,14 @@ def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
     n_hidden = len(all_texts) - len(shown)
     *first, last = [*shown, *([f"{n_hidden} more"] if n_hidden else [])] or ["none"]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def listed_names(names: Iterable[str], max_shown: int = MAX_NAMES_SHOWN) -> str:
+    """Write names in quotes, but not more than can be read.
+
+    Examples
+    --------
+    >>> listed_names(["age", "plan", "income"], max_shown=2)
+    "'age', 'plan' and 1 more"
+    """
+    return listed(map(repr, names), max_shown)

@@ -48,12 +48,12 @@ def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
     assert refused(run("predict", table, model), "The model comes first", "MODEL TABLE")
     assert refused(run("fit", table, "--target", "clint"), "'clint'. Did you mean 'client'?")
     assert refused(run(*fit_client(table, "--weight", "heft")), "'heft'")
-    assert refused(run(*fit_client(table, "--drop", "x1", "x2")), "columns 'x1', 'x2'")
+    assert refused(run(*fit_client(table, "--drop", "x1", "x2")), "columns 'x1' and 'x2'")
     wide = pl.DataFrame({f"c{number}": [1] for number in range(40)})
     wide.write_csv(tmp_path / "wide.csv")
     assert refused(run("fit", tmp_path / "wide.csv", "--target", "y"), "'c9' and 30 more")
     people().drop("age", "income").write_csv(tmp_path / "less.csv")
-    assert refused(run("predict", model, tmp_path / "less.csv"), "columns 'age', 'income'")
+    assert refused(run("predict", model, tmp_path / "less.csv"), "columns 'age' and 'income'")
     everything = ["--drop", *people().drop("client").columns]
     assert refused(run("fit", table, "--target", "client", *everything), "at least one column")
     missing_folder = tmp_path / "no" / "model.json"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from laconic._words import listed_names
 from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
 
-# Enough names to recognise a table by, few enough to read at a glance.
-_MAX_NAMES_SHOWN = 10
 _MAX_TEXTS_SHOWN = 5
 
 # Fewer values than that can be categories, even if every row has another one.
@@ -116,7 +115,7 @@ def misread_warnings(
         option = _missing_option([*texts[:_MAX_TEXTS_SHOWN], *_occurring(cells, missing)])
         found[values.name] = (
             f"column {values.name!r} is read as text because of "
-            f"{listed(texts, _MAX_TEXTS_SHOWN)} "
+            f"{listed_names(texts, _MAX_TEXTS_SHOWN)} "
             f"({culprits.total()} of {len(values)} cells). If these cells are missing values, add "
             f"{option}."
         )
@@ -175,7 +174,8 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     X = frame.drop(names)
     if X.width == 0:
         raise CommandError(
-            f"Rules need at least one column besides {listed(names)}. Got none. Drop fewer columns."
+            f"Rules need at least one column besides {listed_names(names)}. Got none. Drop fewer "
+            "columns."
         )
     return X
 
@@ -208,21 +208,9 @@ def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
     close = get_close_matches(absent[0], frame.columns, n=1)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     raise CommandError(
-        f"The table must have the column{'s' if len(absent) > 1 else ''} {listed(absent)}. {hint}"
-        f"It has {listed(frame.columns)}. Check the spelling, or add what is missing."
+        f"The table must have the column{'s' if len(absent) > 1 else ''} {listed_names(absent)}. "
+        f"{hint}It has {listed_names(frame.columns)}. Check the spelling, or add what is missing."
     )
-
-
-def listed(names: Sequence[str], limit: int = _MAX_NAMES_SHOWN) -> str:
-    """List names, but not more than can be read.
-
-    Examples
-    --------
-    >>> listed(["age", "plan", "income"], limit=2)
-    "'age', 'plan' and 1 more"
-    """
-    shown = ", ".join(map(repr, names[:limit]))
-    return f"{shown} and {len(names) - limit} more" if len(names) > limit else shown
 
 
 def with_columns(

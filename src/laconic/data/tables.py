@@ -8,7 +8,7 @@ narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._words import listed
+from laconic._words import listed_names
 from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
 __all__ = ["Table", "as_table"]
@@ -24,9 +24,6 @@ __all__ = ["Table", "as_table"]
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
 MAX_CELLS_AT_ONCE = 1_000_000
-
-# Enough names to recognise a table by, few enough to read in a traceback.
-MAX_NAMES_SHOWN = 10
 
 
 class Table:
@@ -306,13 +303,13 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
     if len(names) != n_features:
         raise ValueError(
             f"X must have one column per feature name. Got {n_features} columns for "
-            f"{len(names)} feature names ({_listed(names)}). Pass the same columns in "
+            f"{len(names)} feature names ({listed_names(names)}). Pass the same columns in "
             "the same order, or a DataFrame with named columns."
         )
     duplicates = [name for name, count in Counter(names).items() if count > 1]
     if duplicates:
         raise ValueError(
-            f"Column names must be unique. Got {_listed(duplicates)} more than once. "
+            f"Column names must be unique. Got {listed_names(duplicates)} more than once. "
             "Rename or drop these columns."
         )
     return names
@@ -321,8 +318,4 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
 def _unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
     close = get_close_matches(name, feature_names)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return f"The table has no column {name!r}.{hint} Available: {_listed(feature_names)}."
-
-
-def _listed(names: Iterable[str]) -> str:
-    return listed(map(repr, names), MAX_NAMES_SHOWN)
+    return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."

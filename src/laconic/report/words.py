@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from laconic._words import listed
 from laconic.model.conditions import Proposition, Query
 from laconic.model.formatting import plain_text, value_text
 
@@ -69,14 +70,9 @@ def sentence(query: Query, effect: str) -> str:
         " ".join([phrase["feature"], *(_part_text(part) for part in phrase["parts"])])
         for phrase in phrases(query)
     ]
-    start = f"If {_joined(conditions)}" if conditions else "Always"
+    start = f"If {listed(conditions)}" if conditions else "Always"
     return f"{start}: {effect}."
 
 
 def _part_text(part: dict[str, str | None]) -> str:
     return str(part["words"]) if part["value"] is None else f"{part['words']} {part['value']}"
-
-
-def _joined(texts: Sequence[str]) -> str:
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
