@@ -33,8 +33,9 @@ def install(session: nox.Session, *requirements: str) -> None:
     if session.virtualenv.is_sandboxed:
         session.install(*requirements)
     else:
-        missing = [line for line in requirements if not line.startswith(".")]
-        session.run("python", "-m", "pip", "install", *missing, silent=True)
+        tools = [line for line in requirements if not line.startswith(".")]
+        if tools:
+            session.run("python", "-m", "pip", "install", *tools, silent=True)
 
 
 @nox.session
