@@ -5,15 +5,15 @@
 #include <optional>
 #include <utility>
 
-#include "librulesearch/beam.hpp"
-#include "librulesearch/boundary.hpp"
-#include "librulesearch/control.hpp"
-#include "librulesearch/expander.hpp"
-#include "librulesearch/incumbent.hpp"
-#include "librulesearch/range_search.hpp"
-#include "librulesearch/search_tree.hpp"
-#include "librulesearch/sorted_rows.hpp"
-#include "librulesearch/workers.hpp"
+#include "librulesearch/conditions/beam.hpp"
+#include "librulesearch/conditions/expander.hpp"
+#include "librulesearch/conditions/node.hpp"
+#include "librulesearch/engine/control.hpp"
+#include "librulesearch/engine/open_nodes.hpp"
+#include "librulesearch/engine/workers.hpp"
+#include "librulesearch/problem/incumbent.hpp"
+#include "librulesearch/problem/ratio_order.hpp"
+#include "librulesearch/ranges/search.hpp"
 
 namespace rulesearch {
 namespace {

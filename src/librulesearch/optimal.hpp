@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "librulesearch/expander.hpp"
-#include "librulesearch/problem.hpp"
+#include "librulesearch/conditions/expander.hpp"
+#include "librulesearch/problem/problem.hpp"
 
 namespace rulesearch {
 

@@ -1,0 +1,249 @@
+#include "librulesearch/ranges/bound.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace rulesearch {
+namespace {
+
+// Each of the few operations per optional row is off by half a unit in the last place at most.
+constexpr double rounding_per_row = 4e-16;
+
+// Sets of blockers of more good rows than this take more memory, in words, than they are worth.
+constexpr std::size_t most_words = std::size_t{1} << 24;
+
+// Small groups waste least of what their members are worth, so they come first.
+constexpr std::size_t most_members[] = {2, 3, std::numeric_limits<std::size_t>::max()};
+
+// Of so many items that could be members of a group, the one with most to lose is taken.
+constexpr int n_tried_members = 4;
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+double price(double gradient, double hessian, double slope) {
+    return slope * (2.0 * gradient - slope * hessian);
+}
+
+}  // namespace
+
+/// What good rows are worth that can pay for all they imply.
+void RangeBound::collect_items(const Balance& balance, double low_slope,
+                               std::vector<Item>& items) const {
+    items.clear();
+    for (std::uint32_t good = 0; good < rows_.n_good(); ++good) {
+        if (balance.price(good, 0.5 * low_slope) <= 0.0) continue;
+        items.emplace_back(balance.gradients[good], balance.hessians[good], good);
+    }
+    std::sort(items.begin(), items.end());
+}
+
+Peak RangeBound::with_rounding(Peak peak) const {
+    const double magnitude = peak.slope * (2.0 * sum_magnitudes_ + peak.slope * sum_hessians_);
+    peak.bound +=
+        rounding_per_row * (static_cast<double>(rows_.n_optional()) * magnitude + 4.0 * peak.bound);
+    return peak;
+}
+
+Peak RangeBound::scan(std::span<const Item> items, double low_slope, double high_slope) const {
+    PrefixPeak prefix(rows_.mandatory(), l2_regularization_, low_slope, high_slope);
+    for (const Item& item : items) prefix.add(item);
+    return with_rounding(prefix.peak());
+}
+
+Peak RangeBound::of_node(RangeNode& node) {
+    sum_magnitudes_ = sum_hessians_ = 0.0;
+    for (std::size_t i = 0; i < rows_.n_optional(); ++i) {
+        sum_magnitudes_ += std::fabs(rows_.statistics(i).gradient);
+        sum_hessians_ += rows_.statistics(i).hessian;
+    }
+    items_slope_ = node.low_slope;
+    main_slope_ = node.main_slope;
+    payments_.make(main_slope_, node.low_slope);
+    collect_items(payments_.balance(), node.low_slope, items_);
+    const Peak peak = scan(items_, node.low_slope, node.high_slope);
+    node.main_slope = peak.slope;
+    return peak;
+}
+
+bool RangeBound::slopes_above(double value, RangeNode& node) const {
+    double low = node.high_slope, high = node.low_slope;
+    double gradient = rows_.mandatory().gradient, hessian = rows_.mandatory().hessian;
+    const auto look = [&] {
+        if (gradient <= 0.0) return;
+        const double denominator = l2_regularization_ + hessian;
+        const double rest = gradient * gradient - value * denominator;
+        if (rest < 0.0) return;
+        const double root = gradient + std::sqrt(rest);
+        low = std::min(low, value / root);
+        high = std::max(high, root / denominator);
+    };
+    look();
+    for (const Item& item : blocked_items_) {
+        gradient += item.gradient;
+        hessian += item.hessian;
+        look();
+    }
+    // The value leaves room for rounding, so that the slopes need little.
+    node.low_slope = std::max(node.low_slope, low * (1.0 - 1e-12));
+    node.high_slope = std::min(node.high_slope, high * (1.0 + 1e-12));
+    return node.low_slope <= node.high_slope;
+}
+
+double RangeBound::between(double low_slope, double high_slope) {
+    if (low_slope <= items_slope_) return scan(items_, low_slope, high_slope).bound;
+    other_payments_.make(main_slope_, low_slope);
+    collect_items(other_payments_.balance(), low_slope, other_items_);
+    return scan(other_items_, low_slope, high_slope).bound;
+}
+
+/// By side, the items from the level of each bad row on that is not paid for.
+void RangeBound::find_blockers() {
+    const std::size_t n_good = rows_.n_good(), n_bad = rows_.n_bad();
+    const std::vector<Word>& open = payments_.balance().open;
+    const std::size_t n_sides = rows_.open_sides().size();
+    suffixes_.clear();
+    blockers_.resize(n_sides * n_bad);
+    for (std::size_t k = 0; k < n_sides; ++k) {
+        const std::size_t side = rows_.open_sides()[k];
+        candidates_.assign(item_stride_, 0);
+        const auto order = rows_.order(side);
+        // In steps of equal level: the good rows of a level block its bad ones.
+        for (std::size_t end = order.size(), begin = end; end > 0; end = begin) {
+            const Level level = rows_.level(order[end - 1], side);
+            if (level <= rows_.tight(side)) break;
+            for (; begin > 0 && rows_.level(order[begin - 1], side) == level; --begin) {
+                const std::uint32_t i = order[begin - 1];
+                if (i < n_good && item_of_[i] != none) set_bit(candidates_, item_of_[i]);
+            }
+            bool is_stored = false;
+            for (std::size_t m = begin; m < end; ++m) {
+                if (order[m] < n_good) continue;
+                const std::size_t bad = order[m] - n_good;
+                if (!has_bit(open.data(), bad)) continue;
+                if (!is_stored)
+                    suffixes_.insert(suffixes_.end(), candidates_.begin(), candidates_.end());
+                is_stored = true;
+                blockers_[k * n_bad + bad] = suffixes_.size() - item_stride_;
+            }
+        }
+    }
+}
+
+/// Of the first few candidates the one with most to lose.
+std::uint32_t RangeBound::freest_candidate() const {
+    std::uint32_t best = none;
+    int n_tried = 0;
+    for (std::size_t w = 0; w < item_stride_ && n_tried < n_tried_members; ++w) {
+        for_each_bit(candidates_[w], w * word_bits, [&](std::size_t k) {
+            if (n_tried++ >= n_tried_members) return;
+            if (best == none || free_[k] > free_[best]) best = static_cast<std::uint32_t>(k);
+        });
+    }
+    return best;
+}
+
+/// Finds items with something to lose of which one goes if the bad row is cut off. Greedily: each
+/// member is there for as many sides in a row as possible. Sets: group.
+bool RangeBound::find_group(std::size_t bad, std::size_t most) {
+    group_.clear();
+    candidates_ = unused_;
+    bool is_first = true;
+    for (std::size_t k = 0; k < rows_.open_sides().size(); ++k) {
+        const std::size_t side = rows_.open_sides()[k];
+        if (rows_.level(rows_.n_good() + bad, side) <= rows_.tight(side)) continue;
+        const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_bad() + bad];
+        const auto is_blocker = [&](std::uint32_t item) { return has_bit(blockers, item); };
+        if (std::any_of(group_.begin(), group_.end(), is_blocker)) continue;
+        if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
+            if (is_first) return false;
+            group_.push_back(freest_candidate());
+            if (group_.size() >= most) return false;
+            if (intersect(unused_.data(), blockers, next_.data(), item_stride_) == 0) return false;
+        }
+        std::swap(candidates_, next_);
+        is_first = false;
+    }
+    group_.push_back(freest_candidate());
+    return true;
+}
+
+double RangeBound::of_blocked_node(const RangeNode& node) {
+    const Balance& balance = payments_.balance();
+    const double half = 0.5 * node.low_slope;
+    all_.clear();
+    item_of_.assign(rows_.n_good(), none);
+    for (std::uint32_t k = 0; k < items_.size(); ++k) {
+        all_.push_back(items_[k].gradient - half * items_[k].hessian);
+        item_of_[items_[k].good] = k;
+    }
+    free_ = kept_ = all_;
+    costs_.resize(rows_.n_bad());
+    for (std::size_t j = 0; j < rows_.n_bad(); ++j)
+        costs_[j] = half * balance.left_hessians[j] - balance.left_gradients[j];
+    left_ = costs_;
+    std::size_t n_open = 0;
+    for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
+    item_stride_ = padded(n_words(items_.size()));
+    if (n_open > 0 && rows_.open_sides().size() * n_open * item_stride_ <= most_words) block_all();
+    blocked_items_ = items_;
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+        blocked_items_[k].gradient *= kept_[k] / all_[k];
+        blocked_items_[k].hessian *= kept_[k] / all_[k];
+    }
+    return scan(blocked_items_, node.low_slope, node.high_slope).bound;
+}
+
+void RangeBound::block_all() {
+    unused_.assign(item_stride_, 0);
+    next_.resize(item_stride_);
+    for (std::uint32_t k = 0; k < items_.size(); ++k) set_bit(unused_, k);
+    find_blockers();
+    const std::vector<Word>& open = payments_.balance().open;
+    for (const std::size_t most : most_members) {
+        for (std::size_t w = 0; w < open.size(); ++w)
+            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most); });
+    }
+}
+
+void RangeBound::block(std::size_t bad, std::size_t most) {
+    while (left_[bad] > 0.0 && find_group(bad, most)) {
+        double lost = left_[bad];
+        std::uint32_t last = 0;  // the member of least g/h
+        for (const std::uint32_t k : group_) {
+            lost = std::min(lost, free_[k]);
+            last = std::max(last, k);
+        }
+        left_[bad] -= lost;
+        kept_[last] -= lost;
+        for (const std::uint32_t k : group_) {
+            free_[k] -= lost;
+            if (free_[k] <= 0.0) clear_bit(unused_, k);
+        }
+    }
+}
+
+void RangeBound::least_losses(const RangeNode& node, bool is_blocked,
+                              std::vector<double>& good_losses,
+                              std::vector<double>& bad_losses) const {
+    const double low = node.low_slope, high = node.high_slope;
+    good_losses.assign(rows_.n_good(), 0.0);
+    for (std::size_t k = 0; k < items_.size(); ++k) {
+        const Item& item = items_[k];
+        // Prices are concave in the slope.
+        const double least = std::min(price(item.gradient, item.hessian, low),
+                                      price(item.gradient, item.hessian, high));
+        good_losses[item.good] = std::max(0.0, least) * (is_blocked ? free_[k] / all_[k] : 1.0);
+    }
+    bad_losses.assign(rows_.n_bad(), 0.0);
+    const Balance& balance = payments_.balance();
+    for (std::size_t j = 0; j < rows_.n_bad(); ++j) {
+        if (costs_[j] <= 0.0) continue;
+        // From the least slope on a bad row costs the more the larger the slope is.
+        const double least = -price(balance.left_gradients[j], balance.left_hessians[j], low);
+        bad_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);
+    }
+}
+
+}  // namespace rulesearch

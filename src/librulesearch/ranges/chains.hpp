@@ -1,0 +1,47 @@
+// Chains of nested extents as coordinates: a query is a box.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "librulesearch/problem/extents.hpp"
+
+namespace rulesearch {
+
+using Level = std::uint32_t;
+
+/// The chains of a table's columns. A row has a *level* on each of them, that of the smallest
+/// column which contains it, and a *cut* keeps the rows up to a level. The highest level, `top`,
+/// stands for no column: cut there, a side keeps every row.
+///
+/// Of two columns of one chain the larger adds nothing to a conjunction, so one cut per side says
+/// all that a query can say. There is a column, and a row, on every level below the top.
+class Sides {
+  public:
+    /// O(columns * distinct rows / 64 + sides * distinct rows).
+    explicit Sides(const Propositions& propositions);
+
+    std::size_t n_sides() const { return columns_.size(); }
+    std::size_t n_rows() const { return n_rows_; }
+    Level top(std::size_t side) const { return static_cast<Level>(columns_[side].size()); }
+    /// The column of a level below the top.
+    std::size_t column(std::size_t side, Level level) const { return columns_[side][level]; }
+    /// Levels of a row, one per side.
+    const Level* levels(std::size_t row) const { return levels_.data() + row * n_sides(); }
+
+    /// The columns of a box.
+    std::vector<std::size_t> query(const std::vector<Level>& cuts) const {
+        std::vector<std::size_t> columns;
+        for (std::size_t side = 0; side < n_sides(); ++side)
+            if (cuts[side] < top(side)) columns.push_back(column(side, cuts[side]));
+        return columns;
+    }
+
+  private:
+    std::size_t n_rows_;
+    std::vector<std::vector<std::size_t>> columns_;  // by side and level
+    std::vector<Level> levels_;                      // by row and side
+};
+
+}  // namespace rulesearch

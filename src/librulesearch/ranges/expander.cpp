@@ -1,0 +1,277 @@
+#include "librulesearch/ranges/expander.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rulesearch {
+namespace {
+
+// More sides than this to choose from cost more than the better choice saves.
+constexpr std::size_t most_tried = 14;
+
+// A node is narrowed a second time, in which the first one's results help; the root pays for more.
+constexpr int n_rounds = 2;
+constexpr int n_rounds_of_root = 6;
+
+// A climb from the box that makes a node's bound costs a fraction of a node.
+constexpr std::uint64_t nodes_per_climb = 8;
+
+// Where a range is split: a little more than half of the loss below seems best.
+constexpr double lost_share = 0.57;
+
+// Slopes closer than this are not told apart further.
+constexpr double least_slope_range = 1.02;
+
+}  // namespace
+
+RangeExpansion RangeExpander::expand(RangeNode node, const RangeGoal& goal,
+                                     const Interrupt& interrupt) {
+    RangeExpansion expansion;
+    while (narrow(node, goal, expansion)) {
+        if (interrupt.is_requested()) return expansion;
+        offer(node, goal, expansion);
+        if (rows_.open_sides().empty()) {
+            expansion.tied.push_back(node);  // the box itself was offered
+            break;
+        }
+        if (branch(node, goal, interrupt, expansion)) break;
+    }
+    expansion.is_complete = !interrupt.is_requested();
+    return expansion;
+}
+
+bool RangeExpander::is_given_up(const RangeNode& node, const RangeGoal& goal,
+                                RangeExpansion& expansion) const {
+    ++expansion.n_evaluations;
+    if (goal.is_wanted(node.bound)) return false;
+    ++expansion.n_pruned;
+    expansion.relaxed_bound = std::max(expansion.relaxed_bound, node.bound);
+    if (node.bound >= goal.tie_threshold) expansion.tied.push_back(node);
+    return true;
+}
+
+/// Closes the ranges, bounds what is in them, and draws conclusions from the bound. False if
+/// nothing wanted is left.
+bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) {
+    const bool is_root = node.promises.empty();
+    node.promises.resize(sides_.n_sides(), 1.0F);
+    const int most_rounds = is_root ? n_rounds_of_root : n_rounds;
+    for (int round = 0; round < most_rounds; ++round) {
+        if (!rows_.assign(signed_rows(node), goal, node)) return false;
+        peak_ = bound_.of_node(node);
+        node.bound = std::min(node.bound, peak_.bound);
+        if (is_given_up(node, goal, expansion)) return false;
+        blocked_bound_ = bound_.of_blocked_node(node);
+        node.bound = std::min(node.bound, blocked_bound_);
+        if (is_given_up(node, goal, expansion)) return false;
+        const double low_slope = node.low_slope, high_slope = node.high_slope;
+        if (!bound_.slopes_above(goal.value, node)) return false;
+        const bool has_new_ranges = tighten(node, goal);
+        for (const std::size_t side : rows_.open_sides())
+            if (node.tight[side] > node.loose[side]) return false;
+        const bool is_narrower = has_new_ranges || node.low_slope > 1.001 * low_slope ||
+                                 node.high_slope < 0.999 * high_slope;
+        if (!is_narrower) break;
+    }
+    return true;
+}
+
+/// A cut that loses more than lies between the bound and the goal is too tight, or too loose. By
+/// both relaxations: with blocked rows there is less between, but also less to lose.
+bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
+    bool is_narrower = false;
+    for (const bool is_blocked : {false, true}) {
+        const double gap = (is_blocked ? blocked_bound_ : peak_.bound) - goal.value;
+        bound_.least_losses(node, is_blocked, good_losses_, bad_losses_);
+        // The bound has room for its own rounding; the billionth part is for that of the losses.
+        is_narrower |= tighten_by_losses(gap * (1.0 + 1e-9), node);
+    }
+    return is_narrower;
+}
+
+/// Every box that is cut below a level loses the good rows from that level on; every box that is
+/// cut at a level or above covers the bad rows up to it that only this side can cut off.
+bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
+    const double most_lost = std::accumulate(good_losses_.begin(), good_losses_.end(), 0.0);
+    const double most_forced = std::accumulate(bad_losses_.begin(), bad_losses_.end(), 0.0);
+    bool is_narrower = false;
+    for (const std::size_t side : rows_.open_sides()) {
+        const auto order = rows_.order(side);
+        double lost = 0.0;
+        for (std::size_t k = order.size(); k-- > 0 && most_lost > gap;) {
+            const Level level = rows_.level(order[k], side);
+            if (level <= node.tight[side]) break;
+            if (order[k] < rows_.n_good()) lost += good_losses_[order[k]];
+            if (lost <= gap) continue;
+            node.tight[side] = level;
+            is_narrower = true;
+            break;
+        }
+        if (most_forced <= gap) continue;
+        lost = 0.0;
+        for (const std::uint32_t i : order) {
+            const Level level = rows_.level(i, side);
+            if (level > node.loose[side]) break;
+            if (i < rows_.n_good() || level <= rows_.tight(side) || rows_.n_outside(i) > 1)
+                continue;
+            lost += bad_losses_[i - rows_.n_good()];
+            if (lost <= gap) continue;
+            node.loose[side] = level - 1;
+            is_narrower = true;
+            break;
+        }
+    }
+    return is_narrower;
+}
+
+/// Offers the box around the mandatory rows and those that make the bound.
+void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) {
+    const SignedRows& rows = signed_rows(node);
+    const bool is_leaf = rows_.open_sides().empty();
+    if (goal.settles_ties && !is_leaf) return;
+    std::vector<Level> cuts = node.tight;
+    for (const Item& item : bound_.items().first(peak_.n_items))
+        for (const std::size_t side : rows_.open_sides())
+            cuts[side] = std::max(cuts[side], rows_.level(item.good, side));
+    std::size_t n_cuts = 0;
+    for (std::size_t side = 0; side < sides_.n_sides() && goal.is_limited; ++side) {
+        if (node.loose[side] == sides_.top(side)) cuts[side] = sides_.top(side);
+        n_cuts += cuts[side] < sides_.top(side);
+    }
+    if (n_cuts > goal.max_cuts) return;
+    if (!goal.settles_ties && node.number % nodes_per_climb == 0) {
+        RangeOffer better = ascent_.climb(cuts);
+        if (better.value > goal.value) expansion.offers.push_back(std::move(better));
+        return;
+    }
+    const Statistics sums = rows_.sum(rows, cuts);
+    const double value = problem_.value(sums);
+    if (sums.coverage < goal.min_coverage || value < goal.value) return;
+    if (goal.settles_ties || value > goal.value)
+        expansion.offers.push_back({value, std::move(cuts)});
+}
+
+/// Sides that can be split, those that promise most.
+std::vector<std::size_t> RangeExpander::promising_sides(const RangeNode& node) const {
+    std::vector<std::size_t> sides;
+    for (const std::size_t side : rows_.open_sides())
+        if (node.tight[side] < node.loose[side]) sides.push_back(side);
+    if (sides.size() <= most_tried) return sides;
+    std::stable_sort(sides.begin(), sides.end(), [&](std::size_t a, std::size_t b) {
+        return node.promises[a] > node.promises[b];
+    });
+    // Equal promises at the root mean that nothing is known yet.
+    const float last = node.promises[sides[most_tried - 1]];
+    while (sides.size() > most_tried && node.promises[sides.back()] < last) sides.pop_back();
+    return sides;
+}
+
+/// The level below which a cut loses a good part of what it may lose, or of all it can.
+Level RangeExpander::split_level(const RangeNode& node, std::size_t side, double gap) const {
+    const auto order = rows_.order(side);
+    std::size_t end = order.size();
+    while (end > 0 && rows_.level(order[end - 1], side) > node.loose[side]) --end;
+    std::size_t begin = end;
+    double sum = 0.0;
+    while (begin > 0 && rows_.level(order[begin - 1], side) > node.tight[side]) {
+        --begin;
+        if (order[begin] < rows_.n_good()) sum += prices_[order[begin]];
+    }
+    if (begin == end) return node.loose[side];
+    if (sum == 0.0) return rows_.level(order[begin + (end - begin) / 2], side);
+    double lost = 0.0;
+    std::size_t k = end;
+    while (k > begin && lost < lost_share * std::min(gap, sum)) {
+        --k;
+        if (order[k] < rows_.n_good()) lost += prices_[order[k]];
+    }
+    return rows_.level(order[k], side);
+}
+
+/// Tries to split each of the promising sides, and the slopes. A part that is given up narrows the
+/// node to the other; if there was none, the node is split where both parts gain most. True if the
+/// node is done with.
+bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interrupt& interrupt,
+                           RangeExpansion& expansion) {
+    const double reference = bound_.between(node.low_slope, node.high_slope);
+    node.bound = std::min(node.bound, reference);
+    if (is_given_up(node, goal, expansion)) return true;
+    const double gap = std::max(reference - goal.value, 1e-9 * reference);
+    prices_.assign(rows_.n_good(), 0.0);
+    for (const Item& item : bound_.items())
+        prices_[item.good] =
+            std::max(0.0, peak_.slope * (2.0 * item.gradient - peak_.slope * item.hessian));
+    const auto gain = [&](double bound) {
+        return std::clamp((reference - bound) / gap, 1e-3, 1.0);
+    };
+    std::vector<Split> splits;
+    for (const std::size_t side : promising_sides(node))
+        splits.push_back({side, split_level(node, side, gap)});
+    if (node.low_slope > 0.0 && node.high_slope > least_slope_range * node.low_slope)
+        splits.push_back({sides_.n_sides(), 0});
+    double best_promise = -1.0;
+    std::vector<RangeNode> best;
+    bool is_narrower = false;
+    for (const Split& split : splits) {
+        if (interrupt.is_requested()) return true;
+        RangeNode above = part_above(node, split), below = part_below(node, split);
+        const auto [bound_above, bound_below] = bounds_of_parts(node, split, above, below);
+        above.bound = std::min(above.bound, bound_above);
+        below.bound = std::min(below.bound, bound_below);
+        // The node's own bound may come from a stronger argument: the reference is of this kind.
+        const double promise = gain(bound_above) * gain(bound_below);
+        if (split.side < sides_.n_sides()) node.promises[split.side] = static_cast<float>(promise);
+        const bool is_above_in_vain = is_given_up(above, goal, expansion);
+        const bool is_below_in_vain = is_given_up(below, goal, expansion);
+        if (is_above_in_vain && is_below_in_vain) return true;
+        if (is_above_in_vain || is_below_in_vain) {
+            below.promises = above.promises = node.promises;
+            node = is_above_in_vain ? std::move(below) : std::move(above);
+            is_narrower = true;
+        } else if (promise > best_promise) {
+            best_promise = promise;
+            best = {std::move(above), std::move(below)};
+        }
+    }
+    // Where all sides are decided by now, the ranges are closed first.
+    if (is_narrower || best.empty()) return false;
+    for (RangeNode& part : best) {
+        part.promises = node.promises;
+        expansion.children.push_back(std::move(part));
+    }
+    return true;
+}
+
+/// Bounds of both parts from the rows of the node at hand.
+std::pair<double, double> RangeExpander::bounds_of_parts(const RangeNode& node, const Split& split,
+                                                         const RangeNode& above,
+                                                         const RangeNode& below) {
+    if (split.side == sides_.n_sides())
+        return {bound_.between(above.low_slope, above.high_slope),
+                bound_.between(below.low_slope, below.high_slope)};
+    return {bound_.at_or_above(node, split.side, split.level),
+            bound_.below(node, split.side, split.level)};
+}
+
+RangeNode RangeExpander::part_above(const RangeNode& node, const Split& split) const {
+    RangeNode part = node;
+    if (split.side < sides_.n_sides()) {
+        part.tight[split.side] = split.level;
+    } else {
+        part.low_slope = std::sqrt(node.low_slope * node.high_slope);
+    }
+    return part;
+}
+
+RangeNode RangeExpander::part_below(const RangeNode& node, const Split& split) const {
+    RangeNode part = node;
+    if (split.side < sides_.n_sides()) {
+        part.loose[split.side] = split.level - 1;
+    } else {
+        part.high_slope = std::sqrt(node.low_slope * node.high_slope);
+    }
+    return part;
+}
+
+}  // namespace rulesearch

@@ -1,0 +1,58 @@
+// Good boxes without proof, one side at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "librulesearch/engine/control.hpp"
+#include "librulesearch/ranges/node.hpp"
+#include "librulesearch/ranges/signed_rows.hpp"
+
+namespace rulesearch {
+
+/// Coordinate ascent: the best cut of one side, given all others, from a single pass over the rows;
+/// side after side, as long as one of them improves.
+class RangeAscent {
+  public:
+    RangeAscent(const Problem& problem, const Sides& sides, const SignedRows& rows,
+                const Limits& limits)
+        : problem_(problem), sides_(sides), rows_(rows), limits_(limits), turns_(sides.n_sides()) {
+        std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+    }
+
+    /// Climbs from a box within the limit on conditions; the value is -1 if none on the way, the
+    /// start included, covers enough. O(sides * rows) per pass.
+    RangeOffer climb(std::vector<Level> cuts);
+
+    /// The best box of climbs from everywhere, from around random rows and from near the best box.
+    /// The same for the same arguments, if it is not interrupted.
+    RangeOffer climb_from_everywhere(const Interrupt& interrupt);
+
+  private:
+    struct Cut {
+        Level level;
+        double value;
+    };
+
+    Cut best_cut(std::size_t side, const std::vector<Level>& cuts) const;
+    void move(std::size_t side, Level level, std::vector<Level>& cuts);
+    std::size_t n_cuts(const std::vector<Level>& cuts) const;
+    std::vector<Level> everything() const;
+    std::vector<Level> around_random_row();
+    std::vector<Level> near(std::vector<Level> cuts);
+    void shuffle_turns();
+    std::size_t below(std::size_t end) { return random_() % end; }
+
+    const Problem& problem_;
+    const Sides& sides_;
+    const SignedRows& rows_;
+    const Limits& limits_;
+    std::vector<std::uint32_t> n_beyond_;  // by row: sides on which it is beyond the cut
+    std::vector<std::size_t> turns_;       // order in which sides move
+    std::mt19937_64 random_{0};
+};
+
+}  // namespace rulesearch

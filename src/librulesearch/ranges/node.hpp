@@ -1,0 +1,76 @@
+// Nodes of the search over ranges of cuts, and what is looked for in them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "librulesearch/problem/problem.hpp"
+#include "librulesearch/ranges/chains.hpp"
+
+namespace rulesearch {
+
+/// What a box can cut on each side: at no level below `tight` and none above `loose`. Cuts are
+/// *closed*: on the highest level that a row of the box has. So each extent is in one box only.
+///
+/// `low_slope` and `high_slope` hold for G / (lambda + H) of all wanted boxes.
+struct RangeNode {
+    double bound = 0.0;
+    double low_slope = 0.0;
+    double high_slope = 0.0;
+    double main_slope = 0.0;      // where an ancestor's bound was largest
+    bool is_negative = false;     // the sum of gradients
+    std::uint64_t number = 0;     // in order of appearance
+    std::vector<Level> tight;     // by side
+    std::vector<Level> loose;     // by side
+    std::vector<float> promises;  // by side: what branching there gained an ancestor
+
+    /// Heap order: the largest bound on top, of equal ones the first that appeared.
+    bool operator<(const RangeNode& other) const {
+        return bound != other.bound ? bound < other.bound : number > other.number;
+    }
+
+    std::size_t n_bytes() const {
+        return sizeof(RangeNode) + tight.size() * (2 * sizeof(Level) + sizeof(float));
+    }
+};
+
+/// Which boxes are wanted.
+struct RangeGoal {
+    /// Boxes worth less than this are not wanted.
+    double value = 0.0;
+    /// Nodes of a smaller bound are given up.
+    double threshold = 0.0;
+    /// Nodes that are given up with a bound from here on are kept for ties.
+    double tie_threshold = 0.0;
+    double min_coverage = 0.0;
+    /// Most sides that may be cut below the top. If that is less than all of them, a side counts as
+    /// cut once its range ends below the top, and is closed only from then on.
+    std::size_t max_cuts = 0;
+    bool is_limited = false;
+    /// Whether boxes are offered that are no better than the incumbent.
+    bool settles_ties = false;
+
+    bool is_wanted(double bound) const { return bound >= threshold; }
+    /// Whether rows that lower the value of all wanted boxes can be cut off a box; they may be
+    /// needed to cover enough.
+    bool has_good_faces() const { return min_coverage <= 0.0; }
+};
+
+struct RangeOffer {
+    double value;
+    std::vector<Level> cuts;
+};
+
+/// What the expansion of one node yields.
+struct RangeExpansion {
+    std::vector<RangeNode> children;
+    std::vector<RangeNode> tied;  // given up, but for ties
+    std::vector<RangeOffer> offers;
+    std::uint64_t n_evaluations = 0;
+    std::uint64_t n_pruned = 0;
+    double relaxed_bound = 0.0;  // largest bound given up that is above the goal's value
+    bool is_complete = false;
+};
+
+}  // namespace rulesearch

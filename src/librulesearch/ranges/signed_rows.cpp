@@ -1,0 +1,55 @@
+#include "librulesearch/ranges/signed_rows.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace rulesearch {
+namespace {
+
+/// A row's g/h; without hessian, infinite in the direction of the gradient.
+double ratio(double gradient, double hessian) {
+    if (hessian > 0.0) return gradient / hessian;
+    return gradient > 0.0 ? std::numeric_limits<double>::infinity()
+                          : -std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+SignedRows::SignedRows(const Problem& problem, const Sides& sides, bool is_negative)
+    : n_sides_(sides.n_sides()) {
+    const std::size_t n_rows = sides.n_rows();
+    std::vector<double> ratios(n_rows);
+    for (std::size_t row = 0; row < n_rows; ++row) {
+        const Statistics& sums = problem.rows[row];
+        ratios[row] = ratio(is_negative ? -sums.gradient : sums.gradient, sums.hessian);
+    }
+    std::vector<std::uint32_t> rows(n_rows);
+    std::iota(rows.begin(), rows.end(), 0U);
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return ratios[a] > ratios[b]; });
+    for (const std::uint32_t row : rows) {
+        Statistics sums = problem.rows[row];
+        if (is_negative) sums.gradient = -sums.gradient;
+        sum_gains_ += std::max(0.0, sums.gradient);
+        statistics_.push_back(sums);
+        levels_.insert(levels_.end(), sides.levels(row), sides.levels(row) + n_sides_);
+    }
+    steepest_slope_ = n_rows == 0 ? 0.0 : std::max(0.0, ratios[rows.front()]);
+    if (problem.l2_regularization > 0.0)
+        steepest_slope_ = std::min(steepest_slope_, sum_gains_ / problem.l2_regularization);
+    std::vector<std::uint32_t> starts;
+    order_.resize(n_sides_ * n_rows);
+    ascending_levels_.reserve(n_sides_ * n_rows);
+    for (std::size_t side = 0; side < n_sides_; ++side) {
+        starts.assign(sides.top(side) + 2, 0);
+        for (std::size_t row = 0; row < n_rows; ++row) ++starts[levels(row)[side] + 1];
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        for (std::uint32_t row = 0; row < n_rows; ++row)
+            order_[side * n_rows + starts[levels(row)[side]]++] = row;
+        for (std::size_t k = 0; k < n_rows; ++k)
+            ascending_levels_.push_back(levels(order(side)[k])[side]);
+    }
+}
+
+}  // namespace rulesearch

@@ -1,0 +1,46 @@
+// Upper bounds of what the boxes in parts of a node are worth.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "librulesearch/ranges/node_rows.hpp"
+#include "librulesearch/ranges/offsets.hpp"
+#include "librulesearch/ranges/prefix_peak.hpp"
+
+namespace rulesearch {
+
+/// Bounds by implied rows of the parts that a level on one side makes of a node. They start from
+/// the payments of the node, which are good for its parts too, and change what the level changes.
+class PartBound {
+  public:
+    PartBound(const NodeRows& rows, const Payments& payments, double l2_regularization)
+        : rows_(rows), payments_(payments), l2_regularization_(l2_regularization) {}
+
+    /// Boxes cut at the level or above. `items` are those of the node.
+    Peak at_or_above(const RangeNode& node, std::span<const Item> items, std::size_t side,
+                     Level level);
+    /// Boxes cut below the level.
+    Peak below(const RangeNode& node, std::span<const Item> items, std::size_t side, Level level);
+
+  private:
+    void start();
+    void change(std::size_t good);
+    template <typename IsAlive>
+    Peak scan(const Statistics& base, const RangeNode& node, std::span<const Item> items,
+              IsAlive&& is_alive);
+
+    const NodeRows& rows_;
+    const Payments& payments_;
+    double l2_regularization_;
+    Balance balance_;
+    std::vector<std::uint8_t> is_changed_;  // by good row
+    std::vector<std::uint32_t> changed_;
+    std::vector<Item> changed_items_;
+    std::vector<Word> window_;          // bad rows that may be paid for
+    std::vector<std::uint32_t> words_;  // the words of it that are not empty
+};
+
+}  // namespace rulesearch
