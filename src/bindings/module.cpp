@@ -133,12 +133,12 @@ Result run(PythonInterrupt& interrupt, Search&& search) {
     return result;
 }
 
-Bound bound_from_name(const std::string& name) {
-    if (name == "row_classes") return Bound::row_classes;
-    if (name == "paper") return Bound::paper;
-    if (name == "ranges") return Bound::ranges;
+Branching branching_from_name(const std::string& name) {
+    if (name == "conditions") return Branching::conditions;
+    if (name == "ranges") return Branching::ranges;
+    if (name == "paper") return Branching::paper;
     throw nb::value_error(
-        ("bound must be 'row_classes', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
+        ("branching must be 'conditions', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
 }
 
 const char* status_name(Status status) {
@@ -159,8 +159,8 @@ const char* status_name(Status status) {
     return "unknown";
 }
 
-Ingredients ingredients_without(const std::vector<std::string>& names) {
-    Ingredients all;
+conditions::Ingredients ingredients_without(const std::vector<std::string>& names) {
+    conditions::Ingredients all;
     const std::vector<std::pair<std::string, bool*>> switches{
         {"tangents", &all.tangents},         {"closure", &all.closure},
         {"intersection", &all.intersection}, {"leaves", &all.leaves},
@@ -274,7 +274,7 @@ NB_MODULE(_core, m) {
            std::optional<std::size_t> max_conditions, double min_coverage,
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           const std::string& bound, std::size_t beam_width, std::size_t n_workers,
+           const std::string& branching, std::size_t beam_width, std::size_t n_workers,
            std::size_t memory_limit, const std::string& instruction_set,
            const std::vector<std::string>& without) {
             const Problem problem =
@@ -282,15 +282,17 @@ NB_MODULE(_core, m) {
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
-            const OptimalOptions options{
-                bound_from_name(bound), beam_width,      n_workers,
-                memory_limit,           instruction_set, ingredients_without(without)};
+            const OptimalOptions options{branching_from_name(branching),
+                                         beam_width,
+                                         {n_workers, memory_limit},
+                                         instruction_set,
+                                         ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
         "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
         "min_coverage"_a, "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
-        "should_stop"_a.none(), "bound"_a, "beam_width"_a, "n_workers"_a, "memory_limit"_a,
+        "should_stop"_a.none(), "branching"_a, "beam_width"_a, "n_workers"_a, "memory_limit"_a,
         "instruction_set"_a, "without"_a,
         "Best query of all within the limits, with a certificate.");
 
@@ -306,7 +308,7 @@ NB_MODULE(_core, m) {
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
-            return run(interrupt, [&] { return beam(problem, limits, width); });
+            return run(interrupt, [&] { return conditions::beam(problem, limits, width); });
         },
         "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
         "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),

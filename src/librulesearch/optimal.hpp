@@ -1,7 +1,8 @@
-// Exact search: best-bound-first branch-and-bound.
+// Exact search: the ways of branching, and the choice between them.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "librulesearch/conditions/expander.hpp"
@@ -9,22 +10,21 @@
 
 namespace rulesearch {
 
-/// Which row subsets a bound admits.
-enum class Bound {
-    paper,        // any subset of the covered rows
-    row_classes,  // only subsets that the candidates can express
-    ranges        // as few as ranges of cuts on chains of nested columns leave
+/// What a search branches over.
+enum class Branching {
+    conditions,  // one more condition, bounded by what the remaining ones can express
+    ranges,      // ranges of cuts on chains of nested columns
+    paper        // one more condition, as in the paper: bounded by any subset of the covered rows
 };
 
 struct OptimalOptions {
-    Bound bound = Bound::row_classes;
-    /// Of the search for a first incumbent; 0 starts from the true query.
+    Branching branching = Branching::conditions;
+    /// Of the beam search for a first incumbent; 0 starts from the true query. Over ranges any
+    /// other number stands for a local search.
     std::size_t beam_width = 6;
-    std::size_t n_workers = 1;
-    /// Bytes that open nodes may take before the search turns depth-first.
-    std::size_t memory_limit = std::size_t{1} << 28;
+    Resources resources = {};
     std::string instruction_set = instruction_sets().back();
-    Ingredients ingredients = {};
+    conditions::Ingredients ingredients = {};
 };
 
 /// Best query of all within the limits, with a certificate.

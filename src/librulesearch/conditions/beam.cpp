@@ -7,7 +7,7 @@
 #include "librulesearch/conditions/keyed_rows.hpp"
 #include "librulesearch/problem/ratio_order.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 namespace {
 
 struct Member {
@@ -134,4 +134,4 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     return result;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

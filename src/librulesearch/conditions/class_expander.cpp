@@ -11,7 +11,7 @@
 #include "librulesearch/conditions/suffix_rows.hpp"
 #include "librulesearch/kernels/proof_workspace.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 namespace {
 
 // Nodes with more rows times columns leave it to each child to be proven in vain, so that several
@@ -111,8 +111,7 @@ Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
     if (!select_candidates(node, can_prune, out)) return out;
     if (!node.siblings->is_examined && is_proven(can_prune)) {
         ++out.counters.bound_immediate;
-        out.relaxed_bound =
-            std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
+        out.note_pruned(can_prune.unproven(can_prune.threshold()));
         return out;
     }
     if (interrupt.is_requested()) {
@@ -234,8 +233,7 @@ bool ClassExpander::select_candidates(const Node& node, const Pruning& can_prune
                 ++out.counters.equivalence_immediate;
             } else if (can_prune(known_bounds_[position], n_conditions(node))) {
                 ++out.counters.bound_propagated;
-                out.relaxed_bound =
-                    std::max(out.relaxed_bound, can_prune.relaxation(known_bounds_[position]));
+                out.note_pruned(can_prune.unproven(known_bounds_[position]));
             } else {
                 candidates_[p] |= bit;
                 ++n_candidates_;
@@ -332,7 +330,7 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
             const double bound = std::min(column_bounds_[position], known_bounds_[position]);
             if (can_prune(bound, n_conditions(node) + 1)) {
                 ++out.counters.bound_immediate;
-                out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(bound));
+                out.note_pruned(can_prune.unproven(bound));
             } else if (limits_.min_coverage == 0.0 ||
                        column_coverages_[position] >= limits_.min_coverage) {
                 survivors_.push({static_cast<std::uint32_t>(position), column_at(position), bound,
@@ -423,8 +421,7 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
         if (proves(suffix_.free_rows(), survivors_.chains(t / word_bits, suffix_.candidates()),
                    suffix_.forced(), can_prune, is_leaf)) {
             ++out.counters.bound_immediate;
-            out.relaxed_bound =
-                std::max(out.relaxed_bound, can_prune.relaxation(can_prune.threshold()));
+            out.note_pruned(can_prune.unproven(can_prune.threshold()));
         } else if (is_leaf) {
             solve_child(node, t, augmentations, can_prune, out);
         } else {
@@ -484,4 +481,4 @@ std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limi
     return std::make_unique<ClassExpander>(problem, limits, kernels, ingredients);
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

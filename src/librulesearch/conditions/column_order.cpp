@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 namespace {
 
 // Shorter chains, on average, cost more than they save.
@@ -87,4 +87,4 @@ ChainsView ColumnOrder::chains(std::size_t first_plane, const std::vector<Word>&
     return {below_.data() + first, tops_.data() + first_plane, static_cast<std::int32_t>(first)};
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

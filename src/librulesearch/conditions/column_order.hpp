@@ -9,7 +9,7 @@
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/problem/extents.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// A column that refinements worth more than the incumbent may contain.
 struct Survivor {
@@ -58,4 +58,4 @@ class ColumnOrder {
     std::vector<std::uint32_t> by_sums_, twins_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

@@ -8,7 +8,7 @@
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Expands nodes. Each worker has one, so that its buffers are its own.
 class Expander {
@@ -38,4 +38,4 @@ std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limi
                                               const Kernels& kernels,
                                               const Ingredients& ingredients);
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

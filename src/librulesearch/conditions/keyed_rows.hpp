@@ -10,7 +10,7 @@
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Statistics and keys, a list each; see RowsView for the layout of keys.
 class KeyedRows {
@@ -162,4 +162,4 @@ class KeyedRows {
     std::vector<Word> keys_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

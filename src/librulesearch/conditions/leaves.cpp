@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 void Leaves::solve(const std::vector<std::uint32_t>& query, std::span<const std::uint32_t> columns,
                    const KeyedRows& rows, std::span<const std::uint32_t> keys,
@@ -73,4 +73,4 @@ bool Leaves::is_minimal(std::uint32_t refinement, std::span<const std::uint32_t>
     return true;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

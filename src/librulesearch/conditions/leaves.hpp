@@ -10,7 +10,7 @@
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Evaluates all 2^k refinements of a query by k columns through superset sums. Where few columns
 /// are left, that costs less than to look for a proof that they are in vain.
@@ -40,4 +40,4 @@ class Leaves {
     std::vector<std::uint32_t> found_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

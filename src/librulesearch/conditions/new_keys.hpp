@@ -8,7 +8,7 @@
 #include "librulesearch/conditions/keyed_rows.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Writes new keys; keeps its buffer from node to node.
 class NewKeys {
@@ -45,4 +45,4 @@ class NewKeys {
     std::vector<Word> columns_;  // of 64 rows, by position
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

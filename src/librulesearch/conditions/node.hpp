@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "librulesearch/conditions/keyed_rows.hpp"
-#include "librulesearch/engine/control.hpp"
+#include "librulesearch/engine/expansion.hpp"
+#include "librulesearch/engine/memory.hpp"
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch {
-
-/// Sums are exact, so a bound is off by a few roundings at most: far below this.
-inline constexpr double rounding_slack = 1e-12;
+namespace rulesearch::conditions {
 
 /// One more column for a query, with what is known about the augmented query.
 struct Augmentation {
@@ -28,35 +26,13 @@ struct Augmentation {
 
 using AugmentationList = std::vector<Augmentation>;
 
-/// Takes bytes off an account when it goes.
-class Release {
-  public:
-    Release() = default;
-    Release(std::shared_ptr<std::size_t> account, std::size_t n_bytes)
-        : account_(std::move(account)), n_bytes_(n_bytes) {}
-    Release(const Release&) = delete;
-    Release& operator=(const Release&) = delete;
-    Release& operator=(Release&& other) noexcept {
-        std::swap(account_, other.account_);
-        std::swap(n_bytes_, other.n_bytes_);
-        return *this;
-    }
-    ~Release() {
-        if (account_) *account_ -= n_bytes_;
-    }
-
-  private:
-    std::shared_ptr<std::size_t> account_;
-    std::size_t n_bytes_ = 0;
-};
-
 /// What the children of a node share.
 struct Siblings {
     AugmentationList augmentations;  // each child may use those behind its own
     BitSet excluded;                 // columns that no query below may contain
     KeyedRows rows;                  // of the parent, bit i for augmentation i; or none
     bool is_examined = true;         // whether children were tried to be proven in vain
-    Release on_release;
+    MemoryCharge charge;
 
     std::size_t n_bytes() const {
         return sizeof(Siblings) + augmentations.capacity() * sizeof(Augmentation) +
@@ -75,6 +51,8 @@ struct Node {
     bool operator<(const Node& other) const {
         return bound != other.bound ? bound < other.bound : query > other.query;
     }
+
+    std::size_t n_bytes() const { return sizeof(Node) + query.capacity() * sizeof(query[0]); }
 };
 
 struct Offer {
@@ -83,13 +61,9 @@ struct Offer {
 };
 
 /// What the expansion of one node yields.
-struct Expansion {
-    std::vector<Node> children;
+struct Expansion : BasicExpansion<Node> {
     std::shared_ptr<Siblings> siblings;  // of all children
     std::vector<Offer> offers;
-    Counters counters;
-    double relaxed_bound = 0.0;  // largest bound given up because of the approximation factor
-    bool is_complete = false;
 };
 
 /// Decides whether a bound is good for nothing.
@@ -114,6 +88,7 @@ class Pruning {
         if (is_relaxed_ ? bound <= threshold_ : bound < threshold_) return true;
         return bound <= incumbent_value_ && n_conditions > incumbent_size_;
     }
+    bool can_prune(const Node& node) const { return (*this)(node.bound, node.query.size() + 1); }
 
     /// The same for a better incumbent, if it is one.
     Pruning raised(double value, std::optional<std::size_t> size) const {
@@ -124,8 +99,8 @@ class Pruning {
     /// A query of this value is at least as good as the incumbent.
     bool is_competitive(double value) const { return value >= incumbent_value_; }
 
-    /// What a pruned bound leaves unproven.
-    double relaxation(double bound) const { return bound > incumbent_value_ ? bound : 0.0; }
+    /// The bound if pruning it leaves something unproven, else 0.
+    double unproven(double bound) const { return bound > incumbent_value_ ? bound : 0.0; }
 
     /// Whatever is proven to be below this can be pruned.
     double threshold() const { return threshold_; }
@@ -147,4 +122,4 @@ inline bool has_core_queries(const Limits& limits, std::size_t n_columns) {
     return limits.max_conditions >= n_columns;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

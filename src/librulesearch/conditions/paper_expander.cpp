@@ -4,7 +4,7 @@
 #include "librulesearch/conditions/expander.hpp"
 #include "librulesearch/problem/ratio_order.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 namespace {
 
 class PaperExpander final : public Expander {
@@ -60,8 +60,7 @@ class PaperExpander final : public Expander {
                 ++out.counters.equivalence_immediate;
             } else if (can_prune(augmentation.bound, n_conditions(node))) {
                 ++out.counters.bound_propagated;
-                out.relaxed_bound =
-                    std::max(out.relaxed_bound, can_prune.relaxation(augmentation.bound));
+                out.note_pruned(can_prune.unproven(augmentation.bound));
             } else if (is_never_core) {
                 ++out.counters.equivalence_propagated;
             } else {
@@ -129,7 +128,7 @@ class PaperExpander final : public Expander {
             const double bound = bounds_[augmentation.index];
             if (can_prune(bound, n_conditions(node) + 1)) {
                 ++out.counters.bound_immediate;
-                out.relaxed_bound = std::max(out.relaxed_bound, can_prune.relaxation(bound));
+                out.note_pruned(can_prune.unproven(bound));
             } else if (sums_[augmentation.index].coverage >= limits_.min_coverage) {
                 augmentations.push_back(
                     {augmentation.index,
@@ -194,4 +193,4 @@ std::unique_ptr<Expander> make_paper_expander(const Problem& problem, const Limi
     return std::make_unique<PaperExpander>(problem, limits);
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

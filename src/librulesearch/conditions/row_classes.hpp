@@ -9,7 +9,7 @@
 
 #include "librulesearch/conditions/keyed_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Finds the row with a given key; keeps its memory from node to node.
 class RowClasses {
@@ -47,4 +47,4 @@ class RowClasses {
     std::vector<std::uint32_t> slots_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

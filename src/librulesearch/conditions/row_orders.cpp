@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 void RowOrders::sort_by_ratio(const KeyedRows& from, KeyedRows& to) {
     permutation_.resize(from.size());
@@ -81,4 +81,4 @@ void RowOrders::sort_descending(std::vector<Key>& keys) {
     }
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

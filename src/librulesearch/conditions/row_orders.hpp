@@ -7,7 +7,7 @@
 
 #include "librulesearch/conditions/keyed_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Sorts rows; keeps its buffers from node to node. O(rows * log(rows)) each.
 class RowOrders {
@@ -35,4 +35,4 @@ class RowOrders {
     std::vector<std::uint32_t> permutation_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

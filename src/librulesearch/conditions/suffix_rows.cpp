@@ -1,6 +1,6 @@
 #include "librulesearch/conditions/suffix_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 bool SuffixRows::next_child(std::size_t t) {
     const std::size_t first = t / word_bits, n_planes = rows_.n_planes() - first;
@@ -63,4 +63,4 @@ void SuffixRows::clear_bit(std::size_t t) {
     rows_.resize(n_kept > 0 && !is_last_used ? n_kept - 1 : n_kept);
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

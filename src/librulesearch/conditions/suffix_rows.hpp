@@ -7,7 +7,7 @@
 
 #include "librulesearch/conditions/keyed_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::conditions {
 
 /// Walks over children t = 0, 1, ... of rows that are distinct and in descending order of their
 /// keys, read as numbers. Clearing the lowest bit used leaves them in order, and rows that have
@@ -42,4 +42,4 @@ class SuffixRows {
     std::vector<std::uint32_t> selected_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::conditions

@@ -11,6 +11,9 @@
 
 namespace rulesearch {
 
+/// Sums are exact, so a bound is off by a few roundings at most: far below this.
+inline constexpr double rounding_slack = 1e-12;
+
 /// Sums over a set of rows. The rows' values are multiples of a common power of two that is small
 /// enough for every partial sum to be exact in double precision, so that a set has the same sums in
 /// whatever order its rows are added.
@@ -64,6 +67,13 @@ struct Limits {
     double time_limit = std::numeric_limits<double>::infinity();  // seconds
     /// Asked now and then, always from the calling thread; `true` ends the search.
     std::function<bool(const Progress&)> should_stop = {};
+};
+
+/// What a search may use.
+struct Resources {
+    std::size_t n_workers = 1;
+    /// Bytes that open nodes may take before the search turns depth-first.
+    std::size_t memory_limit = std::size_t{1} << 28;
 };
 
 enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted };

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 namespace {
 
 // Each of the few operations per optional row is off by half a unit in the last place at most.
@@ -29,8 +29,8 @@ double price(double gradient, double hessian, double slope) {
 }  // namespace
 
 /// What good rows are worth that can pay for all they imply.
-void RangeBound::collect_items(const Balance& balance, double low_slope,
-                               std::vector<Item>& items) const {
+void Bound::collect_items(const Balance& balance, double low_slope,
+                          std::vector<Item>& items) const {
     items.clear();
     for (std::uint32_t good = 0; good < rows_.n_good(); ++good) {
         if (balance.price(good, 0.5 * low_slope) <= 0.0) continue;
@@ -39,20 +39,20 @@ void RangeBound::collect_items(const Balance& balance, double low_slope,
     std::sort(items.begin(), items.end());
 }
 
-Peak RangeBound::with_rounding(Peak peak) const {
+Peak Bound::with_rounding(Peak peak) const {
     const double magnitude = peak.slope * (2.0 * sum_magnitudes_ + peak.slope * sum_hessians_);
     peak.bound +=
         rounding_per_row * (static_cast<double>(rows_.n_optional()) * magnitude + 4.0 * peak.bound);
     return peak;
 }
 
-Peak RangeBound::scan(std::span<const Item> items, double low_slope, double high_slope) const {
+Peak Bound::scan(std::span<const Item> items, double low_slope, double high_slope) const {
     PrefixPeak prefix(rows_.mandatory(), l2_regularization_, low_slope, high_slope);
     for (const Item& item : items) prefix.add(item);
     return with_rounding(prefix.peak());
 }
 
-Peak RangeBound::of_node(RangeNode& node) {
+Peak Bound::of_node(Node& node) {
     sum_magnitudes_ = sum_hessians_ = 0.0;
     for (std::size_t i = 0; i < rows_.n_optional(); ++i) {
         sum_magnitudes_ += std::fabs(rows_.statistics(i).gradient);
@@ -67,7 +67,7 @@ Peak RangeBound::of_node(RangeNode& node) {
     return peak;
 }
 
-bool RangeBound::slopes_above(double value, RangeNode& node) const {
+bool Bound::slopes_above(double value, Node& node) const {
     double low = node.high_slope, high = node.low_slope;
     double gradient = rows_.mandatory().gradient, hessian = rows_.mandatory().hessian;
     const auto look = [&] {
@@ -91,7 +91,7 @@ bool RangeBound::slopes_above(double value, RangeNode& node) const {
     return node.low_slope <= node.high_slope;
 }
 
-double RangeBound::between(double low_slope, double high_slope) {
+double Bound::between(double low_slope, double high_slope) {
     if (low_slope <= items_slope_) return scan(items_, low_slope, high_slope).bound;
     other_payments_.make(main_slope_, low_slope);
     collect_items(other_payments_.balance(), low_slope, other_items_);
@@ -99,7 +99,7 @@ double RangeBound::between(double low_slope, double high_slope) {
 }
 
 /// By side, the items from the level of each bad row on that is not paid for.
-void RangeBound::find_blockers() {
+void Bound::find_blockers() {
     const std::size_t n_good = rows_.n_good(), n_bad = rows_.n_bad();
     const std::vector<Word>& open = payments_.balance().open;
     const std::size_t n_sides = rows_.open_sides().size();
@@ -132,7 +132,7 @@ void RangeBound::find_blockers() {
 }
 
 /// Of the first few candidates the one with most to lose.
-std::uint32_t RangeBound::freest_candidate() const {
+std::uint32_t Bound::freest_candidate() const {
     std::uint32_t best = none;
     int n_tried = 0;
     for (std::size_t w = 0; w < item_stride_ && n_tried < n_tried_members; ++w) {
@@ -146,7 +146,7 @@ std::uint32_t RangeBound::freest_candidate() const {
 
 /// Finds items with something to lose of which one goes if the bad row is cut off. Greedily: each
 /// member is there for as many sides in a row as possible. Sets: group.
-bool RangeBound::find_group(std::size_t bad, std::size_t most) {
+bool Bound::find_group(std::size_t bad, std::size_t most) {
     group_.clear();
     candidates_ = unused_;
     bool is_first = true;
@@ -169,7 +169,7 @@ bool RangeBound::find_group(std::size_t bad, std::size_t most) {
     return true;
 }
 
-double RangeBound::of_blocked_node(const RangeNode& node) {
+double Bound::of_blocked_node(const Node& node) {
     const Balance& balance = payments_.balance();
     const double half = 0.5 * node.low_slope;
     all_.clear();
@@ -195,7 +195,7 @@ double RangeBound::of_blocked_node(const RangeNode& node) {
     return scan(blocked_items_, node.low_slope, node.high_slope).bound;
 }
 
-void RangeBound::block_all() {
+void Bound::block_all() {
     unused_.assign(item_stride_, 0);
     next_.resize(item_stride_);
     for (std::uint32_t k = 0; k < items_.size(); ++k) set_bit(unused_, k);
@@ -207,7 +207,7 @@ void RangeBound::block_all() {
     }
 }
 
-void RangeBound::block(std::size_t bad, std::size_t most) {
+void Bound::block(std::size_t bad, std::size_t most) {
     while (left_[bad] > 0.0 && find_group(bad, most)) {
         double lost = left_[bad];
         std::uint32_t last = 0;  // the member of least g/h
@@ -224,9 +224,8 @@ void RangeBound::block(std::size_t bad, std::size_t most) {
     }
 }
 
-void RangeBound::least_losses(const RangeNode& node, bool is_blocked,
-                              std::vector<double>& good_losses,
-                              std::vector<double>& bad_losses) const {
+void Bound::least_losses(const Node& node, bool is_blocked, std::vector<double>& good_losses,
+                         std::vector<double>& bad_losses) const {
     const double low = node.low_slope, high = node.high_slope;
     good_losses.assign(rows_.n_good(), 0.0);
     for (std::size_t k = 0; k < items_.size(); ++k) {
@@ -246,4 +245,4 @@ void RangeBound::least_losses(const RangeNode& node, bool is_blocked,
     }
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

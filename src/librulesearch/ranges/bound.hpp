@@ -11,7 +11,7 @@
 #include "librulesearch/ranges/prefix_peak.hpp"
 #include "librulesearch/ranges/split_bound.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Bounds by prices. With t = G / (lambda + H), its *slope*, a set is worth
 /// 2 t G - t^2 (lambda + H), and less at any other t. So at the slopes of a node each row has a
@@ -26,39 +26,39 @@ namespace rulesearch {
 ///   more of it the larger its g/h is, so the least of them is what is lost.
 ///
 /// What remains are independent items.
-class RangeBound {
+class Bound {
   public:
-    RangeBound(const NodeRows& rows, double l2_regularization)
+    Bound(const NodeRows& rows, double l2_regularization)
         : rows_(rows),
           l2_regularization_(l2_regularization),
           payments_(rows),
           other_payments_(rows),
           parts_(rows, payments_, l2_regularization) {}
 
-    RangeBound(const RangeBound&) = delete;  // bounds of parts refer to the payments
-    RangeBound& operator=(const RangeBound&) = delete;
+    Bound(const Bound&) = delete;  // bounds of parts refer to the payments
+    Bound& operator=(const Bound&) = delete;
 
     /// Bound by implied rows. Sets: items, the node's main slope.
-    Peak of_node(RangeNode& node);
+    Peak of_node(Node& node);
     /// Items of the node, in descending order of g/h.
     std::span<const Item> items() const { return items_; }
     /// Bound by implied and blocked rows. To be called right after `of_node`.
-    double of_blocked_node(const RangeNode& node);
+    double of_blocked_node(const Node& node);
     /// Narrows the node's slopes to those at which its bound is above a value. False if there are
     /// none. To be called after `of_blocked_node`.
-    bool slopes_above(double value, RangeNode& node) const;
+    bool slopes_above(double value, Node& node) const;
 
     /// What boxes of the node are worth less than its bound, that by blocked rows or that by
     /// implied rows, for each good row they leave out and each bad row they cover, whatever their
     /// slope. To be called after `of_blocked_node`.
-    void least_losses(const RangeNode& node, bool is_blocked, std::vector<double>& good_losses,
+    void least_losses(const Node& node, bool is_blocked, std::vector<double>& good_losses,
                       std::vector<double>& bad_losses) const;
 
     /// Bounds by implied rows of parts of the node: cuts at the level or above, cuts below, slopes.
-    double at_or_above(const RangeNode& node, std::size_t side, Level level) {
+    double at_or_above(const Node& node, std::size_t side, Level level) {
         return with_rounding(parts_.at_or_above(node, items_, side, level)).bound;
     }
-    double below(const RangeNode& node, std::size_t side, Level level) {
+    double below(const Node& node, std::size_t side, Level level) {
         return with_rounding(parts_.below(node, items_, side, level)).bound;
     }
     double between(double low_slope, double high_slope);
@@ -79,7 +79,7 @@ class RangeBound {
     double items_slope_ = 0.0;  // least slope for which the node's items were made
     double main_slope_ = 0.0;   // at which most was paid
     Payments payments_, other_payments_;
-    PartBound parts_;
+    SplitBound parts_;
     std::vector<Item> items_, blocked_items_, other_items_;
     // For blocking, by item at the least slope: what it is worth, what no group has used of it, and
     // what is not lost.
@@ -93,4 +93,4 @@ class RangeBound {
     std::vector<std::uint32_t> group_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -1,6 +1,6 @@
 #include "librulesearch/ranges/chains.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 Sides::Sides(const Propositions& propositions) : n_rows_(propositions.n_distinct_rows()) {
     for (std::size_t column = 0; column < propositions.n_columns(); ++column) {
@@ -25,4 +25,4 @@ Sides::Sides(const Propositions& propositions) : n_rows_(propositions.n_distinct
     }
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -7,7 +7,7 @@
 
 #include "librulesearch/problem/extents.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 using Level = std::uint32_t;
 
@@ -30,6 +30,12 @@ class Sides {
     /// Levels of a row, one per side.
     const Level* levels(std::size_t row) const { return levels_.data() + row * n_sides(); }
 
+    /// The box of all rows.
+    std::vector<Level> everything() const {
+        std::vector<Level> cuts;
+        for (std::size_t side = 0; side < n_sides(); ++side) cuts.push_back(top(side));
+        return cuts;
+    }
     /// The columns of a box.
     std::vector<std::size_t> query(const std::vector<Level>& cuts) const {
         std::vector<std::size_t> columns;
@@ -44,4 +50,4 @@ class Sides {
     std::vector<Level> levels_;                      // by row and side
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

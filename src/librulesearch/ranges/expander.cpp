@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 namespace {
 
 // More sides than this to choose from cost more than the better choice saves.
@@ -25,9 +25,8 @@ constexpr double least_slope_range = 1.02;
 
 }  // namespace
 
-RangeExpansion RangeExpander::expand(RangeNode node, const RangeGoal& goal,
-                                     const Interrupt& interrupt) {
-    RangeExpansion expansion;
+Expansion Expander::expand(Node node, const Goal& goal, const Interrupt& interrupt) {
+    Expansion expansion;
     while (narrow(node, goal, expansion)) {
         if (interrupt.is_requested()) return expansion;
         offer(node, goal, expansion);
@@ -41,19 +40,18 @@ RangeExpansion RangeExpander::expand(RangeNode node, const RangeGoal& goal,
     return expansion;
 }
 
-bool RangeExpander::is_given_up(const RangeNode& node, const RangeGoal& goal,
-                                RangeExpansion& expansion) const {
-    ++expansion.n_evaluations;
+bool Expander::is_given_up(const Node& node, const Goal& goal, Expansion& expansion) const {
+    ++expansion.counters.n_evaluations;
     if (goal.is_wanted(node.bound)) return false;
-    ++expansion.n_pruned;
-    expansion.relaxed_bound = std::max(expansion.relaxed_bound, node.bound);
+    ++expansion.counters.bound_immediate;
+    expansion.note_pruned(goal.unproven(node.bound));
     if (node.bound >= goal.tie_threshold) expansion.tied.push_back(node);
     return true;
 }
 
 /// Closes the ranges, bounds what is in them, and draws conclusions from the bound. False if
 /// nothing wanted is left.
-bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) {
+bool Expander::narrow(Node& node, const Goal& goal, Expansion& expansion) {
     const bool is_root = node.promises.empty();
     node.promises.resize(sides_.n_sides(), 1.0F);
     const int most_rounds = is_root ? n_rounds_of_root : n_rounds;
@@ -79,7 +77,7 @@ bool RangeExpander::narrow(RangeNode& node, const RangeGoal& goal, RangeExpansio
 
 /// A cut that loses more than lies between the bound and the goal is too tight, or too loose. By
 /// both relaxations: with blocked rows there is less between, but also less to lose.
-bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
+bool Expander::tighten(Node& node, const Goal& goal) {
     bool is_narrower = false;
     for (const bool is_blocked : {false, true}) {
         const double gap = (is_blocked ? blocked_bound_ : peak_.bound) - goal.value;
@@ -92,7 +90,7 @@ bool RangeExpander::tighten(RangeNode& node, const RangeGoal& goal) {
 
 /// Every box that is cut below a level loses the good rows from that level on; every box that is
 /// cut at a level or above covers the bad rows up to it that only this side can cut off.
-bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
+bool Expander::tighten_by_losses(double gap, Node& node) const {
     const double most_lost = std::accumulate(good_losses_.begin(), good_losses_.end(), 0.0);
     const double most_forced = std::accumulate(bad_losses_.begin(), bad_losses_.end(), 0.0);
     bool is_narrower = false;
@@ -126,7 +124,7 @@ bool RangeExpander::tighten_by_losses(double gap, RangeNode& node) const {
 }
 
 /// Offers the box around the mandatory rows and those that make the bound.
-void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) {
+void Expander::offer(const Node& node, const Goal& goal, Expansion& expansion) {
     const SignedRows& rows = signed_rows(node);
     const bool is_leaf = rows_.open_sides().empty();
     if (goal.settles_ties && !is_leaf) return;
@@ -141,7 +139,7 @@ void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExp
     }
     if (n_cuts > goal.max_cuts) return;
     if (!goal.settles_ties && node.number % nodes_per_climb == 0) {
-        RangeOffer better = ascent_.climb(cuts);
+        Offer better = local_search_.climb(cuts);
         if (better.value > goal.value) expansion.offers.push_back(std::move(better));
         return;
     }
@@ -153,7 +151,7 @@ void RangeExpander::offer(const RangeNode& node, const RangeGoal& goal, RangeExp
 }
 
 /// Sides that can be split, those that promise most.
-std::vector<std::size_t> RangeExpander::promising_sides(const RangeNode& node) const {
+std::vector<std::size_t> Expander::promising_sides(const Node& node) const {
     std::vector<std::size_t> sides;
     for (const std::size_t side : rows_.open_sides())
         if (node.tight[side] < node.loose[side]) sides.push_back(side);
@@ -168,7 +166,7 @@ std::vector<std::size_t> RangeExpander::promising_sides(const RangeNode& node) c
 }
 
 /// The level below which a cut loses a good part of what it may lose, or of all it can.
-Level RangeExpander::split_level(const RangeNode& node, std::size_t side, double gap) const {
+Level Expander::split_level(const Node& node, std::size_t side, double gap) const {
     const auto order = rows_.order(side);
     std::size_t end = order.size();
     while (end > 0 && rows_.level(order[end - 1], side) > node.loose[side]) --end;
@@ -192,8 +190,8 @@ Level RangeExpander::split_level(const RangeNode& node, std::size_t side, double
 /// Tries to split each of the promising sides, and the slopes. A part that is given up narrows the
 /// node to the other; if there was none, the node is split where both parts gain most. True if the
 /// node is done with.
-bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interrupt& interrupt,
-                           RangeExpansion& expansion) {
+bool Expander::branch(Node& node, const Goal& goal, const Interrupt& interrupt,
+                      Expansion& expansion) {
     const double reference = bound_.between(node.low_slope, node.high_slope);
     node.bound = std::min(node.bound, reference);
     if (is_given_up(node, goal, expansion)) return true;
@@ -211,11 +209,11 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
     if (node.low_slope > 0.0 && node.high_slope > least_slope_range * node.low_slope)
         splits.push_back({sides_.n_sides(), 0});
     double best_promise = -1.0;
-    std::vector<RangeNode> best;
+    std::vector<Node> best;
     bool is_narrower = false;
     for (const Split& split : splits) {
         if (interrupt.is_requested()) return true;
-        RangeNode above = part_above(node, split), below = part_below(node, split);
+        Node above = part_above(node, split), below = part_below(node, split);
         const auto [bound_above, bound_below] = bounds_of_parts(node, split, above, below);
         above.bound = std::min(above.bound, bound_above);
         below.bound = std::min(below.bound, bound_below);
@@ -236,7 +234,7 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
     }
     // Where all sides are decided by now, the ranges are closed first.
     if (is_narrower || best.empty()) return false;
-    for (RangeNode& part : best) {
+    for (Node& part : best) {
         part.promises = node.promises;
         expansion.children.push_back(std::move(part));
     }
@@ -244,9 +242,8 @@ bool RangeExpander::branch(RangeNode& node, const RangeGoal& goal, const Interru
 }
 
 /// Bounds of both parts from the rows of the node at hand.
-std::pair<double, double> RangeExpander::bounds_of_parts(const RangeNode& node, const Split& split,
-                                                         const RangeNode& above,
-                                                         const RangeNode& below) {
+std::pair<double, double> Expander::bounds_of_parts(const Node& node, const Split& split,
+                                                    const Node& above, const Node& below) {
     if (split.side == sides_.n_sides())
         return {bound_.between(above.low_slope, above.high_slope),
                 bound_.between(below.low_slope, below.high_slope)};
@@ -254,8 +251,8 @@ std::pair<double, double> RangeExpander::bounds_of_parts(const RangeNode& node, 
             bound_.below(node, split.side, split.level)};
 }
 
-RangeNode RangeExpander::part_above(const RangeNode& node, const Split& split) const {
-    RangeNode part = node;
+Node Expander::part_above(const Node& node, const Split& split) const {
+    Node part = node;
     if (split.side < sides_.n_sides()) {
         part.tight[split.side] = split.level;
     } else {
@@ -264,8 +261,8 @@ RangeNode RangeExpander::part_above(const RangeNode& node, const Split& split) c
     return part;
 }
 
-RangeNode RangeExpander::part_below(const RangeNode& node, const Split& split) const {
-    RangeNode part = node;
+Node Expander::part_below(const Node& node, const Split& split) const {
+    Node part = node;
     if (split.side < sides_.n_sides()) {
         part.loose[split.side] = split.level - 1;
     } else {
@@ -274,4 +271,4 @@ RangeNode RangeExpander::part_below(const RangeNode& node, const Split& split) c
     return part;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

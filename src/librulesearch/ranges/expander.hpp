@@ -10,27 +10,27 @@
 #include "librulesearch/ranges/bound.hpp"
 #include "librulesearch/ranges/local_search.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Narrows the ranges of nodes and splits one of them. Each worker has one, so that its buffers are
 /// its own.
-class RangeExpander {
+class Expander {
   public:
     /// `positive`, `negative`: the rows for boxes of either sign.
-    RangeExpander(const Problem& problem, const Limits& limits, const Sides& sides,
-                  const SignedRows& positive, const SignedRows& negative)
+    Expander(const Problem& problem, const Limits& limits, const Sides& sides,
+             const SignedRows& positive, const SignedRows& negative)
         : problem_(problem),
           sides_(sides),
           positive_(positive),
           negative_(negative),
-          ascent_(problem, sides, positive, limits),
+          local_search_(problem, sides, positive, limits),
           rows_(sides),
           bound_(rows_, problem.l2_regularization) {}
 
-    RangeExpander(const RangeExpander&) = delete;  // the bound refers to the rows
-    RangeExpander& operator=(const RangeExpander&) = delete;
+    Expander(const Expander&) = delete;  // the bound refers to the rows
+    Expander& operator=(const Expander&) = delete;
 
-    RangeExpansion expand(RangeNode node, const RangeGoal& goal, const Interrupt& interrupt);
+    Expansion expand(Node node, const Goal& goal, const Interrupt& interrupt);
 
   private:
     struct Split {
@@ -38,34 +38,33 @@ class RangeExpander {
         Level level;       // the lowest one of the upper part
     };
 
-    const SignedRows& signed_rows(const RangeNode& node) const {
+    const SignedRows& signed_rows(const Node& node) const {
         return node.is_negative ? negative_ : positive_;
     }
-    bool is_given_up(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion) const;
-    bool narrow(RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion);
-    bool tighten(RangeNode& node, const RangeGoal& goal);
-    bool tighten_by_losses(double gap, RangeNode& node) const;
-    void offer(const RangeNode& node, const RangeGoal& goal, RangeExpansion& expansion);
-    std::vector<std::size_t> promising_sides(const RangeNode& node) const;
-    Level split_level(const RangeNode& node, std::size_t side, double gap) const;
-    bool branch(RangeNode& node, const RangeGoal& goal, const Interrupt& interrupt,
-                RangeExpansion& expansion);
-    std::pair<double, double> bounds_of_parts(const RangeNode& node, const Split& split,
-                                              const RangeNode& above, const RangeNode& below);
-    RangeNode part_above(const RangeNode& node, const Split& split) const;
-    RangeNode part_below(const RangeNode& node, const Split& split) const;
+    bool is_given_up(const Node& node, const Goal& goal, Expansion& expansion) const;
+    bool narrow(Node& node, const Goal& goal, Expansion& expansion);
+    bool tighten(Node& node, const Goal& goal);
+    bool tighten_by_losses(double gap, Node& node) const;
+    void offer(const Node& node, const Goal& goal, Expansion& expansion);
+    std::vector<std::size_t> promising_sides(const Node& node) const;
+    Level split_level(const Node& node, std::size_t side, double gap) const;
+    bool branch(Node& node, const Goal& goal, const Interrupt& interrupt, Expansion& expansion);
+    std::pair<double, double> bounds_of_parts(const Node& node, const Split& split,
+                                              const Node& above, const Node& below);
+    Node part_above(const Node& node, const Split& split) const;
+    Node part_below(const Node& node, const Split& split) const;
 
     const Problem& problem_;
     const Sides& sides_;
     const SignedRows& positive_;
     const SignedRows& negative_;
-    RangeAscent ascent_;
+    LocalSearch local_search_;
     NodeRows rows_;
-    RangeBound bound_;
+    Bound bound_;
     Peak peak_;  // of the node, before blocking
     double blocked_bound_ = 0.0;
     std::vector<double> good_losses_, bad_losses_;
     std::vector<double> prices_;  // by good row
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 namespace {
 
 // Climbs of either kind. The search goes on improving what they find, so that more of them cost
@@ -16,7 +16,7 @@ constexpr std::size_t most_opened = 4;
 
 }  // namespace
 
-RangeOffer RangeAscent::climb(std::vector<Level> cuts) {
+Offer LocalSearch::climb(std::vector<Level> cuts) {
     const std::size_t n_sides = sides_.n_sides();
     n_beyond_.assign(rows_.size(), 0);
     Statistics sums;
@@ -45,7 +45,7 @@ RangeOffer RangeAscent::climb(std::vector<Level> cuts) {
 }
 
 /// Of equally good cuts the loosest.
-RangeAscent::Cut RangeAscent::best_cut(std::size_t side, const std::vector<Level>& cuts) const {
+LocalSearch::Cut LocalSearch::best_cut(std::size_t side, const std::vector<Level>& cuts) const {
     Cut best{sides_.top(side), -1.0};
     Statistics sums;
     const std::uint32_t* order = rows_.order(side);
@@ -69,7 +69,7 @@ RangeAscent::Cut RangeAscent::best_cut(std::size_t side, const std::vector<Level
     return best;
 }
 
-void RangeAscent::move(std::size_t side, Level level, std::vector<Level>& cuts) {
+void LocalSearch::move(std::size_t side, Level level, std::vector<Level>& cuts) {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
         n_beyond_[row] += rows_.levels(row)[side] > level;
         n_beyond_[row] -= rows_.levels(row)[side] > cuts[side];
@@ -77,20 +77,14 @@ void RangeAscent::move(std::size_t side, Level level, std::vector<Level>& cuts) 
     cuts[side] = level;
 }
 
-std::size_t RangeAscent::n_cuts(const std::vector<Level>& cuts) const {
+std::size_t LocalSearch::n_cuts(const std::vector<Level>& cuts) const {
     std::size_t count = 0;
     for (std::size_t side = 0; side < cuts.size(); ++side) count += cuts[side] < sides_.top(side);
     return count;
 }
 
-std::vector<Level> RangeAscent::everything() const {
-    std::vector<Level> cuts;
-    for (std::size_t side = 0; side < sides_.n_sides(); ++side) cuts.push_back(sides_.top(side));
-    return cuts;
-}
-
-std::vector<Level> RangeAscent::around_random_row() {
-    std::vector<Level> cuts = everything();
+std::vector<Level> LocalSearch::around_random_row() {
+    std::vector<Level> cuts = sides_.everything();
     const Level* levels = rows_.levels(below(rows_.size()));
     const std::size_t most = std::min(limits_.max_conditions, sides_.n_sides());
     for (std::size_t k = 0; k < (most + 1) / 2; ++k) {
@@ -101,7 +95,7 @@ std::vector<Level> RangeAscent::around_random_row() {
     return cuts;
 }
 
-std::vector<Level> RangeAscent::near(std::vector<Level> cuts) {
+std::vector<Level> LocalSearch::near(std::vector<Level> cuts) {
     for (std::size_t n = 1 + below(most_opened); n > 0; --n) {
         const std::size_t side = below(sides_.n_sides());
         cuts[side] = sides_.top(side);
@@ -109,13 +103,13 @@ std::vector<Level> RangeAscent::near(std::vector<Level> cuts) {
     return cuts;
 }
 
-void RangeAscent::shuffle_turns() {
+void LocalSearch::shuffle_turns() {
     for (std::size_t k = turns_.size(); k > 1; --k) std::swap(turns_[k - 1], turns_[below(k)]);
 }
 
-RangeOffer RangeAscent::climb_from_everywhere(const Interrupt& interrupt) {
-    RangeOffer best = climb(everything());
-    const auto take = [&](RangeOffer offer) {
+Offer LocalSearch::climb_from_everywhere(const Interrupt& interrupt) {
+    Offer best = climb(sides_.everything());
+    const auto take = [&](Offer offer) {
         if (offer.value > best.value) best = std::move(offer);
     };
     for (int k = 0; k < n_climbs && !interrupt.is_requested(); ++k) {
@@ -129,4 +123,4 @@ RangeOffer RangeAscent::climb_from_everywhere(const Interrupt& interrupt) {
     return best;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -11,13 +11,13 @@
 #include "librulesearch/ranges/node.hpp"
 #include "librulesearch/ranges/signed_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Coordinate ascent: the best cut of one side, given all others, from a single pass over the rows;
 /// side after side, as long as one of them improves.
-class RangeAscent {
+class LocalSearch {
   public:
-    RangeAscent(const Problem& problem, const Sides& sides, const SignedRows& rows,
+    LocalSearch(const Problem& problem, const Sides& sides, const SignedRows& rows,
                 const Limits& limits)
         : problem_(problem), sides_(sides), rows_(rows), limits_(limits), turns_(sides.n_sides()) {
         std::iota(turns_.begin(), turns_.end(), std::size_t{0});
@@ -25,11 +25,11 @@ class RangeAscent {
 
     /// Climbs from a box within the limit on conditions; the value is -1 if none on the way, the
     /// start included, covers enough. O(sides * rows) per pass.
-    RangeOffer climb(std::vector<Level> cuts);
+    Offer climb(std::vector<Level> cuts);
 
     /// The best box of climbs from everywhere, from around random rows and from near the best box.
     /// The same for the same arguments, if it is not interrupted.
-    RangeOffer climb_from_everywhere(const Interrupt& interrupt);
+    Offer climb_from_everywhere(const Interrupt& interrupt);
 
   private:
     struct Cut {
@@ -40,7 +40,6 @@ class RangeAscent {
     Cut best_cut(std::size_t side, const std::vector<Level>& cuts) const;
     void move(std::size_t side, Level level, std::vector<Level>& cuts);
     std::size_t n_cuts(const std::vector<Level>& cuts) const;
-    std::vector<Level> everything() const;
     std::vector<Level> around_random_row();
     std::vector<Level> near(std::vector<Level> cuts);
     void shuffle_turns();
@@ -55,4 +54,4 @@ class RangeAscent {
     std::mt19937_64 random_{0};
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "librulesearch/engine/expansion.hpp"
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/ranges/chains.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// What a box can cut on each side: at no level below `tight` and none above `loose`. Cuts are
 /// *closed*: on the highest level that a row of the box has. So each extent is in one box only.
 ///
 /// `low_slope` and `high_slope` hold for G / (lambda + H) of all wanted boxes.
-struct RangeNode {
+struct Node {
     double bound = 0.0;
     double low_slope = 0.0;
     double high_slope = 0.0;
@@ -26,17 +27,17 @@ struct RangeNode {
     std::vector<float> promises;  // by side: what branching there gained an ancestor
 
     /// Heap order: the largest bound on top, of equal ones the first that appeared.
-    bool operator<(const RangeNode& other) const {
+    bool operator<(const Node& other) const {
         return bound != other.bound ? bound < other.bound : number > other.number;
     }
 
     std::size_t n_bytes() const {
-        return sizeof(RangeNode) + tight.size() * (2 * sizeof(Level) + sizeof(float));
+        return sizeof(Node) + tight.size() * (2 * sizeof(Level) + sizeof(float));
     }
 };
 
 /// Which boxes are wanted.
-struct RangeGoal {
+struct Goal {
     /// Boxes worth less than this are not wanted.
     double value = 0.0;
     /// Nodes of a smaller bound are given up.
@@ -51,26 +52,27 @@ struct RangeGoal {
     /// Whether boxes are offered that are no better than the incumbent.
     bool settles_ties = false;
 
+    /// Whether something is left unproven where boxes that are better than the incumbent are given
+    /// up.
+    bool is_approximate = false;
+
     bool is_wanted(double bound) const { return bound >= threshold; }
+    bool can_prune(const Node& node) const { return !is_wanted(node.bound); }
+    double unproven(double bound) const { return is_approximate ? bound : 0.0; }
     /// Whether rows that lower the value of all wanted boxes can be cut off a box; they may be
     /// needed to cover enough.
     bool has_good_faces() const { return min_coverage <= 0.0; }
 };
 
-struct RangeOffer {
+struct Offer {
     double value;
     std::vector<Level> cuts;
 };
 
 /// What the expansion of one node yields.
-struct RangeExpansion {
-    std::vector<RangeNode> children;
-    std::vector<RangeNode> tied;  // given up, but for ties
-    std::vector<RangeOffer> offers;
-    std::uint64_t n_evaluations = 0;
-    std::uint64_t n_pruned = 0;
-    double relaxed_bound = 0.0;  // largest bound given up that is above the goal's value
-    bool is_complete = false;
+struct Expansion : BasicExpansion<Node> {
+    std::vector<Node> tied;  // given up, but for ties
+    std::vector<Offer> offers;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

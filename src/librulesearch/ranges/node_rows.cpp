@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 namespace {
 
 constexpr Level nowhere = std::numeric_limits<Level>::max();
@@ -19,12 +19,12 @@ bool is_within(const Level* levels, const std::vector<Level>& cuts) {
     return is_inside;
 }
 
-bool is_good(const Statistics& row, const RangeNode& node) {
+bool is_good(const Statistics& row, const Node& node) {
     return row.gradient > 0.5 * node.low_slope * row.hessian;
 }
 
 /// Whether boxes are worth more without the row, by more than rounding.
-bool is_worse_than_none(const Statistics& row, const RangeNode& node) {
+bool is_worse_than_none(const Statistics& row, const Node& node) {
     const double cost = 0.5 * node.low_slope * row.hessian;
     return row.gradient - cost < -1e-9 * (std::fabs(row.gradient) + cost);
 }
@@ -46,14 +46,14 @@ Word beyond_one_more(const Word* up_to, Word* __restrict none, Word* __restrict 
 
 }  // namespace
 
-bool NodeRows::assign(const SignedRows& rows, const RangeGoal& goal, RangeNode& node) {
+bool NodeRows::assign(const SignedRows& rows, const Goal& goal, Node& node) {
     if (!close(rows, goal, node)) return false;
     sort_rows(rows, node);
     find_implied();
     return true;
 }
 
-void NodeRows::find_live(const SignedRows& rows, const RangeNode& node) {
+void NodeRows::find_live(const SignedRows& rows, const Node& node) {
     cut_sides_.clear();
     for (std::uint32_t side = 0; side < sides_.n_sides(); ++side)
         if (node.loose[side] < sides_.top(side)) cut_sides_.push_back(side);
@@ -69,7 +69,7 @@ void NodeRows::find_live(const SignedRows& rows, const RangeNode& node) {
 
 /// Moves the ends of all ranges to levels that a live row has, a good one if only those can be the
 /// outermost. An undecided side stays open at the top.
-bool NodeRows::close(const SignedRows& rows, const RangeGoal& goal, RangeNode& node) {
+bool NodeRows::close(const SignedRows& rows, const Goal& goal, Node& node) {
     const std::size_t n_sides = sides_.n_sides();
     if (goal.is_limited) {
         std::size_t n_cut = 0;
@@ -119,7 +119,7 @@ bool NodeRows::close(const SignedRows& rows, const RangeGoal& goal, RangeNode& n
     return true;
 }
 
-void NodeRows::sort_rows(const SignedRows& rows, const RangeNode& node) {
+void NodeRows::sort_rows(const SignedRows& rows, const Node& node) {
     const std::size_t n_sides = sides_.n_sides();
     tight_ = node.tight;
     mandatory_ = {};
@@ -214,4 +214,4 @@ Statistics NodeRows::sum(const SignedRows& rows, const std::vector<Level>& cuts)
     return sums;
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

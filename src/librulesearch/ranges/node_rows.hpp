@@ -10,7 +10,7 @@
 #include "librulesearch/ranges/node.hpp"
 #include "librulesearch/ranges/signed_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Rows within the loosest cuts of a node are *live*. Of these, rows within the tightest cuts are
 /// *mandatory*: every box of the node covers them. The others are *optional*; they are *good* if
@@ -24,7 +24,7 @@ class NodeRows {
 
     /// Closes the node's ranges and sorts its rows. False if there is no wanted box in it.
     /// O(sides * (rows + good * bad / 64)).
-    bool assign(const SignedRows& rows, const RangeGoal& goal, RangeNode& node);
+    bool assign(const SignedRows& rows, const Goal& goal, Node& node);
 
     /// Tightest cut on a side.
     Level tight(std::size_t side) const { return tight_[side]; }
@@ -58,9 +58,9 @@ class NodeRows {
     Statistics sum(const SignedRows& rows, const std::vector<Level>& cuts) const;
 
   private:
-    bool close(const SignedRows& rows, const RangeGoal& goal, RangeNode& node);
-    void find_live(const SignedRows& rows, const RangeNode& node);
-    void sort_rows(const SignedRows& rows, const RangeNode& node);
+    bool close(const SignedRows& rows, const Goal& goal, Node& node);
+    void find_live(const SignedRows& rows, const Node& node);
+    void sort_rows(const SignedRows& rows, const Node& node);
     void find_implied();
 
     const Sides& sides_;
@@ -84,4 +84,4 @@ class NodeRows {
     std::vector<std::uint8_t> is_alone_;   // good rows that imply nothing, nearly or not
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

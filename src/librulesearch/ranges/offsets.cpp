@@ -1,6 +1,6 @@
 #include "librulesearch/ranges/offsets.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Rows that imply few bad ones are the first to pay, since they have no choice.
 void Payments::sort_payers() {
@@ -52,4 +52,4 @@ void Payments::pay(double slope) {
     }
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

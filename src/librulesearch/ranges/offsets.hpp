@@ -9,7 +9,7 @@
 
 #include "librulesearch/ranges/node_rows.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// What good rows are worth with all they have paid for, and what is left of the bad rows.
 struct Balance {
@@ -94,4 +94,4 @@ class Payments {
     std::vector<std::uint32_t> first_of_good_, first_of_bad_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -8,7 +8,7 @@
 
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Independent parts of boxes, as they are left once good rows have paid for bad ones.
 struct Item {
@@ -69,4 +69,4 @@ class PrefixPeak {
     Peak peak_;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

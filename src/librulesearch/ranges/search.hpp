@@ -1,9 +1,9 @@
-// Exact search over ranges of cuts.
+// Exact search that narrows ranges of cuts.
 #pragma once
 
-#include "librulesearch/optimal.hpp"
+#include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Best query of all within the limits, with a certificate, by branching over ranges of cuts on the
 /// chains of nested columns. The same result as that of any other exact search, but for the
@@ -11,7 +11,10 @@ namespace rulesearch {
 ///
 /// The best value is proven first, then the query that ties are decided for is looked for among
 /// those that are not longer than the one found.
-Result optimal_over_ranges(const Problem& problem, const Limits& limits,
-                           const OptimalOptions& options);
+///
+/// `has_local_search`: whether it starts from the best of many local searches, or from the true
+/// query.
+Result search(const Problem& problem, const Limits& limits, const Resources& resources,
+              bool has_local_search);
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

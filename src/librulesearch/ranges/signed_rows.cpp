@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 namespace {
 
 /// A row's g/h; without hessian, infinite in the direction of the gradient.
@@ -52,4 +52,4 @@ SignedRows::SignedRows(const Problem& problem, const Sides& sides, bool is_negat
     }
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -8,7 +8,7 @@
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/ranges/chains.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Rows in descending order of g/h, where g is the gradient or, for boxes of negative sum, its
 /// opposite. A row that is worth its hessian comes before all that are not.
@@ -42,4 +42,4 @@ class SignedRows {
     double steepest_slope_ = 0.0;
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
-void PartBound::start() {
+void SplitBound::start() {
     balance_ = payments_.balance();
     is_changed_.assign(rows_.n_good(), 0);
     changed_.clear();
@@ -12,7 +12,7 @@ void PartBound::start() {
     words_.clear();
 }
 
-void PartBound::change(std::size_t good) {
+void SplitBound::change(std::size_t good) {
     if (is_changed_[good] != 0) return;
     is_changed_[good] = 1;
     changed_.push_back(static_cast<std::uint32_t>(good));
@@ -20,8 +20,8 @@ void PartBound::change(std::size_t good) {
 
 /// Unchanged items come in the node's order; the changed ones are sorted in.
 template <typename IsAlive>
-Peak PartBound::scan(const Statistics& base, const RangeNode& node, std::span<const Item> items,
-                     IsAlive&& is_alive) {
+Peak SplitBound::scan(const Statistics& base, const Node& node, std::span<const Item> items,
+                      IsAlive&& is_alive) {
     const double half = 0.5 * node.low_slope;
     changed_items_.clear();
     for (const std::uint32_t good : changed_) {
@@ -41,8 +41,8 @@ Peak PartBound::scan(const Statistics& base, const RangeNode& node, std::span<co
     return prefix.peak();
 }
 
-Peak PartBound::at_or_above(const RangeNode& node, std::span<const Item> items, std::size_t side,
-                            Level level) {
+Peak SplitBound::at_or_above(const Node& node, std::span<const Item> items, std::size_t side,
+                             Level level) {
     start();
     Statistics base = rows_.mandatory();
     const Level tight = rows_.tight(side);
@@ -104,8 +104,8 @@ Peak PartBound::at_or_above(const RangeNode& node, std::span<const Item> items, 
     return scan(base, node, items, [&](std::size_t i) { return !becomes_mandatory(i); });
 }
 
-Peak PartBound::below(const RangeNode& node, std::span<const Item> items, std::size_t side,
-                      Level level) {
+Peak SplitBound::below(const Node& node, std::span<const Item> items, std::size_t side,
+                       Level level) {
     start();
     if (rows_.stride() > 0) {
         // What the rows have paid for that go is to be paid by others.
@@ -144,4 +144,4 @@ Peak PartBound::below(const RangeNode& node, std::span<const Item> items, std::s
     return scan(rows_.mandatory(), node, items, is_alive);
 }
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges

@@ -10,26 +10,25 @@
 #include "librulesearch/ranges/offsets.hpp"
 #include "librulesearch/ranges/prefix_peak.hpp"
 
-namespace rulesearch {
+namespace rulesearch::ranges {
 
 /// Bounds by implied rows of the parts that a level on one side makes of a node. They start from
 /// the payments of the node, which are good for its parts too, and change what the level changes.
-class PartBound {
+class SplitBound {
   public:
-    PartBound(const NodeRows& rows, const Payments& payments, double l2_regularization)
+    SplitBound(const NodeRows& rows, const Payments& payments, double l2_regularization)
         : rows_(rows), payments_(payments), l2_regularization_(l2_regularization) {}
 
     /// Boxes cut at the level or above. `items` are those of the node.
-    Peak at_or_above(const RangeNode& node, std::span<const Item> items, std::size_t side,
-                     Level level);
+    Peak at_or_above(const Node& node, std::span<const Item> items, std::size_t side, Level level);
     /// Boxes cut below the level.
-    Peak below(const RangeNode& node, std::span<const Item> items, std::size_t side, Level level);
+    Peak below(const Node& node, std::span<const Item> items, std::size_t side, Level level);
 
   private:
     void start();
     void change(std::size_t good);
     template <typename IsAlive>
-    Peak scan(const Statistics& base, const RangeNode& node, std::span<const Item> items,
+    Peak scan(const Statistics& base, const Node& node, std::span<const Item> items,
               IsAlive&& is_alive);
 
     const NodeRows& rows_;
@@ -43,4 +42,4 @@ class PartBound {
     std::vector<std::uint32_t> words_;  // the words of it that are not empty
 };
 
-}  // namespace rulesearch
+}  // namespace rulesearch::ranges
