@@ -21,7 +21,7 @@ from sklearn.model_selection import train_test_split
 from laconic.datasets import find_folder, load_dataset
 from laconic.propositions import CandidatePropositions
 from laconic.queries import Proposition
-from laconic.search import Propositions
+from laconic.search import Extents
 from laconic.tables import as_table
 
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"
@@ -65,7 +65,7 @@ class Problem:
         propositions = paper_propositions(self.X, self.max_conditions_per_column)
         table = as_table(self.X)
         extents = np.array([proposition.covered(table) for proposition in propositions])
-        return CandidatePropositions(tuple(propositions), Propositions(extents))
+        return CandidatePropositions(tuple(propositions), Extents(extents))
 
 
 def find_datasets(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -59,7 +59,7 @@ def test_longer_ties_above_shorter_ones():
     extents = np.array([[bool(c >> i & 1) for i in range(9)] for c in columns])
     gradients, hessians = [0, 2, 0, 0, -1, 2, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 1, 1]
     problem = SearchProblem(extents, gradients, hessians, 0.1)
-    for options in ({}, {"bound": "paper"}, {"beam_width": 0}):
+    for options in ({}, {"branching": "paper"}, {"beam_width": 0}):
         assert search(problem, **options).query == (0, 1)
         assert search(problem, max_conditions=3, **options).query == (0, 1)
 
@@ -138,6 +138,6 @@ def test_ranges_with_too_many_rows_to_tell_which_come_together():
         np.ones(n_rows),
         1.0,
     )
-    result = search(problem, bound="ranges", node_limit=1)
+    result = search(problem, branching="ranges", node_limit=1)
     assert result.status is SearchStatus.NODE_LIMIT
     assert 0 < result.objective_value < result.bound

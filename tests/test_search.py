@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from laconic import _core
-from laconic.search import METHODS, Propositions, SearchProblem, SearchStatus, search
+from laconic.search import METHODS, Extents, SearchProblem, SearchStatus, search
 from laconic.search.optimal import INGREDIENTS, has_long_chains
 from problems import random_problem
 
@@ -128,8 +128,8 @@ def test_each_pruning_rule_saves_work(medium_problem):
 
 
 def test_class_bound_is_tighter_than_the_papers(medium_problem):
-    classes = search(medium_problem, "optimal").counters["nodes"]
-    assert classes < search(medium_problem, "optimal", bound="paper").counters["nodes"]
+    conditions = search(medium_problem, "optimal").counters["nodes"]
+    assert conditions < search(medium_problem, "optimal", branching="paper").counters["nodes"]
 
 
 @pytest.mark.parametrize("options", [{}, {"node_limit": 100}, {"approximation_factor": 0.8}])
@@ -254,7 +254,7 @@ def test_other_threads_run_during_a_search(hard_problem):
 
 def test_extents_can_be_shared():
     extents = np.array([[True, False, True], [False, True, True]])
-    shared = Propositions(extents)
+    shared = Extents(extents)
     a = SearchProblem(extents, [1, 2, -3], np.ones(3))
     b = SearchProblem(shared, [1, 2, -3], np.ones(3))
     assert search(a).query == search(b).query
@@ -305,7 +305,7 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"memory_limit": -1}, r"memory_limit must be a whole number of bytes.*Got -1"),
         ({"without": ["magic"]}, r"without must name some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
-        ({"bound": "loose"}, r"bound must be one of auto, row_classes, ranges, paper. Got 'loose'"),
+        ({"branching": "loose"}, r"branching must be one of auto, conditions, .*Got 'loose'"),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):
@@ -325,18 +325,18 @@ def thresholds_problem(n_rows=120):
 def test_many_thresholds_are_searched_by_ranges():
     problem = thresholds_problem()
     assert problem.propositions.n_chains == 4
-    ranges = search(problem, bound="ranges")
+    ranges = search(problem, branching="ranges")
     assert ranges.is_optimal
     assert search(problem).counters == ranges.counters
-    classes = search(problem, bound="row_classes")
-    assert (ranges.query, ranges.objective_value) == (classes.query, classes.objective_value)
+    conditions = search(problem, branching="conditions")
+    assert (ranges.query, ranges.objective_value) == (conditions.query, conditions.objective_value)
     assert search(problem, max_conditions=2).counters != ranges.counters
 
 
 @pytest.mark.parametrize("options", [{}, {"node_limit": 10}, {"approximation_factor": 0.8}])
 def test_ranges_are_the_same_for_any_number_of_threads(options):
     results = [
-        search(thresholds_problem(), bound="ranges", n_jobs=n_jobs, beam_width=0, **options)
+        search(thresholds_problem(), branching="ranges", n_jobs=n_jobs, beam_width=0, **options)
         for n_jobs in (1, 2, 3)
     ]
     for result in results[1:]:
@@ -345,11 +345,11 @@ def test_ranges_are_the_same_for_any_number_of_threads(options):
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_conditions": 2}, {"min_coverage": 30}])
-def test_ranges_agree_with_row_classes(limits):
+def test_ranges_agree_with_conditions(limits):
     problem = thresholds_problem(60)
-    ranges = search(problem, bound="ranges", **limits)
-    classes = search(problem, bound="row_classes", **limits)
-    assert (ranges.query, ranges.bound) == (classes.query, classes.bound)
+    ranges = search(problem, branching="ranges", **limits)
+    conditions = search(problem, branching="conditions", **limits)
+    assert (ranges.query, ranges.bound) == (conditions.query, conditions.bound)
 
 
 def thresholds_of(n_features, n_thresholds, n_rows):
@@ -358,7 +358,7 @@ def thresholds_of(n_features, n_thresholds, n_rows):
     X = np.array([generator.permutation(n_rows) for _ in range(n_features)])
     cuts = np.linspace(0, n_rows, n_thresholds + 1, endpoint=False)[1:].astype(int)
     extents = [x < cut for x in X for cut in cuts]
-    return Propositions(np.array(extents + [~extent for extent in extents]))
+    return Extents(np.array(extents + [~extent for extent in extents]))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ N_CHUNKS = 12
 
 OPTIMAL_VARIANTS = [
     {},
-    {"bound": "paper"},
+    {"branching": "paper"},
     {"beam_width": 0},
     {"n_jobs": 2},
     # Small problems are solved as leaves; without these, everything else has to prove itself.
@@ -25,10 +25,10 @@ OPTIMAL_VARIANTS = [
     {"without": ["leaves", "tangents", "reordering"]},
     {"without": ["leaves", "row_classes"], "n_jobs": 2},
     {"without": ["leaves", "beam"], "memory_limit": 0},
-    {"bound": "ranges"},
-    {"bound": "ranges", "beam_width": 0},
-    {"bound": "ranges", "n_jobs": 2},
-    {"bound": "ranges", "beam_width": 0, "memory_limit": 0},
+    {"branching": "ranges"},
+    {"branching": "ranges", "beam_width": 0},
+    {"branching": "ranges", "n_jobs": 2},
+    {"branching": "ranges", "beam_width": 0, "memory_limit": 0},
 ]
 REFERENCE_VARIANTS = [
     {},
@@ -86,16 +86,16 @@ def test_stopped_searches_keep_true_bounds(number):
         for method, options in [
             ("optimal", {"beam_width": 0, "node_limit": 1}),
             ("optimal", {"beam_width": 0, "node_limit": 3}),
-            ("optimal", {"bound": "paper", "node_limit": 2}),
+            ("optimal", {"branching": "paper", "node_limit": 2}),
             ("reference", {"node_limit": 2}),
             ("reference", {"node_limit": 2, "best_first": False}),
             ("optimal", {"approximation_factor": 0.7}),
             ("optimal", {"approximation_factor": 0.7, "without": ["leaves", "beam"]}),
             ("optimal", {"node_limit": 3, "without": ["leaves", "beam"]}),
-            ("optimal", {"bound": "ranges", "node_limit": 1}),
-            ("optimal", {"bound": "ranges", "node_limit": 3, "beam_width": 0}),
-            ("optimal", {"bound": "ranges", "approximation_factor": 0.7}),
-            ("optimal", {"bound": "ranges", "approximation_factor": 0.7, "beam_width": 0}),
+            ("optimal", {"branching": "ranges", "node_limit": 1}),
+            ("optimal", {"branching": "ranges", "node_limit": 3, "beam_width": 0}),
+            ("optimal", {"branching": "ranges", "approximation_factor": 0.7}),
+            ("optimal", {"branching": "ranges", "approximation_factor": 0.7, "beam_width": 0}),
             ("reference", {"approximation_factor": 0.7}),
             ("greedy", {}),
             ("beam", {"width": 3}),
@@ -154,7 +154,7 @@ def test_many_columns_agree_with_the_papers_bound(n_thresholds):
     problem = SearchProblem(np.concatenate([below, ~below]), gradients, np.ones(400), 5.0)
     assert problem.propositions.n_columns > 8 * n_thresholds
     for limits in ({"max_conditions": 2}, {"max_conditions": 3}):
-        expected = search(problem, "optimal", bound="paper", **limits)
+        expected = search(problem, "optimal", branching="paper", **limits)
         result = search(problem, "optimal", beam_width=0, **limits)
         assert (result.query, result.bound) == (expected.query, expected.bound)
         assert result.is_optimal
@@ -170,7 +170,7 @@ def test_many_rows_agree_with_ranges(seed):
     weights = rng.random(900) if seed % 2 else None
     extents = np.concatenate([below, ~below])
     problem = SearchProblem(extents, gradients, np.full(900, 0.25), 5.0, weights)
-    expected = search(problem, "optimal", bound="ranges")
+    expected = search(problem, "optimal", branching="ranges")
     for options in OPTIMAL_VARIANTS:
         result = search(problem, "optimal", **options)
         assert (result.query, result.bound) == (expected.query, expected.bound)

@@ -104,7 +104,7 @@ def measure_penalty(run: Run, name: str, penalty: float) -> Iterator[dict[str, A
 def measure_pruning(run: Run, name: str) -> Iterator[dict[str, Any]]:
     """Activations of the paper's pruning rules while ten rules are found, without a beam search."""
     problem = run.load(name, 0)
-    search = partial(search_optimal, bound="paper", beam_width=0, memory_limit=2**30)
+    search = partial(search_optimal, branching="paper", beam_width=0, memory_limit=2**30)
     # The published settings, also where the published score comes from others.
     model = estimator(problem, OPTIMAL, problem.l2_regularization, search=search)
     model.fit(problem.X, problem.y)

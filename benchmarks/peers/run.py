@@ -83,7 +83,7 @@ RUNNERS = {
     REALKD: Runner("realkd", "benchmarks.peers.run_realkd"),
     FASTOGB: Runner("fastogb", "benchmarks.peers.run_fastogb"),
     LACONIC_PAPER: Runner(None, "benchmarks.peers.run_laconic", ("paper",)),
-    LACONIC: Runner(None, "benchmarks.peers.run_laconic", ("row_classes",)),
+    LACONIC: Runner(None, "benchmarks.peers.run_laconic", ("conditions",)),
 }
 # Linear algebra in other threads would count as CPU time.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")

@@ -23,20 +23,20 @@ MOST_REPEATS = 51
 SECONDS_FOR_REPEATS = 3.0
 
 
-def make_model(task, bound):
+def make_model(task, branching):
     """Make an estimator with the paper's settings; it derives the paper's conditions itself."""
     estimator = RuleBoostingClassifier if task.loss == "logistic" else RuleBoostingRegressor
     return estimator(
         task.n_rules,
         propositions=partial(paper_propositions, limits=task.max_conditions_per_column),
         l2_regularization=task.l2_regularization,
-        search=partial(search_optimal, bound=bound),
+        search=partial(search_optimal, branching=branching),
         max_conditions=None,
         node_limit=None,
     )
 
 
-def main(folder, bound):
+def main(folder, branching):
     """Measure the fit and write the measurement."""
     task = read_task(folder)
     X = pd.DataFrame(task.columns)
@@ -45,7 +45,7 @@ def main(folder, bound):
     measurement = Measurement(
         versions=versions, n_conditions=len(paper_propositions(X, task.max_conditions_per_column))
     )
-    model = make_model(task, bound)
+    model = make_model(task, branching)
     # Pays for what only the first fit of a process costs. Both ends: two classes are needed.
     few = np.argsort(task.y)[[*range(10), *range(-10, 0)]]
     model.fit(X.iloc[few], task.y[few])
@@ -65,4 +65,4 @@ def main(folder, bound):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), bound=sys.argv[2])
+    main(Path(sys.argv[1]), branching=sys.argv[2])

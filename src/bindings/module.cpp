@@ -54,8 +54,8 @@ const std::uint8_t* truth_bytes(const bool* truths) {
     return reinterpret_cast<const std::uint8_t*>(truths);
 }
 
-Propositions make_propositions(const BoolMatrix& extents) {
-    PropositionsBuilder builder(extents.shape(1));
+Extents make_extents(const BoolMatrix& extents) {
+    ExtentsBuilder builder(extents.shape(1));
     for (std::size_t p = 0; p < extents.shape(0); ++p) {
         builder.add(truth_bytes(extents.data()) + p * extents.shape(1));
     }
@@ -63,17 +63,16 @@ Propositions make_propositions(const BoolMatrix& extents) {
 }
 
 /// Sums the rows' statistics over distinct rows.
-Problem make_problem(const Propositions& propositions, const DoubleVector& gradients,
+Problem make_problem(const Extents& extents, const DoubleVector& gradients,
                      const DoubleVector& hessians, const DoubleVector& coverage,
                      double l2_regularization) {
-    const std::size_t n_rows = propositions.n_rows();
+    const std::size_t n_rows = extents.n_rows();
     require_length(gradients, "gradients", n_rows);
     require_length(hessians, "hessians", n_rows);
     require_length(coverage, "coverage", n_rows);
-    Problem problem{propositions, std::vector<Statistics>(propositions.n_distinct_rows()),
-                    l2_regularization};
+    Problem problem{extents, std::vector<Statistics>(extents.n_distinct_rows()), l2_regularization};
     for (std::size_t row = 0; row < n_rows; ++row) {
-        problem.rows[propositions.distinct_row(row)] +=
+        problem.rows[extents.distinct_row(row)] +=
             Statistics{gradients.data()[row], hessians.data()[row], coverage.data()[row]};
     }
     return problem;
@@ -197,42 +196,41 @@ NB_MODULE(_core, m) {
     m.def("instruction_sets", &instruction_sets,
           "Instruction sets that this processor has, the best one last.");
 
-    nb::class_<Propositions>(m, "Propositions",
-                             "Extents of propositions over the distinct rows of a table.")
+    nb::class_<Extents>(m, "Extents", "Extents of extents over the distinct rows of a table.")
         .def(
             "__init__",
-            [](Propositions* self, const BoolMatrix& extents) {
+            [](Extents* self, const BoolMatrix& extents) {
                 const nb::gil_scoped_release no_gil;
-                new (self) Propositions(make_propositions(extents));
+                new (self) Extents(make_extents(extents));
             },
             "extents"_a.noconvert())
-        .def_prop_ro("n_propositions", &Propositions::n_propositions)
-        .def_prop_ro("n_rows", &Propositions::n_rows)
-        .def_prop_ro("n_distinct_rows", &Propositions::n_distinct_rows)
+        .def_prop_ro("n_propositions", &Extents::n_propositions)
+        .def_prop_ro("n_rows", &Extents::n_rows)
+        .def_prop_ro("n_distinct_rows", &Extents::n_distinct_rows)
         .def(
             "covered",
-            [](const Propositions& self, const std::vector<std::size_t>& query) {
+            [](const Extents& self, const std::vector<std::size_t>& query) {
                 return make_array<bool>(self.n_rows(),
                                         [&](bool* rows) { self.covered(query, rows); });
             },
-            "query"_a, "Which rows satisfy all of the given propositions.")
-        .def_prop_ro("n_columns", &Propositions::n_columns,
+            "query"_a, "Which rows satisfy all of the given extents.")
+        .def_prop_ro("n_columns", &Extents::n_columns,
                      "Propositions that are neither constant nor equal to an earlier one.")
-        .def_prop_ro("n_chains", &Propositions::n_chains,
+        .def_prop_ro("n_chains", &Extents::n_chains,
                      "Chains of nested extents that the columns are sorted into.");
 
-    nb::class_<PropositionsBuilder>(m, "PropositionsBuilder",
-                                    "Takes extents one by one and keeps a bit per row.")
+    nb::class_<ExtentsBuilder>(m, "ExtentsBuilder",
+                               "Takes extents one by one and keeps a bit per row.")
         .def(nb::init<std::size_t>(), "n_rows"_a)
         .def(
             "add",
-            [](PropositionsBuilder& self, const BoolVector& covered) {
+            [](ExtentsBuilder& self, const BoolVector& covered) {
                 require_length(covered, "covered", self.n_rows());
                 const nb::gil_scoped_release no_gil;
                 self.add(truth_bytes(covered.data()));
             },
             "covered"_a.noconvert(), "Add the next proposition, given the rows it covers.")
-        .def("build", &PropositionsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
+        .def("build", &ExtentsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
              "Hand over what was added; the builder is empty afterwards.");
 
     m.def(
@@ -269,8 +267,8 @@ NB_MODULE(_core, m) {
 
     m.def(
         "optimal",
-        [](const Propositions& propositions, const DoubleVector& gradients,
-           const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
+        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
+           const DoubleVector& coverage, double l2_regularization,
            std::optional<std::size_t> max_conditions, double min_coverage,
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
@@ -278,7 +276,7 @@ NB_MODULE(_core, m) {
            std::size_t memory_limit, const std::string& instruction_set,
            const std::vector<std::string>& without) {
             const Problem problem =
-                make_problem(propositions, gradients, hessians, coverage, l2_regularization);
+                make_problem(extents, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
@@ -289,29 +287,29 @@ NB_MODULE(_core, m) {
                                          ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
-        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
-        "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
-        "min_coverage"_a, "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
+        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
+        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a, "n_workers"_a, "memory_limit"_a,
         "instruction_set"_a, "without"_a,
         "Best query of all within the limits, with a certificate.");
 
     m.def(
         "beam",
-        [](const Propositions& propositions, const DoubleVector& gradients,
-           const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
+        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
+           const DoubleVector& coverage, double l2_regularization,
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            std::size_t width) {
             const Problem problem =
-                make_problem(propositions, gradients, hessians, coverage, l2_regularization);
+                make_problem(extents, gradients, hessians, coverage, l2_regularization);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
             return run(interrupt, [&] { return conditions::beam(problem, limits, width); });
         },
-        "propositions"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(),
-        "coverage"_a.noconvert(), "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(),
-        "min_coverage"_a, "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
+        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
+        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
         "Beam search; with width 1, greedy search.");
 }

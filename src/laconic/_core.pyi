@@ -12,8 +12,8 @@ version: str = '0.1.0'
 def instruction_sets() -> list[str]:
     """Instruction sets that this processor has, the best one last."""
 
-class Propositions:
-    """Extents of propositions over the distinct rows of a table."""
+class Extents:
+    """Extents of extents over the distinct rows of a table."""
 
     def __init__(self, extents: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
@@ -27,7 +27,7 @@ class Propositions:
     def n_distinct_rows(self) -> int: ...
 
     def covered(self, query: Sequence[int]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-        """Which rows satisfy all of the given propositions."""
+        """Which rows satisfy all of the given extents."""
 
     @property
     def n_columns(self) -> int:
@@ -37,7 +37,7 @@ class Propositions:
     def n_chains(self) -> int:
         """Chains of nested extents that the columns are sorted into."""
 
-class PropositionsBuilder:
+class ExtentsBuilder:
     """Takes extents one by one and keeps a bit per row."""
 
     def __init__(self, n_rows: int) -> None: ...
@@ -45,7 +45,7 @@ class PropositionsBuilder:
     def add(self, covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Add the next proposition, given the rows it covers."""
 
-    def build(self) -> Propositions:
+    def build(self) -> Extents:
         """Hand over what was added; the builder is empty afterwards."""
 
 def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
@@ -74,8 +74,8 @@ class Result:
     @property
     def counters(self) -> dict: ...
 
-def optimal(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, bound: str, beam_width: int, n_workers: int, memory_limit: int, instruction_set: str, without: Sequence[str]) -> Result:
+def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int, n_workers: int, memory_limit: int, instruction_set: str, without: Sequence[str]) -> Result:
     """Best query of all within the limits, with a certificate."""
 
-def beam(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
+def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
     """Beam search; with width 1, greedy search."""

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from laconic._core import Propositions
+from laconic._core import Extents
 from laconic.search.brute_force import search_brute_force
 from laconic.search.greedy import search_beam, search_greedy
 from laconic.search.optimal import search_optimal
@@ -37,7 +37,7 @@ from laconic.search.reference import search_reference
 
 __all__ = [
     "METHODS",
-    "Propositions",
+    "Extents",
     "SearchLimits",
     "SearchProblem",
     "SearchProgress",
@@ -97,7 +97,8 @@ def search(
     time_limit : float or None, default=None
         Stop after that many seconds.
     **options
-        Further parameters of the method, such as ``width`` of ``beam`` or ``bound`` of ``optimal``.
+        Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
+        ``optimal``.
 
     Returns
     -------

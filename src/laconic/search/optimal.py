@@ -14,12 +14,12 @@ from laconic.search.problem import (
     is_whole,
 )
 
-BOUNDS = ("auto", "row_classes", "ranges", "paper")
+BRANCHINGS = ("auto", "conditions", "ranges", "paper")
 
 # Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
-# all of them. Row classes get slow with many columns, and from 40 thresholds per feature on even
-# where features are few; ranges get slow with many rows. Where queries are short, there are too few
-# of them for ranges to pay.
+# all of them. Branching over conditions gets slow with many columns, and from 40 thresholds per
+# feature on even where features are few; ranges get slow with many rows. Where queries are short,
+# there are too few of them for ranges to pay.
 _LEAST_CHAIN_LENGTH = 32
 _LEAST_CHAIN_LENGTH_OF_MANY = 10
 _MANY_COLUMNS = 1_000
@@ -45,7 +45,7 @@ def search_optimal(
     *,
     n_jobs: int | None = 1,
     callback: Callback | None = None,
-    bound: str = "auto",
+    branching: str = "auto",
     beam_width: int = 6,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
@@ -65,13 +65,12 @@ def search_optimal(
     callback : callable, default=None
         Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
         the search.
-    bound : {"auto", "row_classes", "ranges", "paper"}, default="auto"
-        Bounding theorem applied to classes of rows that the remaining propositions cannot tell
-        apart, or to single rows (``"paper"``). ``"ranges"`` branches over ranges of thresholds
-        instead of over propositions. ``"auto"`` takes ranges where nested propositions are many, on
-        average 32 in a chain, or 10 if there are 1,000 of them, unless ``max_conditions`` is below
-        3 or there are more than 40,000 distinct rows. The query is the same with each of them, the
-        work is not.
+    branching : {"auto", "conditions", "ranges", "paper"}, default="auto"
+        What to branch over: one more condition, or ranges of thresholds. ``"paper"`` adds
+        conditions in the order and with the bound of the paper. ``"auto"`` takes
+        ranges where nested propositions are many, on average 32 in a chain, or 10 if there are
+        1,000 of them, unless ``max_conditions`` is below 3 or there are more than 40,000 distinct
+        rows. The query is the same with each of them, the work is not.
     beam_width : int, default=6
         Width of the beam search for a first incumbent; 0 starts from the query that is always true.
         Over ranges any other number stands for a local search.
@@ -85,8 +84,8 @@ def search_optimal(
         Instructions to use, of those the processor has; None means the best ones. The result and
         the work stay the same, the time does not.
     """
-    if bound not in BOUNDS:
-        raise ValueError(f"bound must be one of {', '.join(BOUNDS)}. Got {bound!r}.")
+    if branching not in BRANCHINGS:
+        raise ValueError(f"branching must be one of {', '.join(BRANCHINGS)}. Got {branching!r}.")
     if not is_whole(beam_width, 0):
         raise ValueError(
             f"beam_width must be a whole number in the range [0, inf). Got {beam_width!r}."
@@ -117,7 +116,7 @@ def search_optimal(
         node_limit=capped(limits.node_limit),
         time_limit=limits.time_limit,
         should_stop=should_stop(problem, callback),
-        bound=_chosen(problem, limits) if bound == "auto" else bound,
+        branching=_chosen(problem, limits) if branching == "auto" else branching,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
         memory_limit=min(memory_limit, 2**62),
@@ -127,12 +126,12 @@ def search_optimal(
     return to_result(problem, result)
 
 
-def has_long_chains(propositions: _core.Propositions, max_conditions: int | None) -> bool:
+def has_long_chains(propositions: _core.Extents, max_conditions: int | None) -> bool:
     """Tell whether a search over ranges of thresholds is the faster one.
 
     Parameters
     ----------
-    propositions : Propositions
+    propositions : Extents
     max_conditions : int or None
         Largest number of conditions in a query; None sets no limit.
 
@@ -151,4 +150,4 @@ def has_long_chains(propositions: _core.Propositions, max_conditions: int | None
 
 def _chosen(problem: SearchProblem, limits: SearchLimits) -> str:
     is_long = has_long_chains(problem.propositions, limits.max_conditions)
-    return "ranges" if is_long else "row_classes"
+    return "ranges" if is_long else "conditions"

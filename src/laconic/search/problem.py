@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
-from laconic._core import Propositions
+from laconic._core import Extents
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -98,9 +98,9 @@ def _check_not_negative(values: FloatArray, name: str) -> None:
         )
 
 
-def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
+def _propositions(extents: npt.ArrayLike | Extents) -> Extents:
     """Check and convert extents."""
-    if isinstance(extents, Propositions):
+    if isinstance(extents, Extents):
         return extents
     array = np.asarray(extents)
     if array.dtype != np.bool_:
@@ -112,7 +112,7 @@ def _propositions(extents: npt.ArrayLike | Propositions) -> Propositions:
             "extents must have two dimensions, (n_propositions, n_rows). "
             f"Got {array.ndim} dimension(s), shape {array.shape}."
         )
-    return Propositions(np.ascontiguousarray(array))
+    return Extents(np.ascontiguousarray(array))
 
 
 class SearchProblem:
@@ -123,8 +123,8 @@ class SearchProblem:
 
     Parameters
     ----------
-    extents : bool array-like of shape (n_propositions, n_rows), or Propositions
-        Which proposition holds for which row. :class:`~laconic.search.Propositions` made from such
+    extents : bool array-like of shape (n_propositions, n_rows), or Extents
+        Which proposition holds for which row. :class:`~laconic.search.Extents` made from such
         an array can be shared by several problems on the same rows.
     gradients, hessians : array-like of shape (n_rows,)
         First and second derivatives of the loss; hessians must not be negative.
@@ -136,7 +136,7 @@ class SearchProblem:
 
     Attributes
     ----------
-    propositions : Propositions
+    propositions : Extents
         The extents.
     gradients, hessians, coverage : ndarray of shape (n_rows,)
         Weighted statistics, rounded by :func:`exactly_summable`. The coverage of a query is the
@@ -156,7 +156,7 @@ class SearchProblem:
 
     def __init__(
         self,
-        extents: npt.ArrayLike | Propositions,
+        extents: npt.ArrayLike | Extents,
         gradients: npt.ArrayLike,
         hessians: npt.ArrayLike,
         l2_regularization: float = 0.0,

@@ -27,16 +27,16 @@ class Beam {
   public:
     Beam(const Problem& problem, const Limits& limits, const Kernels& kernels)
         : problem_(problem), limits_(limits), kernels_(kernels) {
-        const Propositions& propositions = problem.propositions;
-        const std::size_t n_rows = propositions.n_distinct_rows();
-        rows_.reset(n_rows, propositions.stride(), limits.min_coverage > 0.0);
+        const Extents& extents = problem.extents;
+        const std::size_t n_rows = extents.n_distinct_rows();
+        rows_.reset(n_rows, extents.stride(), limits.min_coverage > 0.0);
         for (std::size_t row = 0; row < n_rows; ++row) {
             rows_.push(problem.rows[row]);
-            for (std::size_t p = 0; p < propositions.stride(); ++p)
-                rows_.plane(p)[row] = propositions.signature(row)[p];
+            for (std::size_t p = 0; p < extents.stride(); ++p)
+                rows_.plane(p)[row] = extents.signature(row)[p];
         }
         for (auto* values : {&gradients_, &hessians_, &coverages_})
-            values->resize(propositions.stride() * word_bits);
+            values->resize(extents.stride() * word_bits);
     }
 
     /// Appends proper, sufficiently covering extensions.
@@ -75,7 +75,7 @@ class Beam {
 };
 
 /// The `width` best extensions with different extents, the best first.
-std::vector<Member> select(const Propositions& propositions, const std::vector<Member>& members,
+std::vector<Member> select(const Extents& extents, const std::vector<Member>& members,
                            std::vector<Extension>& extensions, std::size_t width) {
     // Of equal ones the first.
     const auto is_worse = [](const Extension& a, const Extension& b) {
@@ -89,7 +89,7 @@ std::vector<Member> select(const Propositions& propositions, const std::vector<M
         Member member = members[extension.member];
         member.value = extension.value;
         member.query.push_back(extension.column);
-        member.extent &= propositions.extent(extension.column);
+        member.extent &= extents.extent(extension.column);
         const auto is_same = [&](const Member& other) { return other.extent == member.extent; };
         if (std::none_of(selected.begin(), selected.end(), is_same))
             selected.push_back(std::move(member));
@@ -105,14 +105,14 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
                  std::size_t width, Incumbent& incumbent, Counters& counters,
                  const Interrupt& interrupt) {
     Beam beam(problem, limits, kernels);
-    std::vector<Member> members{{{}, BitSet(problem.propositions.n_distinct_rows(), true), 0.0}};
+    std::vector<Member> members{{{}, BitSet(problem.extents.n_distinct_rows(), true), 0.0}};
     for (std::size_t size = 0; size < limits.max_conditions; ++size) {
         std::vector<Extension> extensions;
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (interrupt.is_requested()) return;
             beam.extend(members[i], i, extensions, counters);
         }
-        members = select(problem.propositions, members, extensions, width);
+        members = select(problem.extents, members, extensions, width);
         if (members.empty() || members.front().value <= incumbent.value()) return;
         for (const Member& member : members) incumbent.offer(member.value, member.query);
     }
@@ -121,7 +121,7 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
 Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     Result result;
     Control control(limits);
-    Incumbent incumbent(problem.propositions);
+    Incumbent incumbent(problem.extents);
     incumbent.offer(problem.value(problem.total()), {});
     const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
     extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,

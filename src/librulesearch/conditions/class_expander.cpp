@@ -16,7 +16,7 @@ namespace {
 
 // Nodes with more rows times columns leave it to each child to be proven in vain, so that several
 // threads can share the work.
-constexpr std::size_t most_examined_at_once = 2'000'000;
+constexpr std::size_t max_examined_at_once = 2'000'000;
 // Children with so few columns are solved without a look for a proof.
 constexpr std::size_t few_columns = 7;
 
@@ -28,11 +28,11 @@ class ClassExpander final : public Expander {
           limits_(limits),
           kernels_(kernels),
           ingredients_(ingredients),
-          has_core_queries_(has_core_queries(limits, problem.propositions.n_columns())),
+          has_core_queries_(has_core_queries(limits, problem.extents.n_columns())),
           needs_coverage_(limits.min_coverage > 0.0),
-          most_leaf_columns_(ingredients.leaves ? Leaves::most_columns : 0),
+          max_leaf_columns_(ingredients.leaves ? Leaves::max_columns : 0),
           leaves_(problem, limits, kernels),
-          survivors_(problem.propositions),
+          survivors_(problem.extents),
           new_keys_(kernels) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune,
@@ -58,8 +58,8 @@ class ClassExpander final : public Expander {
                     Expansion& out);
     void solve_child(const Node& node, std::size_t t, const AugmentationList& augmentations,
                      const Pruning& can_prune, Expansion& out);
-    bool proves(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
-                const Pruning& can_prune, bool is_leaf = false);
+    bool is_proven_below(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
+                         const Pruning& can_prune, bool is_leaf = false);
 
     static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }
     std::uint32_t column_at(std::size_t position) const { return columns_[position]; }
@@ -74,7 +74,7 @@ class ClassExpander final : public Expander {
     const Ingredients ingredients_;
     const bool has_core_queries_;
     const bool needs_coverage_;
-    const std::size_t most_leaf_columns_;
+    const std::size_t max_leaf_columns_;
     Leaves leaves_;
 
     // The node in hand. A *position* is a bit of its rows' keys.
@@ -134,17 +134,15 @@ Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
 /// contains it is looked at, or given up, in its own branch.
 bool ClassExpander::is_redundant(const Node& node) const {
     if (!has_core_queries_ || !ingredients_.canonicity || node.query.empty()) return false;
-    const Propositions& propositions = problem_.propositions;
-    BitSet extent = propositions.extent(node.query.front());
-    for (std::size_t k = 1; k < node.query.size(); ++k)
-        extent &= propositions.extent(node.query[k]);
+    const Extents& extents = problem_.extents;
+    BitSet extent = extents.extent(node.query.front());
+    for (std::size_t k = 1; k < node.query.size(); ++k) extent &= extents.extent(node.query[k]);
     bool is_implied = false;
     node.siblings->excluded.for_each([&](std::size_t column) {
-        is_implied = is_implied || extent.is_subset_of(propositions.extent(column));
+        is_implied = is_implied || extent.is_subset_of(extents.extent(column));
     });
     for (std::size_t i = 0; i + 1 < node.next_sibling && !is_implied; ++i) {
-        is_implied =
-            extent.is_subset_of(propositions.extent(node.siblings->augmentations[i].index));
+        is_implied = extent.is_subset_of(extents.extent(node.siblings->augmentations[i].index));
     }
     return is_implied;
 }
@@ -170,12 +168,12 @@ void ClassExpander::take_rows(const Node& node) {
 
 /// The same without the help of the parent's rows; a position is a column.
 void ClassExpander::take_rows_of_table(const Node& node) {
-    const Propositions& propositions = problem_.propositions;
-    BitSet extent(propositions.n_distinct_rows(), true);
-    for (const std::uint32_t column : node.query) extent &= propositions.extent(column);
-    std::vector<Word> mask(propositions.stride(), 0);
-    columns_.resize(propositions.n_columns());
-    known_bounds_.assign(propositions.n_columns(), 0.0);
+    const Extents& extents = problem_.extents;
+    BitSet extent(extents.n_distinct_rows(), true);
+    for (const std::uint32_t column : node.query) extent &= extents.extent(column);
+    std::vector<Word> mask(extents.stride(), 0);
+    columns_.resize(extents.n_columns());
+    known_bounds_.assign(extents.n_columns(), 0.0);
     const AugmentationList& augmentations = node.siblings->augmentations;
     for (std::size_t column = 0; column < columns_.size(); ++column)
         columns_[column] = static_cast<std::uint32_t>(column);
@@ -185,15 +183,15 @@ void ClassExpander::take_rows_of_table(const Node& node) {
         known_bounds_[column] = augmentations[i].bound;
     }
     const std::size_t n_rows = extent.size();
-    const bool is_root = node.query.empty() && augmentations.size() == propositions.n_columns();
+    const bool is_root = node.query.empty() && augmentations.size() == extents.n_columns();
     // Those of the root are distinct already.
     const bool are_merged = ingredients_.row_classes && !is_root;
     if (are_merged) classes_.reset(n_rows);
     KeyedRows& rows = is_root ? rows_ : other_;
-    rows.reset(n_rows, propositions.stride(), needs_coverage_);
+    rows.reset(n_rows, extents.stride(), needs_coverage_);
     extent.for_each([&](std::size_t row) {
         for (std::size_t p = 0; p < rows.n_planes(); ++p)
-            rows.plane(p)[rows.size()] = propositions.signature(row)[p] & mask[p];
+            rows.plane(p)[rows.size()] = extents.signature(row)[p] & mask[p];
         if (are_merged) {
             classes_.push(problem_.rows[row], rows);
         } else {
@@ -202,7 +200,7 @@ void ClassExpander::take_rows_of_table(const Node& node) {
     });
     if (is_root) return;
     // Only pairs of rows gain from an order.
-    if (rows.size() <= ProofWorkspace::most_paired_rows) {
+    if (rows.size() <= ProofWorkspace::max_paired_rows) {
         orders_.sort_by_key(other_, rows_);
     } else {
         std::swap(other_, rows_);
@@ -265,18 +263,19 @@ bool ClassExpander::select_candidates(const Node& node, const Pruning& can_prune
 /// What a parent with too many rows left undone.
 bool ClassExpander::is_proven(const Pruning& can_prune) {
     // Keys are in descending order, unless candidates have gone; proofs do not depend on it.
-    return ingredients_.tangents && proves(rows_.view(), {nullptr, candidates_.data(), 0},
-                                           {forced_.gradient, forced_.hessian}, can_prune);
+    return ingredients_.tangents && is_proven_below(rows_.view(), {nullptr, candidates_.data(), 0},
+                                                    {forced_.gradient, forced_.hessian}, can_prune);
 }
 
 /// Whether no refinement beats the incumbent, as far as a proof can tell.
-bool ClassExpander::proves(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
-                           const Pruning& can_prune, bool is_leaf) {
-    const bool has_pairs = rows.size <= ProofWorkspace::most_paired_rows && !is_leaf;
+bool ClassExpander::is_proven_below(const RowsView& rows, const ChainsView& chains,
+                                    const ForcedRows& forced, const Pruning& can_prune,
+                                    bool is_leaf) {
+    const bool has_pairs = rows.size <= ProofWorkspace::max_paired_rows && !is_leaf;
     const ProofEffort effort{ingredients_.closure && has_pairs,
                              ingredients_.intersection && !is_leaf};
-    return kernels_.proves(rows, chains, forced, problem_.l2_regularization, can_prune.threshold(),
-                           effort, workspace_.buffers(rows));
+    return kernels_.is_proven_below(rows, chains, forced, problem_.l2_regularization,
+                                    can_prune.threshold(), effort, workspace_.buffers(rows));
 }
 
 /// Sets: sums and bounds of the candidates.
@@ -342,15 +341,15 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
 
 bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                            Expansion& out) {
-    out.counters.equivalence_immediate += survivors_.drop_twins(rows_);
+    out.counters.equivalence_immediate += survivors_.drop_equal_columns(rows_);
     if (survivors_.size() < 2) return true;
     survivors_.sort(ingredients_.reordering);
     AugmentationList augmentations;
     for (const Survivor& survivor : survivors_)
         augmentations.push_back({survivor.column, 0, survivor.bound});
     const std::size_t n_columns = augmentations.size();
-    const bool is_leaf = n_columns <= most_leaf_columns_;
-    const bool is_large = rows_.size() * n_columns > most_examined_at_once && !is_leaf;
+    const bool is_leaf = n_columns <= max_leaf_columns_;
+    const bool is_large = rows_.size() * n_columns > max_examined_at_once && !is_leaf;
     if (!is_large) key_rows();
     if (is_leaf) {
         solve_rest(node, 0, other_, augmentations, can_prune, out);
@@ -405,7 +404,7 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
     suffix_.assign(rows_);
     for (std::size_t t = 0; t + 1 < n_columns; ++t) {
         if (interrupt.is_requested()) return false;
-        if (n_columns - t <= most_leaf_columns_) {
+        if (n_columns - t <= max_leaf_columns_) {
             solve_rest(node, t, suffix_.rows(), augmentations, can_prune, out);
             break;
         }
@@ -413,13 +412,14 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
         std::size_t n_left = 0;
         for (const Word word : suffix_.candidates())
             n_left += static_cast<std::size_t>(std::popcount(word));
-        if (n_left <= std::min(few_columns, most_leaf_columns_)) {
+        if (n_left <= std::min(few_columns, max_leaf_columns_)) {
             solve_child(node, t, augmentations, can_prune, out);
             continue;
         }
-        const bool is_leaf = n_left <= most_leaf_columns_;
-        if (proves(suffix_.free_rows(), survivors_.chains(t / word_bits, suffix_.candidates()),
-                   suffix_.forced(), can_prune, is_leaf)) {
+        const bool is_leaf = n_left <= max_leaf_columns_;
+        if (is_proven_below(suffix_.free_rows(),
+                            survivors_.chains(t / word_bits, suffix_.candidates()),
+                            suffix_.forced(), can_prune, is_leaf)) {
             ++out.counters.bound_immediate;
             out.note_pruned(can_prune.unproven(can_prune.threshold()));
         } else if (is_leaf) {

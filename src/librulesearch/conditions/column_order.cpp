@@ -8,11 +8,11 @@ namespace rulesearch::conditions {
 namespace {
 
 // Shorter chains, on average, cost more than they save.
-constexpr std::size_t least_chain_length = 4;
+constexpr std::size_t min_chain_length = 4;
 
 }  // namespace
 
-std::size_t ColumnOrder::drop_twins(const KeyedRows& rows) {
+std::size_t ColumnOrder::drop_equal_columns(const KeyedRows& rows) {
     const auto sums = [&](std::uint32_t t) {
         return std::tie(survivors_[t].sum_gradients, survivors_[t].sum_hessians);
     };
@@ -21,21 +21,21 @@ std::size_t ColumnOrder::drop_twins(const KeyedRows& rows) {
     std::sort(by_sums_.begin(), by_sums_.end(), [&](std::uint32_t a, std::uint32_t b) {
         return sums(a) != sums(b) ? sums(a) < sums(b) : a < b;
     });
-    twins_.clear();
+    equal_columns_.clear();
     for (std::size_t first = 0, i = 1; i < size(); ++i) {
         if (sums(by_sums_[first]) != sums(by_sums_[i])) first = i;
-        const auto is_twin = [&](std::uint32_t t) {
-            return rows.are_twins(survivors_[t].position, survivors_[by_sums_[i]].position);
+        const auto is_equal = [&](std::uint32_t t) {
+            return rows.are_equal_columns(survivors_[t].position, survivors_[by_sums_[i]].position);
         };
         const auto begin = by_sums_.begin();
         if (std::any_of(begin + static_cast<std::ptrdiff_t>(first),
-                        begin + static_cast<std::ptrdiff_t>(i), is_twin))
-            twins_.push_back(survivors_[by_sums_[i]].position);
+                        begin + static_cast<std::ptrdiff_t>(i), is_equal))
+            equal_columns_.push_back(survivors_[by_sums_[i]].position);
     }
-    if (twins_.empty()) return 0;
-    std::sort(twins_.begin(), twins_.end());
+    if (equal_columns_.empty()) return 0;
+    std::sort(equal_columns_.begin(), equal_columns_.end());
     return std::erase_if(survivors_, [&](const Survivor& survivor) {
-        return std::binary_search(twins_.begin(), twins_.end(), survivor.position);
+        return std::binary_search(equal_columns_.begin(), equal_columns_.end(), survivor.position);
     });
 }
 
@@ -45,18 +45,18 @@ void ColumnOrder::sort(bool is_wanted) {
     const std::size_t n_chains = make_bounds_monotone();
     std::stable_sort(survivors_.begin(), survivors_.end(),
                      [](const Survivor& a, const Survivor& b) { return a.bound < b.bound; });
-    has_chains_ = size() >= least_chain_length * n_chains;
+    has_chains_ = size() >= min_chain_length * n_chains;
     if (has_chains_) link_chains();
 }
 
 /// A column is not worth more than those above it in its chain. Rounding must not hide that, as
 /// chains have to be in order. Returns the number of chains.
 std::size_t ColumnOrder::make_bounds_monotone() {
-    const auto link = [&](const Survivor& survivor) { return propositions_.link(survivor.column); };
+    const auto link = [&](const Survivor& survivor) { return extents_.link(survivor.column); };
     std::stable_sort(
         survivors_.begin(), survivors_.end(),
         [&](const Survivor& a, const Survivor& b) { return link(a).level < link(b).level; });
-    chain_bounds_.assign(propositions_.n_columns(), 0.0);
+    chain_bounds_.assign(extents_.n_columns(), 0.0);
     std::size_t n_chains = 0;
     for (Survivor& survivor : survivors_) {
         double& bound = chain_bounds_[link(survivor).chain];
@@ -69,9 +69,9 @@ std::size_t ColumnOrder::make_bounds_monotone() {
 void ColumnOrder::link_chains() {
     below_.assign(n_words(size()) * word_bits, -1);
     tops_.assign(n_words(size()), ~Word{0});
-    chain_tops_.assign(propositions_.n_columns(), -1);
+    chain_tops_.assign(extents_.n_columns(), -1);
     for (std::size_t t = 0; t < size(); ++t) {
-        std::int32_t& top = chain_tops_[propositions_.link(survivors_[t].column).chain];
+        std::int32_t& top = chain_tops_[extents_.link(survivors_[t].column).chain];
         below_[t] = top;
         if (top >= 0) {
             const auto below = static_cast<std::size_t>(top);

@@ -22,7 +22,7 @@ struct Survivor {
 /// Survivors, weak ones last: they get many candidates, which strong ones are spared.
 class ColumnOrder {
   public:
-    explicit ColumnOrder(const Propositions& propositions) : propositions_(propositions) {}
+    explicit ColumnOrder(const Extents& extents) : extents_(extents) {}
 
     void clear() { survivors_.clear(); }
     void push(const Survivor& survivor) { survivors_.push_back(survivor); }
@@ -35,7 +35,7 @@ class ColumnOrder {
     ///
     /// Exchanging a column for another one with the same rows under this query changes neither the
     /// extent nor the length of a refinement.
-    std::size_t drop_twins(const KeyedRows& rows);
+    std::size_t drop_equal_columns(const KeyedRows& rows);
 
     /// Sorts by bound, ascending, or only forgets the chains of the node before.
     void sort(bool is_wanted);
@@ -48,14 +48,14 @@ class ColumnOrder {
     std::size_t make_bounds_monotone();
     void link_chains();
 
-    const Propositions& propositions_;
+    const Extents& extents_;
     std::vector<Survivor> survivors_;
     bool has_chains_ = false;
     std::vector<std::int32_t> below_;  // by survivor: the next smaller one in its chain, or -1
     std::vector<Word> tops_;           // survivors with none above them
     std::vector<double> chain_bounds_;
     std::vector<std::int32_t> chain_tops_;
-    std::vector<std::uint32_t> by_sums_, twins_;
+    std::vector<std::uint32_t> by_sums_, equal_columns_;
 };
 
 }  // namespace rulesearch::conditions

@@ -88,7 +88,7 @@ class KeyedRows {
     }
 
     /// Whether two columns have the same rows. O(rows), less if they differ.
-    bool are_twins(std::size_t a, std::size_t b) const {
+    bool are_equal_columns(std::size_t a, std::size_t b) const {
         const Word *first = plane(a / word_bits), *second = plane(b / word_bits);
         for (std::size_t i = 0; i < size_; ++i) {
             if (((first[i] >> (a % word_bits)) ^ (second[i] >> (b % word_bits))) & 1) return false;

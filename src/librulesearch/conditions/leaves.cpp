@@ -14,13 +14,12 @@ void Leaves::solve(const std::vector<std::uint32_t>& query, std::span<const std:
     const std::size_t n_found =
         kernels_.find_above(gradients_.data(), hessians_.data(), size, problem_.l2_regularization,
                             can_prune.floor(), found_.data());
-    const std::size_t most_conditions = limits_.max_conditions - query.size();
+    const std::size_t max_conditions = limits_.max_conditions - query.size();
     std::vector<std::uint32_t> best;
     double best_value = 0.0;
     for (std::size_t k = 0; k < n_found; ++k) {
         const std::uint32_t refinement = found_[k];
-        if (refinement == 0 ||
-            static_cast<std::size_t>(std::popcount(refinement)) > most_conditions)
+        if (refinement == 0 || static_cast<std::size_t>(std::popcount(refinement)) > max_conditions)
             continue;
         if (limits_.min_coverage > 0.0 && coverages_[refinement] < limits_.min_coverage) continue;
         const double value = problem_.value(gradients_[refinement], hessians_[refinement]);

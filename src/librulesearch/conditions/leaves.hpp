@@ -17,7 +17,7 @@ namespace rulesearch::conditions {
 class Leaves {
   public:
     // More columns cost more than they save.
-    static constexpr std::size_t most_columns = 9;
+    static constexpr std::size_t max_columns = 9;
 
     Leaves(const Problem& problem, const Limits& limits, const Kernels& kernels)
         : problem_(problem), limits_(limits), kernels_(kernels) {}

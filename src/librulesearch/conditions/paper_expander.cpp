@@ -12,10 +12,10 @@ class PaperExpander final : public Expander {
     PaperExpander(const Problem& problem, const Limits& limits)
         : problem_(problem),
           limits_(limits),
-          has_core_queries_(has_core_queries(limits, problem.propositions.n_columns())),
-          sums_(problem.propositions.n_columns()),
-          bounds_(problem.propositions.n_columns()),
-          running_(problem.propositions.n_columns()) {}
+          has_core_queries_(has_core_queries(limits, problem.extents.n_columns())),
+          sums_(problem.extents.n_columns()),
+          bounds_(problem.extents.n_columns()),
+          running_(problem.extents.n_columns()) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune,
                      const Interrupt& interrupt) override {
@@ -40,11 +40,11 @@ class PaperExpander final : public Expander {
 
     /// Sets: the rows of the query and the columns it implies.
     void collect_rows(const Node& node) {
-        const Propositions& propositions = problem_.propositions;
-        extent_ = BitSet(propositions.n_distinct_rows(), true);
-        for (const std::uint32_t column : node.query) extent_ &= propositions.extent(column);
-        implied_ = BitSet(propositions.n_columns(), true);
-        extent_.for_each([&](std::size_t row) { implied_.intersect(propositions.signature(row)); });
+        const Extents& extents = problem_.extents;
+        extent_ = BitSet(extents.n_distinct_rows(), true);
+        for (const std::uint32_t column : node.query) extent_ &= extents.extent(column);
+        implied_ = BitSet(extents.n_columns(), true);
+        extent_.for_each([&](std::size_t row) { implied_.intersect(extents.signature(row)); });
     }
 
     /// Augmentations that are not pruned by what is already known.
@@ -73,7 +73,7 @@ class PaperExpander final : public Expander {
     /// Sets: sums and bounds of the augmented queries. Returns false if it was interrupted.
     bool evaluate(const AugmentationList& open, const Interrupt& interrupt) {
         constexpr std::size_t patience = 1024;  // rows between two looks at the clock
-        BitSet candidates(problem_.propositions.n_columns());
+        BitSet candidates(problem_.extents.n_columns());
         for (const Augmentation& augmentation : open) {
             candidates.insert(augmentation.index);
             sums_[augmentation.index] = {};
@@ -85,7 +85,7 @@ class PaperExpander final : public Expander {
                 running_[augmentation.index] = RunningBound(problem_.l2_regularization);
             for (const std::uint32_t row : *rows) {
                 if (++n_seen % patience == 0 && interrupt.is_requested()) return false;
-                const Word* signature = problem_.propositions.signature(row);
+                const Word* signature = problem_.extents.signature(row);
                 for (std::size_t w = 0; w < candidates.words().size(); ++w) {
                     for_each_bit(signature[w] & candidates.words()[w], w * word_bits,
                                  [&](std::size_t column) {
@@ -157,12 +157,12 @@ class PaperExpander final : public Expander {
         std::vector<Word> newly_implied(last + 1);
         for (std::size_t w = 0; w <= last; ++w) newly_implied[w] = ~implied_.words()[w];
         newly_implied[last] &= (Word{1} << (augmentation.index % word_bits)) - 1;
-        const BitSet& column = problem_.propositions.extent(augmentation.index);
+        const BitSet& column = problem_.extents.extent(augmentation.index);
         for (std::size_t w = 0; w < extent_.words().size(); ++w) {
             for (Word bits = extent_.words()[w] & column.words()[w]; bits != 0; bits &= bits - 1) {
                 const std::size_t row =
                     w * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
-                const Word* signature = problem_.propositions.signature(row);
+                const Word* signature = problem_.extents.signature(row);
                 Word left = 0;
                 for (std::size_t v = 0; v <= last; ++v) left |= newly_implied[v] &= signature[v];
                 if (left == 0) return augmentation.index;

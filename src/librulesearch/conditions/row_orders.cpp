@@ -59,7 +59,7 @@ void RowOrders::sort_by_key(const KeyedRows& from, KeyedRows& to) {
 
 /// Digit by digit, the last one first, without those that are the same in all keys.
 void RowOrders::sort_descending(std::vector<Key>& keys) {
-    if (keys.size() < least_by_digits) {
+    if (keys.size() < min_by_digits) {
         std::sort(keys.begin(), keys.end(),
                   [](const Key& a, const Key& b) { return a.key > b.key; });
         return;

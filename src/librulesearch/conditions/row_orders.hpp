@@ -27,7 +27,7 @@ class RowOrders {
         std::uint32_t row;
     };
     /// Fewer keys are sorted faster by comparing them.
-    static constexpr std::size_t least_by_digits = 128;
+    static constexpr std::size_t min_by_digits = 128;
 
     void sort_descending(std::vector<Key>& keys);
 

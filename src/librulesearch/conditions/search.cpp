@@ -24,7 +24,7 @@ class Branching : public OptionalHooks<Node> {
           kernels_(kernels),
           beam_width_(beam_width),
           make_expander_(make_expander),
-          is_limited_(!has_core_queries(limits, problem.propositions.n_columns())) {}
+          is_limited_(!has_core_queries(limits, problem.extents.n_columns())) {}
 
     std::unique_ptr<Expander> make_expander() const { return make_expander_(); }
 
@@ -38,7 +38,7 @@ class Branching : public OptionalHooks<Node> {
     /// The true query, with every column as an augmentation that nothing is known about.
     std::vector<Node> roots(double bound, const Incumbent&) const {
         auto siblings = std::make_shared<Siblings>();
-        const std::size_t n_columns = problem_.propositions.n_columns();
+        const std::size_t n_columns = problem_.extents.n_columns();
         siblings->excluded = BitSet(n_columns);
         for (std::uint32_t column = 0; column < n_columns; ++column)
             siblings->augmentations.push_back({column, column, bound});

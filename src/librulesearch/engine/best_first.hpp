@@ -54,7 +54,7 @@ class BestFirst {
           branching_(branching),
           control_(limits),
           workers_(resources.n_workers),
-          incumbent_(problem.propositions),
+          incumbent_(problem.extents),
           open_(resources.memory_limit) {
         for (std::size_t worker = 0; worker < resources.n_workers; ++worker)
             expanders_.push_back(branching.make_expander());

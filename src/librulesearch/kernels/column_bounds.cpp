@@ -6,8 +6,8 @@
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
 namespace {
 
-// Columns are taken in blocks of this many vectors, so that an addition need not wait for the one
-// before it.
+// Columns are gaining_left in blocks of this many vectors, so that an addition need not wait for
+// the one before it.
 constexpr std::size_t n_vectors = width >= 4 ? 16 / width : 4;
 constexpr std::size_t block_size = n_vectors * width;
 static_assert(word_bits % block_size == 0);

@@ -51,7 +51,7 @@ struct ColumnSums {
 };
 
 inline constexpr std::size_t n_slopes = 8;
-/// How far takers may be from a holder.
+/// How far gaining may be from a holder.
 inline constexpr std::size_t n_distances = 3;
 /// Sets of rows are read in chunks of this many words.
 inline constexpr std::size_t chunk_words = 8;
@@ -59,14 +59,14 @@ inline constexpr std::size_t chunk_words = 8;
 /// Buffers of a proof, for as many rows as it is about. A set of rows has a bit for each and whole
 /// chunks.
 struct ProofBuffers {
-    double* takers;     // n_slopes numbers a row, as are
-    double* holders;    // what is left of prices
-    Word* columns;      // a set for each column
-    Word* taker_set;    // one set, as are
-    Word* holder_set;   // those of which something is left
-    Word* near_takers;  // n_distances sets
-    Word* tight_keys;   // a plane of as many rows for each plane
-    Word* frontier;     // a word for each plane
+    double* gaining;     // n_slopes numbers a row, as are
+    double* costing;     // what is left of prices
+    Word* columns;       // a set for each column
+    Word* gaining_set;   // one set, as are
+    Word* costing_set;   // those of which something is left
+    Word* near_gaining;  // n_distances sets
+    Word* tight_keys;    // a plane of as many rows for each plane
+    Word* frontier;      // a word for each plane
 };
 
 /// Which arguments a proof uses.
@@ -88,9 +88,9 @@ struct Kernels {
 
     /// Whether no refinement is worth more than `value`, as far as it can tell (see
     /// tangent_proof.cpp). Keys are different and in descending order, the last plane counts most.
-    bool (*proves)(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
-                   double l2_regularization, double value, const ProofEffort& effort,
-                   const ProofBuffers& buffers);
+    bool (*is_proven_below)(const RowsView& rows, const ChainsView& chains,
+                            const ForcedRows& forced, double l2_regularization, double value,
+                            const ProofEffort& effort, const ProofBuffers& buffers);
 
     /// Turns 64 rows of 64 bits into columns: bit i of word j becomes bit j of word i.
     void (*transpose)(Word* block);

@@ -12,20 +12,20 @@ namespace rulesearch {
 class ProofWorkspace {
   public:
     /// With more rows, pairs of them would take too much time and memory: such proofs do without.
-    static constexpr std::size_t most_paired_rows = 1 << 15;
+    static constexpr std::size_t max_paired_rows = 1 << 15;
 
     /// Buffers for a proof about the given rows; none if it does without.
     ProofBuffers buffers(const RowsView& rows) {
-        if (rows.size > most_paired_rows) return {};
+        if (rows.size > max_paired_rows) return {};
         const std::size_t set_size = n_words(rows.size) + chunk_words;
-        for (auto* numbers : {&takers_, &holders_}) grow(*numbers, rows.size * n_slopes);
+        for (auto* numbers : {&gaining_, &costing_}) grow(*numbers, rows.size * n_slopes);
         grow(columns_, set_size * rows.n_planes * word_bits);
-        for (auto* set : {&taker_set_, &holder_set_}) grow(*set, set_size);
-        grow(near_takers_, n_distances * set_size);
+        for (auto* set : {&gaining_set_, &costing_set_}) grow(*set, set_size);
+        grow(near_gaining_, n_distances * set_size);
         grow(tight_keys_, rows.size * rows.n_planes);
         grow(frontier_, rows.n_planes);
-        return {takers_.data(),     holders_.data(),     columns_.data(),    taker_set_.data(),
-                holder_set_.data(), near_takers_.data(), tight_keys_.data(), frontier_.data()};
+        return {gaining_.data(),     costing_.data(),      columns_.data(),    gaining_set_.data(),
+                costing_set_.data(), near_gaining_.data(), tight_keys_.data(), frontier_.data()};
     }
 
   private:
@@ -34,8 +34,8 @@ class ProofWorkspace {
         if (values.size() < size) values.resize(size);
     }
 
-    std::vector<double> takers_, holders_;
-    std::vector<Word> columns_, taker_set_, holder_set_, near_takers_, tight_keys_, frontier_;
+    std::vector<double> gaining_, costing_;
+    std::vector<Word> columns_, gaining_set_, costing_set_, near_gaining_, tight_keys_, frontier_;
 };
 
 }  // namespace rulesearch

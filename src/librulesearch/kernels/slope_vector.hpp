@@ -8,28 +8,28 @@ namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
 namespace {
 
 /// One number per slope.
-struct Lanes {
+struct SlopeVector {
     static constexpr std::size_t n_vectors = n_slopes / width;
     Vector v[n_vectors];
 
-    static Lanes all(double x) {
-        Lanes lanes;
+    static SlopeVector all(double x) {
+        SlopeVector lanes;
         for (Vector& part : lanes.v) part = splat(x);
         return lanes;
     }
-    static Lanes from(const double* numbers) {
-        Lanes lanes;
+    static SlopeVector from(const double* numbers) {
+        SlopeVector lanes;
         for (std::size_t i = 0; i < n_vectors; ++i) lanes.v[i] = load(numbers + i * width);
         return lanes;
     }
     void to(double* numbers) const {
         for (std::size_t i = 0; i < n_vectors; ++i) store(numbers + i * width, v[i]);
     }
-    Lanes& operator+=(const Lanes& other) {
+    SlopeVector& operator+=(const SlopeVector& other) {
         for (std::size_t i = 0; i < n_vectors; ++i) v[i] += other.v[i];
         return *this;
     }
-    Lanes& operator-=(const Lanes& other) {
+    SlopeVector& operator-=(const SlopeVector& other) {
         for (std::size_t i = 0; i < n_vectors; ++i) v[i] -= other.v[i];
         return *this;
     }
@@ -40,25 +40,27 @@ struct Lanes {
     }
 };
 
-inline Lanes smaller(const Lanes& a, const Lanes& b) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = smaller(a.v[i], b.v[i]);
+inline SlopeVector smaller(const SlopeVector& a, const SlopeVector& b) {
+    SlopeVector lanes;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) lanes.v[i] = smaller(a.v[i], b.v[i]);
     return lanes;
 }
-inline Lanes negative(const Lanes& a) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = splat(0.0) - a.v[i];
+inline SlopeVector negative(const SlopeVector& a) {
+    SlopeVector lanes;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) lanes.v[i] = splat(0.0) - a.v[i];
     return lanes;
 }
-inline Lanes positive_part(const Lanes& a) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = larger(a.v[i], splat(0.0));
+inline SlopeVector positive_part(const SlopeVector& a) {
+    SlopeVector lanes;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
+        lanes.v[i] = larger(a.v[i], splat(0.0));
     return lanes;
 }
 /// a - b * c.
-inline Lanes reduced(double a, const Lanes& b, double c) {
-    Lanes lanes;
-    for (std::size_t i = 0; i < Lanes::n_vectors; ++i) lanes.v[i] = splat(a) - b.v[i] * splat(c);
+inline SlopeVector reduced(double a, const SlopeVector& b, double c) {
+    SlopeVector lanes;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
+        lanes.v[i] = splat(a) - b.v[i] * splat(c);
     return lanes;
 }
 

@@ -29,7 +29,7 @@ namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
 namespace {
 
 // Beyond this much work, a few milliseconds, a proof costs more than the node it saves.
-constexpr std::size_t most_work = 1'000'000;
+constexpr std::size_t max_work = 1'000'000;
 
 inline double smaller_of(double a, double b) { return a < b ? a : b; }
 inline double larger_of(double a, double b) { return a > b ? a : b; }
@@ -126,14 +126,14 @@ class SignedProof {
     /// To be called after the grid did not do.
     bool holds_by_pairs(const ProofEffort& effort) {
         if (!effort.closure || is_hopeless_ || !can_hold()) return false;
-        choose_least_price();
+        choose_min_price();
         return holds_by_closure() || (effort.intersection && holds_by_intersection());
     }
 
   private:
     double gain(std::size_t row) const { return 2.0 * sign_ * rows_.gradients[row]; }
-    Lanes prices(std::size_t row) const {
-        return reduced(gain(row), Lanes::from(slopes_), rows_.hessians[row]);
+    SlopeVector prices(std::size_t row) const {
+        return reduced(gain(row), SlopeVector::from(slopes_), rows_.hessians[row]);
     }
 
     /// Sets: the slopes and an upper bound of psi at each. Rows are added in four turns, so that an
@@ -149,8 +149,8 @@ class SignedProof {
         }
 
         constexpr std::size_t n_turns = 4;
-        Lanes sums[n_turns];
-        for (Lanes& sum : sums) sum = Lanes::all(0.0);
+        SlopeVector sums[n_turns];
+        for (SlopeVector& sum : sums) sum = SlopeVector::all(0.0);
         std::size_t i = 0;
         for (; i + n_turns <= rows_.size; i += n_turns) {
             for (std::size_t turn = 0; turn < n_turns; ++turn)
@@ -184,7 +184,7 @@ class SignedProof {
         }
         return holds;
     }
-    bool is_below(const Lanes& psi) const {
+    bool is_below(const SlopeVector& psi) const {
         double numbers[n_slopes];
         psi.to(numbers);
         std::size_t first = 0, last = 0;
@@ -195,27 +195,27 @@ class SignedProof {
     bool can_hold() const {
         double best[n_slopes];
         for (std::size_t j = 0; j < n_slopes; ++j) {
-            const double held = taken_[j] - (2.0 * total_gain_ - slopes_[j] * total_cost_);
-            best[j] = psi_[j] - smaller_of(taken_[j], held);
+            const double costing_left = taken_[j] - (2.0 * total_gain_ - slopes_[j] * total_cost_);
+            best[j] = psi_[j] - smaller_of(taken_[j], costing_left);
         }
-        return is_below(Lanes::from(best));
+        return is_below(SlopeVector::from(best));
     }
 
     /// Setting off small prices takes as long as setting off large ones. The shares were found by
     /// trying: more nodes, less time. Sets: the least price worth the effort.
-    void choose_least_price() {
+    void choose_min_price() {
         const double share = rows_.size < 512 ? 0.3 : 0.6;
         const double slope = slopes_[n_slopes / 2];
         std::size_t n_positive = 0;
         for (std::size_t i = 0; i < rows_.size; ++i)
             n_positive += gain(i) - slope * rows_.hessians[i] > 0.0;
-        least_ =
+        min_price_ =
             n_positive == 0 ? 0.0 : share * taken_[n_slopes / 2] / static_cast<double>(n_positive);
     }
 
     std::size_t n_chunks() const { return key_columns_.n_chunks(); }
-    double* taken(std::size_t row) const { return buffers_.takers + row * n_slopes; }
-    double* held(std::size_t row) const { return buffers_.holders + row * n_slopes; }
+    double* gaining_left(std::size_t row) const { return buffers_.gaining + row * n_slopes; }
+    double* costing_left(std::size_t row) const { return buffers_.costing + row * n_slopes; }
 
     static void insert(Word* set, std::size_t row) {
         set[row / word_bits] |= Word{1} << (row % word_bits);
@@ -240,45 +240,45 @@ class SignedProof {
     /// Rows in order, which is descending order of their keys: only rows before a taker can contain
     /// its key.
     bool holds_by_closure() {
-        constexpr std::size_t patience = 16;  // takers between two tests
+        constexpr std::size_t patience = 16;  // gaining between two tests
         key_columns_.make();
         for (std::size_t b = 0; b < n_chunks() * width; ++b)
-            buffers_.taker_set[b] = buffers_.holder_set[b] = 0;
+            buffers_.gaining_set[b] = buffers_.costing_set[b] = 0;
         work_ = 0;
-        Lanes psi = Lanes::from(psi_);
+        SlopeVector psi = SlopeVector::from(psi_);
         std::size_t n_seen = 0;
         for (std::size_t i = 0; i < rows_.size; ++i) {
             // Prices fall with the slope: the ends of the grid tell their signs.
             const double gain = this->gain(i), hessian = rows_.hessians[i];
-            if (gain - slopes_[0] * hessian > least_) {
-                const Lanes before = positive_part(prices(i));
-                const Lanes left = set_off_against_supersets(i, before);
-                Lanes gone = before;
+            if (gain - slopes_[0] * hessian > min_price_) {
+                const SlopeVector before = positive_part(prices(i));
+                const SlopeVector left = set_off_against_supersets(i, before);
+                SlopeVector gone = before;
                 gone -= left;
                 psi -= gone;
                 if (left.has_positive()) {
-                    left.to(taken(i));
-                    insert(buffers_.taker_set, i);
+                    left.to(gaining_left(i));
+                    insert(buffers_.gaining_set, i);
                 }
                 if (++n_seen % patience == 0) {
                     if (is_below(psi)) return true;
-                    if (work_ > most_work) return false;
+                    if (work_ > max_work) return false;
                 }
             }
-            if (slopes_[n_slopes - 1] * hessian - gain > least_) {
-                positive_part(negative(prices(i))).to(held(i));
-                insert(buffers_.holder_set, i);
+            if (slopes_[n_slopes - 1] * hessian - gain > min_price_) {
+                positive_part(negative(prices(i))).to(costing_left(i));
+                insert(buffers_.costing_set, i);
             }
         }
         psi.to(psi_);
         return is_below(psi);
     }
 
-    /// What is left of a taker's prices after the holders whose keys contain its own.
-    Lanes set_off_against_supersets(std::size_t row, Lanes left) {
+    /// What is left of a taker's prices after the costing whose keys contain its own.
+    SlopeVector set_off_against_supersets(std::size_t row, SlopeVector left) {
         const std::size_t last_chunk = row / chunk_size;
         for (std::size_t chunk = 0; chunk <= last_chunk; ++chunk) {
-            WordVector supersets = load(buffers_.holder_set + chunk * width);
+            WordVector supersets = load(buffers_.costing_set + chunk * width);
             if (!any(supersets != WordVector{})) continue;
             const Word* columns = key_columns_.of_chunk(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
@@ -286,12 +286,12 @@ class SignedProof {
                     supersets &= load(columns + lowest_bit(bits) * width);
             }
             const bool is_left = for_each_row(chunk, supersets, [&](std::size_t n) {
-                Lanes other = Lanes::from(held(n));
-                const Lanes amount = smaller(left, other);
+                SlopeVector other = SlopeVector::from(costing_left(n));
+                const SlopeVector amount = smaller(left, other);
                 left -= amount;
                 other -= amount;
-                other.to(held(n));
-                if (!other.has_positive()) remove(buffers_.holder_set, n);
+                other.to(costing_left(n));
+                if (!other.has_positive()) remove(buffers_.costing_set, n);
                 ++work_;
                 return left.has_positive();
             });
@@ -302,11 +302,11 @@ class SignedProof {
     }
 
     /// What is left of all rows in a set.
-    Lanes sum(const Word* set, const double* numbers) const {
-        Lanes sum = Lanes::all(0.0);
+    SlopeVector sum(const Word* set, const double* numbers) const {
+        SlopeVector sum = SlopeVector::all(0.0);
         for (std::size_t b = 0; b < n_chunks() * width; ++b) {
             for (Word bits = set[b]; bits != 0; bits &= bits - 1)
-                sum += Lanes::from(numbers + (b * word_bits + lowest_bit(bits)) * n_slopes);
+                sum += SlopeVector::from(numbers + (b * word_bits + lowest_bit(bits)) * n_slopes);
         }
         return sum;
     }
@@ -314,61 +314,61 @@ class SignedProof {
     /// Even if half of what is left of all positive prices were set off, as far as negative ones
     /// last.
     bool is_out_of_reach() const {
-        double taken[n_slopes], held[n_slopes], best[n_slopes];
-        sum(buffers_.taker_set, buffers_.takers).to(taken);
-        sum(buffers_.holder_set, buffers_.holders).to(held);
+        double gaining_left[n_slopes], costing_left[n_slopes], best[n_slopes];
+        sum(buffers_.gaining_set, buffers_.gaining).to(gaining_left);
+        sum(buffers_.costing_set, buffers_.costing).to(costing_left);
         for (std::size_t j = 0; j < n_slopes; ++j)
-            best[j] = psi_[j] - smaller_of(0.5 * taken[j], held[j]);
-        return !is_below(Lanes::from(best));
+            best[j] = psi_[j] - smaller_of(0.5 * gaining_left[j], costing_left[j]);
+        return !is_below(SlopeVector::from(best));
     }
 
     /// Holders with much left first.
     bool holds_by_intersection() {
         if (is_out_of_reach()) return false;
         double all[n_slopes];
-        sum(buffers_.holder_set, buffers_.holders).to(all);
-        std::size_t n_holders = 0;
+        sum(buffers_.costing_set, buffers_.costing).to(all);
+        std::size_t n_costing = 0;
         for (std::size_t b = 0; b < n_chunks() * width; ++b)
-            n_holders += static_cast<std::size_t>(count_bits(buffers_.holder_set[b]));
-        const double average = all[n_slopes - 1] / static_cast<double>(n_holders + 1);
-        constexpr std::size_t patience = 4;  // holders between two tests
+            n_costing += static_cast<std::size_t>(count_bits(buffers_.costing_set[b]));
+        const double average = all[n_slopes - 1] / static_cast<double>(n_costing + 1);
+        constexpr std::size_t patience = 4;  // costing between two tests
         std::size_t n_tried = 0;
         for (const bool is_first_round : {true, false}) {
             for (std::size_t b = 0; b < n_chunks() * width; ++b) {
-                for (Word bits = buffers_.holder_set[b]; bits != 0; bits &= bits - 1) {
+                for (Word bits = buffers_.costing_set[b]; bits != 0; bits &= bits - 1) {
                     const std::size_t n = b * word_bits + lowest_bit(bits);
-                    if ((held(n)[n_slopes - 1] >= average) != is_first_round) continue;
-                    if (work_ > most_work) return false;
+                    if ((costing_left(n)[n_slopes - 1] >= average) != is_first_round) continue;
+                    if (work_ > max_work) return false;
                     set_off_pairs(n);
                     if (++n_tried % patience != 0) continue;
-                    if (is_below(Lanes::from(psi_))) return true;
+                    if (is_below(SlopeVector::from(psi_))) return true;
                     if (n_tried % (4 * patience) == 0 && is_out_of_reach()) return false;
                 }
             }
         }
-        return is_below(Lanes::from(psi_));
+        return is_below(SlopeVector::from(psi_));
     }
 
-    /// Sets off pairs of takers against one holder, beginning with the takers that are closest to
+    /// Sets off pairs of gaining against one holder, beginning with the gaining that are closest to
     /// being inside the holder: they have most partners.
     void set_off_pairs(std::size_t holder) {
         find_frontier(holder);
-        find_near_takers();
-        Lanes left = Lanes::from(held(holder));
-        Lanes psi = Lanes::from(psi_);
+        find_near_gaining();
+        SlopeVector left = SlopeVector::from(costing_left(holder));
+        SlopeVector psi = SlopeVector::from(psi_);
         constexpr int n_tries = 8;
         int n_tried = 0;
         bool goes_on = true;
         for (std::size_t distance = 0; distance < n_distances && goes_on; ++distance) {
-            const Word* takers = buffers_.near_takers + distance * n_chunks() * width;
+            const Word* gaining = buffers_.near_gaining + distance * n_chunks() * width;
             for (std::size_t chunk = 0; chunk < n_chunks() && goes_on; ++chunk) {
-                goes_on = for_each_row(chunk, load(takers + chunk * width), [&](std::size_t i) {
+                goes_on = for_each_row(chunk, load(gaining + chunk * width), [&](std::size_t i) {
                     return set_off_with_partners(i, left, psi) && ++n_tried < n_tries;
                 });
             }
         }
-        left.to(held(holder));
-        if (!left.has_positive()) remove(buffers_.holder_set, holder);
+        left.to(costing_left(holder));
+        if (!left.has_positive()) remove(buffers_.costing_set, holder);
         psi.to(psi_);
     }
 
@@ -386,16 +386,16 @@ class SignedProof {
         }
     }
 
-    /// Sets: takers in one, two and three columns of the frontier. Counts in binary, for all rows
+    /// Sets: gaining in one, two and three columns of the frontier. Counts in binary, for all rows
     /// of a chunk at once.
-    void find_near_takers() {
+    void find_near_gaining() {
         for (std::size_t chunk = 0; chunk < n_chunks(); ++chunk) {
-            const WordVector takers = load(buffers_.taker_set + chunk * width);
-            Word* to = buffers_.near_takers + chunk * width;
-            WordVector ones{}, twos{}, more = ~takers;
-            if (!any(takers != WordVector{})) {
+            const WordVector gaining = load(buffers_.gaining_set + chunk * width);
+            Word* to = buffers_.near_gaining + chunk * width;
+            WordVector ones{}, twos{}, more = ~gaining;
+            if (!any(gaining != WordVector{})) {
                 for (std::size_t k = 0; k < n_distances; ++k)
-                    store(to + k * n_chunks() * width, takers);
+                    store(to + k * n_chunks() * width, gaining);
                 continue;
             }
             const Word* columns = key_columns_.of_chunk(chunk);
@@ -416,13 +416,13 @@ class SignedProof {
     }
 
     /// Returns whether there was any partner, and some of the holder is left.
-    bool set_off_with_partners(std::size_t taker, Lanes& holder_left, Lanes& psi) {
-        Lanes left = Lanes::from(taken(taker));
+    bool set_off_with_partners(std::size_t taker, SlopeVector& costing_row_left, SlopeVector& psi) {
+        SlopeVector left = SlopeVector::from(gaining_left(taker));
         bool has_partner = false, is_left = true;
         for (std::size_t chunk = 0; chunk < n_chunks() && is_left; ++chunk) {
             // Partners are in none of the columns that keep it from being inside the holder. If
             // they are in one of them, they are in the one of the frontier.
-            WordVector partners = load(buffers_.taker_set + chunk * width);
+            WordVector partners = load(buffers_.gaining_set + chunk * width);
             if (!any(partners != WordVector{})) continue;
             const Word* columns = key_columns_.of_chunk(chunk);
             for (std::size_t p = 0; p < rows_.n_planes; ++p, columns += word_bits * width) {
@@ -431,24 +431,24 @@ class SignedProof {
                     partners &= ~load(columns + lowest_bit(bits) * width);
             }
             is_left = for_each_row(chunk, partners, [&](std::size_t i) {
-                Lanes other = Lanes::from(taken(i));
-                const Lanes amount = smaller(smaller(left, other), holder_left);
+                SlopeVector other = SlopeVector::from(gaining_left(i));
+                const SlopeVector amount = smaller(smaller(left, other), costing_row_left);
                 ++work_;
                 if (amount.has_positive()) {
                     has_partner = true;
                     left -= amount;
-                    holder_left -= amount;
+                    costing_row_left -= amount;
                     psi -= amount;
                     other -= amount;
-                    other.to(taken(i));
-                    if (!other.has_positive()) remove(buffers_.taker_set, i);
+                    other.to(gaining_left(i));
+                    if (!other.has_positive()) remove(buffers_.gaining_set, i);
                 }
-                return smaller(left, holder_left).has_positive();
+                return smaller(left, costing_row_left).has_positive();
             });
         }
-        left.to(taken(taker));
-        if (!left.has_positive()) remove(buffers_.taker_set, taker);
-        return has_partner && holder_left.has_positive();
+        left.to(gaining_left(taker));
+        if (!left.has_positive()) remove(buffers_.gaining_set, taker);
+        return has_partner && costing_row_left.has_positive();
     }
 
     static constexpr std::size_t chunk_size = KeyColumns::chunk_size;
@@ -460,7 +460,7 @@ class SignedProof {
     const double sign_;
     const double forced_gain_, forced_cost_, free_gain_, total_gain_, total_cost_, steepest_;
     double value_ = 0.0;
-    double least_ = 0.0;
+    double min_price_ = 0.0;
     bool is_hopeless_ = false;
     double slopes_[n_slopes], inverse_steps_[n_slopes], taken_[n_slopes], psi_[n_slopes];
     std::size_t work_ = 0;
@@ -468,9 +468,9 @@ class SignedProof {
 
 }  // namespace
 
-bool proves(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
-            double l2_regularization, double value, const ProofEffort& effort,
-            const ProofBuffers& buffers) {
+bool is_proven_below(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
+                     double l2_regularization, double value, const ProofEffort& effort,
+                     const ProofBuffers& buffers) {
     if (!(value > 0.0)) return false;
     const Totals totals = totals_of(rows);
     KeyColumns columns(rows, chains, buffers);

@@ -9,11 +9,11 @@ namespace {
 
 // Rounding copies of a row instead of their sum costs a bit of precision for every factor of two in
 // the weights, which ten bits can afford.
-constexpr double most_copies = 1024.0;
+constexpr double max_copies = 1024.0;
 
 bool are_copies(const double* weights, std::size_t count) {
     return std::all_of(weights, weights + count, [](double weight) {
-        return weight <= most_copies && weight == std::floor(weight);
+        return weight <= max_copies && weight == std::floor(weight);
     });
 }
 

@@ -102,86 +102,85 @@ class SignatureNumbers {
 
 }  // namespace
 
-void PropositionsBuilder::add(const std::uint8_t* covered) {
+void ExtentsBuilder::add(const std::uint8_t* covered) {
     Words extent = pack(covered, n_rows());
-    std::vector<std::ptrdiff_t>& column_index = propositions_.column_index_;
+    std::vector<std::ptrdiff_t>& column_index = extents_.column_index_;
     if (std::all_of(extent.begin(), extent.end(), [](Word word) { return word == 0; })) {
-        column_index.push_back(Propositions::never);
+        column_index.push_back(Extents::never);
         return;
     }
     if (BitSet(n_rows(), true).words() == extent) {
-        column_index.push_back(Propositions::always);
+        column_index.push_back(Extents::always);
         return;
     }
     const std::size_t hash = hash_words(extent.data(), extent.size());
     const auto [first, last] = columns_by_hash_.equal_range(hash);
-    const auto twin = std::find_if(
-        first, last, [&](const auto& entry) { return extents_[entry.second] == extent; });
-    if (twin != last) {
-        column_index.push_back(static_cast<std::ptrdiff_t>(twin->second));
+    const auto same = std::find_if(
+        first, last, [&](const auto& entry) { return column_words_[entry.second] == extent; });
+    if (same != last) {
+        column_index.push_back(static_cast<std::ptrdiff_t>(same->second));
         return;
     }
-    columns_by_hash_.emplace(hash, extents_.size());
-    propositions_.proposition_index_.push_back(column_index.size());
-    column_index.push_back(static_cast<std::ptrdiff_t>(extents_.size()));
-    extents_.push_back(std::move(extent));
+    columns_by_hash_.emplace(hash, column_words_.size());
+    extents_.proposition_index_.push_back(column_index.size());
+    column_index.push_back(static_cast<std::ptrdiff_t>(column_words_.size()));
+    column_words_.push_back(std::move(extent));
 }
 
-Propositions PropositionsBuilder::build() {
+Extents ExtentsBuilder::build() {
     find_distinct_rows();
-    if (propositions_.n_distinct_rows_ == n_rows()) {
-        for (Words& extent : extents_) propositions_.columns_.emplace_back(std::move(extent));
+    if (extents_.n_distinct_rows_ == n_rows()) {
+        for (Words& extent : column_words_) extents_.columns_.emplace_back(std::move(extent));
     } else {
-        const std::size_t n_columns = extents_.size();
-        extents_ = std::vector<Words>();  // before the same is made for distinct rows
-        propositions_.signatures_.shrink_to_fit();
-        propositions_.columns_ = distinct_extents(n_columns);
+        const std::size_t n_columns = column_words_.size();
+        column_words_ = std::vector<Words>();  // before the same is made for distinct rows
+        extents_.signatures_.shrink_to_fit();
+        extents_.columns_ = distinct_extents(n_columns);
     }
     find_chains();
-    Propositions result = std::move(propositions_);
-    *this = PropositionsBuilder(0);
+    Extents result = std::move(extents_);
+    *this = ExtentsBuilder(0);
     return result;
 }
 
-void PropositionsBuilder::find_distinct_rows() {
-    const std::size_t stride = n_words(extents_.size());
+void ExtentsBuilder::find_distinct_rows() {
+    const std::size_t stride = n_words(column_words_.size());
     // Enough for distinct rows only: what is not written to takes no memory.
-    propositions_.signatures_.reserve(n_rows() * stride);
-    SignatureNumbers numbers(propositions_.signatures_, stride);
+    extents_.signatures_.reserve(n_rows() * stride);
+    SignatureNumbers numbers(extents_.signatures_, stride);
     std::vector<Word> block(word_bits * stride);  // signatures of as many rows as a word has bits
     BitBlock square;
     for (std::size_t begin = 0; begin < n_rows(); begin += word_bits) {
         for (std::size_t w = 0; w < stride; ++w) {
-            const std::size_t n_columns = std::min(word_bits, extents_.size() - w * word_bits);
+            const std::size_t n_columns = std::min(word_bits, column_words_.size() - w * word_bits);
             square.fill(0);
             for (std::size_t i = 0; i < n_columns; ++i) {
-                square[i] = extents_[w * word_bits + i][begin / word_bits];
+                square[i] = column_words_[w * word_bits + i][begin / word_bits];
             }
             transpose(square);
             for (std::size_t i = 0; i < word_bits; ++i) block[i * stride + w] = square[i];
         }
         const std::size_t end = std::min(begin + word_bits, n_rows());
         for (std::size_t row = begin; row < end; ++row) {
-            propositions_.distinct_row_[row] =
-                numbers.number(block.data() + (row - begin) * stride);
+            extents_.distinct_row_[row] = numbers.number(block.data() + (row - begin) * stride);
         }
     }
-    propositions_.n_distinct_rows_ = numbers.size();
+    extents_.n_distinct_rows_ = numbers.size();
 }
 
 /// From small to large, each column goes on top of a chain with a top inside it: the nearest one
 /// within a few propositions, which is the previous threshold of the same feature. Then whole
 /// chains go on top of others, where that is possible.
-void PropositionsBuilder::find_chains() {
-    const std::vector<BitSet>& columns = propositions_.columns_;
+void ExtentsBuilder::find_chains() {
+    const std::vector<BitSet>& columns = extents_.columns_;
     std::vector<std::size_t> sizes, order(columns.size());
     for (const BitSet& column : columns) sizes.push_back(column.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] < sizes[b]; });
     const auto distance = [&](std::size_t a, std::size_t b) {
-        const std::size_t i = propositions_.proposition_index_[a];
-        const std::size_t j = propositions_.proposition_index_[b];
+        const std::size_t i = extents_.proposition_index_[a];
+        const std::size_t j = extents_.proposition_index_[b];
         return i < j ? j - i : i - j;
     };
     std::vector<std::vector<std::size_t>> runs;
@@ -198,7 +197,7 @@ void PropositionsBuilder::find_chains() {
         runs[best].push_back(column);
     }
     // Runs come in ascending order of their smallest columns.
-    propositions_.links_.resize(columns.size());
+    extents_.links_.resize(columns.size());
     std::vector<std::size_t> tops;  // by chain
     for (const std::vector<std::size_t>& run : runs) {
         std::size_t best = tops.size();
@@ -206,17 +205,17 @@ void PropositionsBuilder::find_chains() {
             const bool is_larger = best == tops.size() || sizes[tops[chain]] > sizes[tops[best]];
             if (is_larger && columns[tops[chain]].is_subset_of(columns[run.front()])) best = chain;
         }
-        std::uint32_t level = best == tops.size() ? 0 : propositions_.links_[tops[best]].level + 1;
+        std::uint32_t level = best == tops.size() ? 0 : extents_.links_[tops[best]].level + 1;
         if (best == tops.size()) tops.emplace_back();
         for (const std::size_t column : run)
-            propositions_.links_[column] = {static_cast<std::uint32_t>(best), level++};
+            extents_.links_[column] = {static_cast<std::uint32_t>(best), level++};
         tops[best] = run.back();
     }
-    propositions_.n_chains_ = tops.size();
+    extents_.n_chains_ = tops.size();
 }
 
-std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns) const {
-    const std::size_t n_distinct_rows = propositions_.n_distinct_rows_;
+std::vector<BitSet> ExtentsBuilder::distinct_extents(std::size_t n_columns) const {
+    const std::size_t n_distinct_rows = extents_.n_distinct_rows_;
     const std::size_t stride = n_words(n_columns);
     std::vector<Words> extents(n_columns, Words(n_words(n_distinct_rows)));
     BitBlock square;
@@ -225,7 +224,7 @@ std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns)
         for (std::size_t w = 0; w < stride; ++w) {
             square.fill(0);
             for (std::size_t i = 0; i < n_block; ++i) {
-                square[i] = propositions_.signatures_[(begin + i) * stride + w];
+                square[i] = extents_.signatures_[(begin + i) * stride + w];
             }
             transpose(square);
             const std::size_t n_in_word = std::min(word_bits, n_columns - w * word_bits);
@@ -237,7 +236,7 @@ std::vector<BitSet> PropositionsBuilder::distinct_extents(std::size_t n_columns)
     return {std::make_move_iterator(extents.begin()), std::make_move_iterator(extents.end())};
 }
 
-void Propositions::covered(const std::vector<std::size_t>& query, bool* rows) const {
+void Extents::covered(const std::vector<std::size_t>& query, bool* rows) const {
     BitSet extent(n_distinct_rows_, true);
     for (const std::size_t p : query) {
         const std::ptrdiff_t column = column_index_.at(p);

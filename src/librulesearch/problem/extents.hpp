@@ -10,14 +10,14 @@
 
 namespace rulesearch {
 
-/// Immutable view of a 0/1 table from two sides. Made by `PropositionsBuilder`.
+/// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
 ///
 /// Rows that agree on every proposition can never be told apart by a query, so they are kept once
 /// (*distinct rows*, numbered by first appearance). Of propositions with equal extents only the
 /// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
 /// in ascending order of their proposition index. Everything below the bindings speaks of distinct
 /// rows and columns; `proposition_index` leads back.
-class Propositions {
+class Extents {
   public:
     std::size_t n_propositions() const { return column_index_.size(); }
     std::size_t n_rows() const { return distinct_row_.size(); }
@@ -47,12 +47,12 @@ class Propositions {
     std::size_t n_chains() const { return n_chains_; }
 
   private:
-    friend class PropositionsBuilder;
+    friend class ExtentsBuilder;
 
     static constexpr std::ptrdiff_t always = -1;
     static constexpr std::ptrdiff_t never = -2;
 
-    Propositions() = default;
+    Extents() = default;
 
     std::size_t n_distinct_rows_ = 0;
     std::vector<std::uint32_t> distinct_row_;
@@ -66,15 +66,15 @@ class Propositions {
 
 /// Takes the extents of propositions one after the other and keeps a bit per row and column, so
 /// that the whole table of truth values never has to exist.
-class PropositionsBuilder {
+class ExtentsBuilder {
   public:
-    explicit PropositionsBuilder(std::size_t n_rows) { propositions_.distinct_row_.resize(n_rows); }
+    explicit ExtentsBuilder(std::size_t n_rows) { extents_.distinct_row_.resize(n_rows); }
 
-    std::size_t n_rows() const { return propositions_.distinct_row_.size(); }
+    std::size_t n_rows() const { return extents_.distinct_row_.size(); }
     /// Adds the next proposition, given a truth value per row; any byte but 0 is true. O(n_rows).
     void add(const std::uint8_t* covered);
     /// Finds the distinct rows. The builder is empty afterwards. O(n_rows * n_columns).
-    Propositions build();
+    Extents build();
 
   private:
     using Words = std::vector<Word>;
@@ -83,8 +83,8 @@ class PropositionsBuilder {
     std::vector<BitSet> distinct_extents(std::size_t n_columns) const;
     void find_chains();
 
-    Propositions propositions_;
-    std::vector<Words> extents_;  // by column, over all rows
+    Extents extents_;
+    std::vector<Words> column_words_;  // by column, over all rows
     std::unordered_multimap<std::size_t, std::size_t> columns_by_hash_;
 };
 

@@ -17,7 +17,7 @@ namespace rulesearch {
 /// value is a function of the extent alone (sums are exact), so ties are compared with `==`.
 class Incumbent {
   public:
-    explicit Incumbent(const Propositions& propositions) : propositions_(propositions) {}
+    explicit Incumbent(const Extents& extents) : extents_(extents) {}
 
     double value() const { return value_; }
     /// Conditions of the best query, as far as it has been shortened.
@@ -46,7 +46,7 @@ class Incumbent {
         shorten(best_);
         std::vector<std::size_t> query;
         for (const std::size_t column : best_.columns)
-            query.push_back(propositions_.proposition_index(column));
+            query.push_back(extents_.proposition_index(column));
         return query;
     }
 
@@ -61,19 +61,19 @@ class Incumbent {
     }
 
     BitSet extent(const std::vector<std::size_t>& columns) const {
-        BitSet rows(propositions_.n_distinct_rows(), true);
-        for (const std::size_t column : columns) rows &= propositions_.extent(column);
+        BitSet rows(extents_.n_distinct_rows(), true);
+        for (const std::size_t column : columns) rows &= extents_.extent(column);
         return rows;
     }
 
     void shorten(Entry& entry) const {
         if (entry.is_shortened) return;
-        std::vector<std::size_t> shorter = shorten_query(propositions_, extent(entry.columns));
+        std::vector<std::size_t> shorter = shorten_query(extents_, extent(entry.columns));
         if (is_before(shorter, entry.columns)) entry.columns = std::move(shorter);
         entry.is_shortened = true;
     }
 
-    const Propositions& propositions_;
+    const Extents& extents_;
     double value_ = -1.0;
     Entry best_;
     std::set<BitSet> tied_;  // extents with the best value, once there are several

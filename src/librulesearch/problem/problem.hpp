@@ -33,7 +33,7 @@ struct Statistics {
 /// Find the conjunction of columns that maximises `value`, in units in which the factor 1/(2n) is
 /// left out.
 struct Problem {
-    const Propositions& propositions;
+    const Extents& extents;
     std::vector<Statistics> rows;  // one entry per distinct row
     double l2_regularization;
 

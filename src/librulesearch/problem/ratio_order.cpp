@@ -48,7 +48,7 @@ double SortedRows::bound(const Problem& problem) const {
 
 double bound_of_all_rows(const Problem& problem) {
     SortedRows rows;
-    rows.assign(problem, BitSet(problem.propositions.n_distinct_rows(), true));
+    rows.assign(problem, BitSet(problem.extents.n_distinct_rows(), true));
     return rows.bound(problem);
 }
 

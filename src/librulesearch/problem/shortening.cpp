@@ -189,10 +189,9 @@ class HittingSets {
 /// of its columns can be exchanged for larger ones that come earlier.
 class Shortening {
   public:
-    Shortening(const Propositions& propositions, const BitSet& extent)
-        : propositions_(propositions) {
+    Shortening(const Extents& extents, const BitSet& extent) : extents_(extents) {
         find_options(extent);
-        for (std::size_t row = 0; row < propositions.n_distinct_rows(); ++row)
+        for (std::size_t row = 0; row < extents.n_distinct_rows(); ++row)
             if (!extent.contains(row)) outside_.push_back(row);
     }
 
@@ -218,27 +217,26 @@ class Shortening {
 
   private:
     bool misses(std::size_t column, std::size_t row) const {
-        return ((propositions_.signature(row)[column / word_bits] >> (column % word_bits)) & 1) ==
-               0;
+        return ((extents_.signature(row)[column / word_bits] >> (column % word_bits)) & 1) == 0;
     }
 
     /// By chain, the closure columns from small to large, without those that come after a smaller
     /// one: that would be as good.
     void find_options(const BitSet& extent) {
-        std::vector<Word> closure = BitSet(propositions_.n_columns(), true).words();
+        std::vector<Word> closure = BitSet(extents_.n_columns(), true).words();
         extent.for_each([&](std::size_t row) {
             for (std::size_t w = 0; w < closure.size(); ++w)
-                closure[w] &= propositions_.signature(row)[w];
+                closure[w] &= extents_.signature(row)[w];
         });
         std::vector<std::vector<std::size_t>> chains;
         BitSet(std::move(closure)).for_each([&](std::size_t column) {
-            const std::size_t chain = propositions_.link(column).chain;
+            const std::size_t chain = extents_.link(column).chain;
             if (chain >= chains.size()) chains.resize(chain + 1);
             chains[chain].push_back(column);
         });
         for (std::vector<std::size_t>& chain : chains) {
             std::sort(chain.begin(), chain.end(), [&](std::size_t a, std::size_t b) {
-                return propositions_.link(a).level < propositions_.link(b).level;
+                return extents_.link(a).level < extents_.link(b).level;
             });
             std::vector<std::size_t> options;
             for (const std::size_t column : chain)
@@ -289,15 +287,15 @@ class Shortening {
         return choices.back();  // not reached: the smallest columns lose no row
     }
 
-    const Propositions& propositions_;
+    const Extents& extents_;
     std::vector<std::vector<std::size_t>> options_;  // by chain that has any
     std::vector<std::size_t> outside_;
 };
 
 }  // namespace
 
-std::vector<std::size_t> shorten_query(const Propositions& propositions, const BitSet& extent) {
-    return Shortening(propositions, extent).solve();
+std::vector<std::size_t> shorten_query(const Extents& extents, const BitSet& extent) {
+    return Shortening(extents, extent).solve();
 }
 
 }  // namespace rulesearch

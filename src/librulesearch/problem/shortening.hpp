@@ -14,6 +14,6 @@ namespace rulesearch {
 /// This is a set cover of the excluded rows by the columns that contain the extent. It is solved
 /// exactly within a fixed amount of work, else by the greedy cover (nearly always as short). Either
 /// way the answer depends on nothing but the arguments.
-std::vector<std::size_t> shorten_query(const Propositions& propositions, const BitSet& extent);
+std::vector<std::size_t> shorten_query(const Extents& extents, const BitSet& extent);
 
 }  // namespace rulesearch

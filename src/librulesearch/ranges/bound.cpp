@@ -11,11 +11,11 @@ namespace {
 // Each of the few operations per optional row is off by half a unit in the last place at most.
 constexpr double rounding_per_row = 4e-16;
 
-// Sets of blockers of more good rows than this take more memory, in words, than they are worth.
-constexpr std::size_t most_words = std::size_t{1} << 24;
+// Sets of blockers of more gaining rows than this take more memory, in words, than they are worth.
+constexpr std::size_t max_words = std::size_t{1} << 24;
 
 // Small groups waste least of what their members are worth, so they come first.
-constexpr std::size_t most_members[] = {2, 3, std::numeric_limits<std::size_t>::max()};
+constexpr std::size_t max_members[] = {2, 3, std::numeric_limits<std::size_t>::max()};
 
 // Of so many items that could be members of a group, the one with most to lose is taken.
 constexpr int n_tried_members = 4;
@@ -28,13 +28,13 @@ double price(double gradient, double hessian, double slope) {
 
 }  // namespace
 
-/// What good rows are worth that can pay for all they imply.
+/// What gaining rows are worth that can set_off for all they imply.
 void Bound::collect_items(const Balance& balance, double low_slope,
                           std::vector<Item>& items) const {
     items.clear();
-    for (std::uint32_t good = 0; good < rows_.n_good(); ++good) {
-        if (balance.price(good, 0.5 * low_slope) <= 0.0) continue;
-        items.emplace_back(balance.gradients[good], balance.hessians[good], good);
+    for (std::uint32_t gaining = 0; gaining < rows_.n_gaining(); ++gaining) {
+        if (balance.price(gaining, 0.5 * low_slope) <= 0.0) continue;
+        items.emplace_back(balance.gradients[gaining], balance.hessians[gaining], gaining);
     }
     std::sort(items.begin(), items.end());
 }
@@ -47,7 +47,7 @@ Peak Bound::with_rounding(Peak peak) const {
 }
 
 Peak Bound::scan(std::span<const Item> items, double low_slope, double high_slope) const {
-    PrefixPeak prefix(rows_.mandatory(), l2_regularization_, low_slope, high_slope);
+    PrefixPeak prefix(rows_.forced(), l2_regularization_, low_slope, high_slope);
     for (const Item& item : items) prefix.add(item);
     return with_rounding(prefix.peak());
 }
@@ -60,8 +60,8 @@ Peak Bound::of_node(Node& node) {
     }
     items_slope_ = node.low_slope;
     main_slope_ = node.main_slope;
-    payments_.make(main_slope_, node.low_slope);
-    collect_items(payments_.balance(), node.low_slope, items_);
+    offsets_.make(main_slope_, node.low_slope);
+    collect_items(offsets_.balance(), node.low_slope, items_);
     const Peak peak = scan(items_, node.low_slope, node.high_slope);
     node.main_slope = peak.slope;
     return peak;
@@ -69,7 +69,7 @@ Peak Bound::of_node(Node& node) {
 
 bool Bound::slopes_above(double value, Node& node) const {
     double low = node.high_slope, high = node.low_slope;
-    double gradient = rows_.mandatory().gradient, hessian = rows_.mandatory().hessian;
+    double gradient = rows_.forced().gradient, hessian = rows_.forced().hessian;
     const auto look = [&] {
         if (gradient <= 0.0) return;
         const double denominator = l2_regularization_ + hessian;
@@ -93,39 +93,39 @@ bool Bound::slopes_above(double value, Node& node) const {
 
 double Bound::between(double low_slope, double high_slope) {
     if (low_slope <= items_slope_) return scan(items_, low_slope, high_slope).bound;
-    other_payments_.make(main_slope_, low_slope);
-    collect_items(other_payments_.balance(), low_slope, other_items_);
+    other_offsets_.make(main_slope_, low_slope);
+    collect_items(other_offsets_.balance(), low_slope, other_items_);
     return scan(other_items_, low_slope, high_slope).bound;
 }
 
-/// By side, the items from the level of each bad row on that is not paid for.
+/// By chain, the items from the level of each costing row on that is not paid for.
 void Bound::find_blockers() {
-    const std::size_t n_good = rows_.n_good(), n_bad = rows_.n_bad();
-    const std::vector<Word>& open = payments_.balance().open;
-    const std::size_t n_sides = rows_.open_sides().size();
+    const std::size_t n_gaining = rows_.n_gaining(), n_costing = rows_.n_costing();
+    const std::vector<Word>& open = offsets_.balance().open;
+    const std::size_t n_chains = rows_.open_chains().size();
     suffixes_.clear();
-    blockers_.resize(n_sides * n_bad);
-    for (std::size_t k = 0; k < n_sides; ++k) {
-        const std::size_t side = rows_.open_sides()[k];
+    blockers_.resize(n_chains * n_costing);
+    for (std::size_t k = 0; k < n_chains; ++k) {
+        const std::size_t chain = rows_.open_chains()[k];
         candidates_.assign(item_stride_, 0);
-        const auto order = rows_.order(side);
-        // In steps of equal level: the good rows of a level block its bad ones.
+        const auto order = rows_.order(chain);
+        // In steps of equal level: the gaining rows of a level block its costing ones.
         for (std::size_t end = order.size(), begin = end; end > 0; end = begin) {
-            const Level level = rows_.level(order[end - 1], side);
-            if (level <= rows_.tight(side)) break;
-            for (; begin > 0 && rows_.level(order[begin - 1], side) == level; --begin) {
+            const Level level = rows_.level(order[end - 1], chain);
+            if (level <= rows_.tight(chain)) break;
+            for (; begin > 0 && rows_.level(order[begin - 1], chain) == level; --begin) {
                 const std::uint32_t i = order[begin - 1];
-                if (i < n_good && item_of_[i] != none) set_bit(candidates_, item_of_[i]);
+                if (i < n_gaining && item_of_[i] != none) set_bit(candidates_, item_of_[i]);
             }
             bool is_stored = false;
             for (std::size_t m = begin; m < end; ++m) {
-                if (order[m] < n_good) continue;
-                const std::size_t bad = order[m] - n_good;
-                if (!has_bit(open.data(), bad)) continue;
+                if (order[m] < n_gaining) continue;
+                const std::size_t costing = order[m] - n_gaining;
+                if (!has_bit(open.data(), costing)) continue;
                 if (!is_stored)
                     suffixes_.insert(suffixes_.end(), candidates_.begin(), candidates_.end());
                 is_stored = true;
-                blockers_[k * n_bad + bad] = suffixes_.size() - item_stride_;
+                blockers_[k * n_costing + costing] = suffixes_.size() - item_stride_;
             }
         }
     }
@@ -144,16 +144,16 @@ std::uint32_t Bound::freest_candidate() const {
     return best;
 }
 
-/// Finds items with something to lose of which one goes if the bad row is cut off. Greedily: each
-/// member is there for as many sides in a row as possible. Sets: group.
-bool Bound::find_group(std::size_t bad, std::size_t most) {
+/// Finds items with something to lose of which one goes if the costing row is cut off. Greedily:
+/// each member is there for as many chains in a row as possible. Sets: group.
+bool Bound::find_group(std::size_t costing, std::size_t most) {
     group_.clear();
     candidates_ = unused_;
     bool is_first = true;
-    for (std::size_t k = 0; k < rows_.open_sides().size(); ++k) {
-        const std::size_t side = rows_.open_sides()[k];
-        if (rows_.level(rows_.n_good() + bad, side) <= rows_.tight(side)) continue;
-        const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_bad() + bad];
+    for (std::size_t k = 0; k < rows_.open_chains().size(); ++k) {
+        const std::size_t chain = rows_.open_chains()[k];
+        if (rows_.level(rows_.n_gaining() + costing, chain) <= rows_.tight(chain)) continue;
+        const Word* blockers = suffixes_.data() + blockers_[k * rows_.n_costing() + costing];
         const auto is_blocker = [&](std::uint32_t item) { return has_bit(blockers, item); };
         if (std::any_of(group_.begin(), group_.end(), is_blocker)) continue;
         if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
@@ -170,23 +170,23 @@ bool Bound::find_group(std::size_t bad, std::size_t most) {
 }
 
 double Bound::of_blocked_node(const Node& node) {
-    const Balance& balance = payments_.balance();
+    const Balance& balance = offsets_.balance();
     const double half = 0.5 * node.low_slope;
     all_.clear();
-    item_of_.assign(rows_.n_good(), none);
+    item_of_.assign(rows_.n_gaining(), none);
     for (std::uint32_t k = 0; k < items_.size(); ++k) {
         all_.push_back(items_[k].gradient - half * items_[k].hessian);
-        item_of_[items_[k].good] = k;
+        item_of_[items_[k].gaining] = k;
     }
     free_ = kept_ = all_;
-    costs_.resize(rows_.n_bad());
-    for (std::size_t j = 0; j < rows_.n_bad(); ++j)
+    costs_.resize(rows_.n_costing());
+    for (std::size_t j = 0; j < rows_.n_costing(); ++j)
         costs_[j] = half * balance.left_hessians[j] - balance.left_gradients[j];
     left_ = costs_;
     std::size_t n_open = 0;
     for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
     item_stride_ = padded(n_words(items_.size()));
-    if (n_open > 0 && rows_.open_sides().size() * n_open * item_stride_ <= most_words) block_all();
+    if (n_open > 0 && rows_.open_chains().size() * n_open * item_stride_ <= max_words) block_all();
     blocked_items_ = items_;
     for (std::size_t k = 0; k < items_.size(); ++k) {
         blocked_items_[k].gradient *= kept_[k] / all_[k];
@@ -200,22 +200,22 @@ void Bound::block_all() {
     next_.resize(item_stride_);
     for (std::uint32_t k = 0; k < items_.size(); ++k) set_bit(unused_, k);
     find_blockers();
-    const std::vector<Word>& open = payments_.balance().open;
-    for (const std::size_t most : most_members) {
+    const std::vector<Word>& open = offsets_.balance().open;
+    for (const std::size_t most : max_members) {
         for (std::size_t w = 0; w < open.size(); ++w)
             for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most); });
     }
 }
 
-void Bound::block(std::size_t bad, std::size_t most) {
-    while (left_[bad] > 0.0 && find_group(bad, most)) {
-        double lost = left_[bad];
+void Bound::block(std::size_t costing, std::size_t most) {
+    while (left_[costing] > 0.0 && find_group(costing, most)) {
+        double lost = left_[costing];
         std::uint32_t last = 0;  // the member of least g/h
         for (const std::uint32_t k : group_) {
             lost = std::min(lost, free_[k]);
             last = std::max(last, k);
         }
-        left_[bad] -= lost;
+        left_[costing] -= lost;
         kept_[last] -= lost;
         for (const std::uint32_t k : group_) {
             free_[k] -= lost;
@@ -224,24 +224,25 @@ void Bound::block(std::size_t bad, std::size_t most) {
     }
 }
 
-void Bound::least_losses(const Node& node, bool is_blocked, std::vector<double>& good_losses,
-                         std::vector<double>& bad_losses) const {
+void Bound::min_losses(const Node& node, bool is_blocked, std::vector<double>& gaining_losses,
+                       std::vector<double>& costing_losses) const {
     const double low = node.low_slope, high = node.high_slope;
-    good_losses.assign(rows_.n_good(), 0.0);
+    gaining_losses.assign(rows_.n_gaining(), 0.0);
     for (std::size_t k = 0; k < items_.size(); ++k) {
         const Item& item = items_[k];
         // Prices are concave in the slope.
         const double least = std::min(price(item.gradient, item.hessian, low),
                                       price(item.gradient, item.hessian, high));
-        good_losses[item.good] = std::max(0.0, least) * (is_blocked ? free_[k] / all_[k] : 1.0);
+        gaining_losses[item.gaining] =
+            std::max(0.0, least) * (is_blocked ? free_[k] / all_[k] : 1.0);
     }
-    bad_losses.assign(rows_.n_bad(), 0.0);
-    const Balance& balance = payments_.balance();
-    for (std::size_t j = 0; j < rows_.n_bad(); ++j) {
+    costing_losses.assign(rows_.n_costing(), 0.0);
+    const Balance& balance = offsets_.balance();
+    for (std::size_t j = 0; j < rows_.n_costing(); ++j) {
         if (costs_[j] <= 0.0) continue;
-        // From the least slope on a bad row costs the more the larger the slope is.
+        // From the least slope on a costing row costs the more the larger the slope is.
         const double least = -price(balance.left_gradients[j], balance.left_hessians[j], low);
-        bad_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);
+        costing_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);
     }
 }
 

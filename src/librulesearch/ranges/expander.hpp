@@ -17,14 +17,14 @@ namespace rulesearch::ranges {
 class Expander {
   public:
     /// `positive`, `negative`: the rows for boxes of either sign.
-    Expander(const Problem& problem, const Limits& limits, const Sides& sides,
+    Expander(const Problem& problem, const Limits& limits, const Chains& chains,
              const SignedRows& positive, const SignedRows& negative)
         : problem_(problem),
-          sides_(sides),
+          chains_(chains),
           positive_(positive),
           negative_(negative),
-          local_search_(problem, sides, positive, limits),
-          rows_(sides),
+          local_search_(problem, chains, positive, limits),
+          rows_(chains),
           bound_(rows_, problem.l2_regularization) {}
 
     Expander(const Expander&) = delete;  // the bound refers to the rows
@@ -34,8 +34,8 @@ class Expander {
 
   private:
     struct Split {
-        std::size_t side;  // or `n_sides` for the slopes
-        Level level;       // the lowest one of the upper part
+        std::size_t chain;  // or `n_chains` for the slopes
+        Level level;        // the lowest one of the upper part
     };
 
     const SignedRows& signed_rows(const Node& node) const {
@@ -46,8 +46,8 @@ class Expander {
     bool tighten(Node& node, const Goal& goal);
     bool tighten_by_losses(double gap, Node& node) const;
     void offer(const Node& node, const Goal& goal, Expansion& expansion);
-    std::vector<std::size_t> promising_sides(const Node& node) const;
-    Level split_level(const Node& node, std::size_t side, double gap) const;
+    std::vector<std::size_t> promising_chains(const Node& node) const;
+    Level split_level(const Node& node, std::size_t chain, double gap) const;
     bool branch(Node& node, const Goal& goal, const Interrupt& interrupt, Expansion& expansion);
     std::pair<double, double> bounds_of_parts(const Node& node, const Split& split,
                                               const Node& above, const Node& below);
@@ -55,7 +55,7 @@ class Expander {
     Node part_below(const Node& node, const Split& split) const;
 
     const Problem& problem_;
-    const Sides& sides_;
+    const Chains& chains_;
     const SignedRows& positive_;
     const SignedRows& negative_;
     LocalSearch local_search_;
@@ -63,8 +63,8 @@ class Expander {
     Bound bound_;
     Peak peak_;  // of the node, before blocking
     double blocked_bound_ = 0.0;
-    std::vector<double> good_losses_, bad_losses_;
-    std::vector<double> prices_;  // by good row
+    std::vector<double> gaining_losses_, costing_losses_;
+    std::vector<double> prices_;  // by gaining row
 };
 
 }  // namespace rulesearch::ranges

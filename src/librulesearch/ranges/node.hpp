@@ -11,7 +11,7 @@
 
 namespace rulesearch::ranges {
 
-/// What a box can cut on each side: at no level below `tight` and none above `loose`. Cuts are
+/// What a box can cut on each chain: at no level below `tight` and none above `loose`. Cuts are
 /// *closed*: on the highest level that a row of the box has. So each extent is in one box only.
 ///
 /// `low_slope` and `high_slope` hold for G / (lambda + H) of all wanted boxes.
@@ -22,9 +22,9 @@ struct Node {
     double main_slope = 0.0;      // where an ancestor's bound was largest
     bool is_negative = false;     // the sum of gradients
     std::uint64_t number = 0;     // in order of appearance
-    std::vector<Level> tight;     // by side
-    std::vector<Level> loose;     // by side
-    std::vector<float> promises;  // by side: what branching there gained an ancestor
+    std::vector<Level> tight;     // by chain
+    std::vector<Level> loose;     // by chain
+    std::vector<float> promises;  // by chain: what branching there gained an ancestor
 
     /// Heap order: the largest bound on top, of equal ones the first that appeared.
     bool operator<(const Node& other) const {
@@ -45,8 +45,8 @@ struct Goal {
     /// Nodes that are given up with a bound from here on are kept for ties.
     double tie_threshold = 0.0;
     double min_coverage = 0.0;
-    /// Most sides that may be cut below the top. If that is less than all of them, a side counts as
-    /// cut once its range ends below the top, and is closed only from then on.
+    /// Most chains that may be cut below the top. If that is less than all of them, a chain counts
+    /// as cut once its range ends below the top, and is closed only from then on.
     std::size_t max_cuts = 0;
     bool is_limited = false;
     /// Whether boxes are offered that are no better than the incumbent.
@@ -61,7 +61,7 @@ struct Goal {
     double unproven(double bound) const { return is_approximate ? bound : 0.0; }
     /// Whether rows that lower the value of all wanted boxes can be cut off a box; they may be
     /// needed to cover enough.
-    bool has_good_faces() const { return min_coverage <= 0.0; }
+    bool has_gaining_faces() const { return min_coverage <= 0.0; }
 };
 
 struct Offer {

@@ -10,21 +10,21 @@
 
 namespace rulesearch::ranges {
 
-/// Independent parts of boxes, as they are left once good rows have paid for bad ones.
+/// Independent parts of boxes, as they are left once gaining rows have paid for costing ones.
 struct Item {
     double gradient, hessian, ratio;
-    std::uint32_t good;  // number of the row it comes from
+    std::uint32_t gaining;  // number of the row it comes from
 
     Item(double item_gradient, double item_hessian, std::uint32_t row)
         : gradient(item_gradient),
           hessian(item_hessian),
           ratio(item_hessian > 0.0 ? item_gradient / item_hessian
                                    : std::numeric_limits<double>::infinity()),
-          good(row) {}
+          gaining(row) {}
 
     /// Descending order of g/h.
     bool operator<(const Item& other) const {
-        return ratio != other.ratio ? ratio > other.ratio : good < other.good;
+        return ratio != other.ratio ? ratio > other.ratio : gaining < other.gaining;
     }
 };
 

@@ -26,19 +26,19 @@ class Branching : public OptionalHooks<Node> {
         : problem_(problem),
           limits_(limits),
           has_local_search_(has_local_search),
-          sides_(problem.propositions),
-          positive_(problem, sides_, false),
-          negative_(problem, sides_, true),
-          local_search_(problem, sides_, positive_, limits) {}
+          chains_(problem.extents),
+          positive_(problem, chains_, false),
+          negative_(problem, chains_, true),
+          local_search_(problem, chains_, positive_, limits) {}
 
     std::unique_ptr<Expander> make_expander() const {
-        return std::make_unique<Expander>(problem_, limits_, sides_, positive_, negative_);
+        return std::make_unique<Expander>(problem_, limits_, chains_, positive_, negative_);
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) {
-        if (!has_local_search_ || sides_.n_sides() == 0) return;
+        if (!has_local_search_ || chains_.n_chains() == 0) return;
         const Offer best = local_search_.climb_from_everywhere(interrupt);
-        incumbent.offer(best.value, sides_.query(best.cuts));
+        incumbent.offer(best.value, chains_.query(best.cuts));
     }
 
     /// All boxes of either sign.
@@ -47,15 +47,15 @@ class Branching : public OptionalHooks<Node> {
         const double value = goal(incumbent).value;
         for (const bool is_negative : {false, true}) {
             const SignedRows& rows = is_negative ? negative_ : positive_;
-            if (rows.sum_gains() <= 0.0 || sides_.n_sides() == 0) continue;
+            if (rows.sum_gains() <= 0.0 || chains_.n_chains() == 0) continue;
             Node root;
             root.bound = bound;
             root.is_negative = is_negative;
             root.low_slope = value / rows.sum_gains() * (1.0 - rounding_slack);
             root.high_slope = rows.steepest_slope() * (1.0 + rounding_slack);
             if (root.low_slope > root.high_slope) continue;  // no box of this sign is worth as much
-            root.tight.assign(sides_.n_sides(), 0);
-            root.loose = sides_.everything();
+            root.tight.assign(chains_.n_chains(), 0);
+            root.loose = chains_.everything();
             roots.push_back(std::move(root));
         }
         return roots;
@@ -71,8 +71,8 @@ class Branching : public OptionalHooks<Node> {
         goal.threshold =
             goal.is_approximate ? value / factor * (1.0 - 1e-15) : value * (1.0 + bound_slack);
         goal.threshold = std::max(goal.threshold, std::numeric_limits<double>::min());
-        goal.max_cuts = std::min(limits_.max_conditions, sides_.n_sides());
-        goal.is_limited = goal.max_cuts < sides_.n_sides();
+        goal.max_cuts = std::min(limits_.max_conditions, chains_.n_chains());
+        goal.is_limited = goal.max_cuts < chains_.n_chains();
         goal.min_coverage = limits_.min_coverage;
         goal.tie_threshold = value * (1.0 - rounding_slack);
         goal.settles_ties = settles_ties_;
@@ -86,10 +86,10 @@ class Branching : public OptionalHooks<Node> {
             if (!settles_ties_) tied_.push_back(std::move(tied));
         for (Offer& offer : expansion.offers) {
             if (settles_ties_) {
-                incumbent.offer(offer.value, sides_.query(offer.cuts));
+                incumbent.offer(offer.value, chains_.query(offer.cuts));
             } else if (offer.value > incumbent.value()) {
                 const Offer better = local_search_.climb(std::move(offer.cuts));
-                incumbent.offer(better.value, sides_.query(better.cuts));
+                incumbent.offer(better.value, chains_.query(better.cuts));
             }
         }
     }
@@ -100,7 +100,7 @@ class Branching : public OptionalHooks<Node> {
         if (!settles_ties_ && node.bound >= goal.tie_threshold) tied_.push_back(std::move(node));
     }
 
-    /// Boxes that are as good as the incumbent are in what was given up.
+    /// Boxes that are as gaining as the incumbent are in what was given up.
     std::vector<Node> tied_nodes(const Incumbent& incumbent) {
         if (limits_.approximation_factor < 1.0 || incumbent.value() <= 0.0) return {};
         settles_ties_ = true;
@@ -113,7 +113,7 @@ class Branching : public OptionalHooks<Node> {
     const Problem& problem_;
     const Limits& limits_;
     bool has_local_search_;
-    Sides sides_;
+    Chains chains_;
     SignedRows positive_, negative_;
     LocalSearch local_search_;
     std::vector<Node> tied_;  // given up, but may hold ties

@@ -12,33 +12,33 @@
 
 namespace rulesearch::ranges {
 
-/// Bounds by implied rows of the parts that a level on one side makes of a node. They start from
-/// the payments of the node, which are good for its parts too, and change what the level changes.
+/// Bounds by implied rows of the parts that a level on one chain makes of a node. They start from
+/// the offsets of the node, which are gaining for its parts too, and change what the level changes.
 class SplitBound {
   public:
-    SplitBound(const NodeRows& rows, const Payments& payments, double l2_regularization)
-        : rows_(rows), payments_(payments), l2_regularization_(l2_regularization) {}
+    SplitBound(const NodeRows& rows, const Offsets& offsets, double l2_regularization)
+        : rows_(rows), offsets_(offsets), l2_regularization_(l2_regularization) {}
 
     /// Boxes cut at the level or above. `items` are those of the node.
-    Peak at_or_above(const Node& node, std::span<const Item> items, std::size_t side, Level level);
+    Peak at_or_above(const Node& node, std::span<const Item> items, std::size_t chain, Level level);
     /// Boxes cut below the level.
-    Peak below(const Node& node, std::span<const Item> items, std::size_t side, Level level);
+    Peak below(const Node& node, std::span<const Item> items, std::size_t chain, Level level);
 
   private:
     void start();
-    void change(std::size_t good);
+    void change(std::size_t gaining);
     template <typename IsAlive>
     Peak scan(const Statistics& base, const Node& node, std::span<const Item> items,
               IsAlive&& is_alive);
 
     const NodeRows& rows_;
-    const Payments& payments_;
+    const Offsets& offsets_;
     double l2_regularization_;
     Balance balance_;
-    std::vector<std::uint8_t> is_changed_;  // by good row
+    std::vector<std::uint8_t> is_changed_;  // by gaining row
     std::vector<std::uint32_t> changed_;
     std::vector<Item> changed_items_;
-    std::vector<Word> window_;          // bad rows that may be paid for
+    std::vector<Word> window_;          // costing rows that may be paid for
     std::vector<std::uint32_t> words_;  // the words of it that are not empty
 };
 
