@@ -22,18 +22,14 @@ constexpr int n_tried_members = 4;
 
 constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-double price(double gradient, double hessian, double slope) {
-    return slope * (2.0 * gradient - slope * hessian);
-}
-
 }  // namespace
 
-/// What gaining rows are worth that can set_off for all they imply.
+/// Gaining rows that are worth more than what was set off against them.
 void Bound::collect_items(const Balance& balance, double low_slope,
                           std::vector<Item>& items) const {
     items.clear();
     for (std::uint32_t gaining = 0; gaining < rows_.n_gaining(); ++gaining) {
-        if (balance.price(gaining, 0.5 * low_slope) <= 0.0) continue;
+        if (balance.price(gaining, low_slope) <= 0.0) continue;
         items.emplace_back(balance.gradients[gaining], balance.hessians[gaining], gaining);
     }
     std::sort(items.begin(), items.end());
@@ -98,7 +94,7 @@ double Bound::between(double low_slope, double high_slope) {
     return scan(other_items_, low_slope, high_slope).bound;
 }
 
-/// By chain, the items from the level of each costing row on that is not paid for.
+/// By chain, the items from the level of each costing row on that is not all set off.
 void Bound::find_blockers() {
     const std::size_t n_gaining = rows_.n_gaining(), n_costing = rows_.n_costing();
     const std::vector<Word>& open = offsets_.balance().open;
@@ -146,7 +142,7 @@ std::uint32_t Bound::freest_candidate() const {
 
 /// Finds items with something to lose of which one goes if the costing row is cut off. Greedily:
 /// each member is there for as many chains in a row as possible. Sets: group.
-bool Bound::find_group(std::size_t costing, std::size_t most) {
+bool Bound::find_group(std::size_t costing, std::size_t max_size) {
     group_.clear();
     candidates_ = unused_;
     bool is_first = true;
@@ -159,7 +155,7 @@ bool Bound::find_group(std::size_t costing, std::size_t most) {
         if (intersect(candidates_.data(), blockers, next_.data(), item_stride_) == 0) {
             if (is_first) return false;
             group_.push_back(freest_candidate());
-            if (group_.size() >= most) return false;
+            if (group_.size() >= max_size) return false;
             if (intersect(unused_.data(), blockers, next_.data(), item_stride_) == 0) return false;
         }
         std::swap(candidates_, next_);
@@ -171,17 +167,15 @@ bool Bound::find_group(std::size_t costing, std::size_t most) {
 
 double Bound::of_blocked_node(const Node& node) {
     const Balance& balance = offsets_.balance();
-    const double half = 0.5 * node.low_slope;
     all_.clear();
     item_of_.assign(rows_.n_gaining(), none);
     for (std::uint32_t k = 0; k < items_.size(); ++k) {
-        all_.push_back(items_[k].gradient - half * items_[k].hessian);
-        item_of_[items_[k].gaining] = k;
+        all_.push_back(price(items_[k].gradient, items_[k].hessian, node.low_slope));
+        item_of_[items_[k].row] = k;
     }
     free_ = kept_ = all_;
     costs_.resize(rows_.n_costing());
-    for (std::size_t j = 0; j < rows_.n_costing(); ++j)
-        costs_[j] = half * balance.left_hessians[j] - balance.left_gradients[j];
+    for (std::size_t j = 0; j < rows_.n_costing(); ++j) costs_[j] = balance.cost(j, node.low_slope);
     left_ = costs_;
     std::size_t n_open = 0;
     for (const Word word : balance.open) n_open += static_cast<std::size_t>(std::popcount(word));
@@ -201,14 +195,14 @@ void Bound::block_all() {
     for (std::uint32_t k = 0; k < items_.size(); ++k) set_bit(unused_, k);
     find_blockers();
     const std::vector<Word>& open = offsets_.balance().open;
-    for (const std::size_t most : max_members) {
+    for (const std::size_t max_size : max_members) {
         for (std::size_t w = 0; w < open.size(); ++w)
-            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, most); });
+            for_each_bit(open[w], w * word_bits, [&](std::size_t j) { block(j, max_size); });
     }
 }
 
-void Bound::block(std::size_t costing, std::size_t most) {
-    while (left_[costing] > 0.0 && find_group(costing, most)) {
+void Bound::block(std::size_t costing, std::size_t max_size) {
+    while (left_[costing] > 0.0 && find_group(costing, max_size)) {
         double lost = left_[costing];
         std::uint32_t last = 0;  // the member of least g/h
         for (const std::uint32_t k : group_) {
@@ -230,19 +224,18 @@ void Bound::min_losses(const Node& node, bool is_blocked, std::vector<double>& g
     gaining_losses.assign(rows_.n_gaining(), 0.0);
     for (std::size_t k = 0; k < items_.size(); ++k) {
         const Item& item = items_[k];
-        // Prices are concave in the slope.
-        const double least = std::min(price(item.gradient, item.hessian, low),
-                                      price(item.gradient, item.hessian, high));
-        gaining_losses[item.gaining] =
-            std::max(0.0, least) * (is_blocked ? free_[k] / all_[k] : 1.0);
+        // Concave in the slope.
+        const double loss = std::min(worth(item.gradient, item.hessian, low),
+                                     worth(item.gradient, item.hessian, high));
+        gaining_losses[item.row] = std::max(0.0, loss) * (is_blocked ? free_[k] / all_[k] : 1.0);
     }
     costing_losses.assign(rows_.n_costing(), 0.0);
     const Balance& balance = offsets_.balance();
     for (std::size_t j = 0; j < rows_.n_costing(); ++j) {
         if (costs_[j] <= 0.0) continue;
-        // From the least slope on a costing row costs the more the larger the slope is.
-        const double least = -price(balance.left_gradients[j], balance.left_hessians[j], low);
-        costing_losses[j] = std::max(0.0, least) * (is_blocked ? left_[j] / costs_[j] : 1.0);
+        // From the lowest slope on, a costing row costs the more the larger the slope is.
+        const double loss = low * balance.cost(j, low);
+        costing_losses[j] = std::max(0.0, loss) * (is_blocked ? left_[j] / costs_[j] : 1.0);
     }
 }
 

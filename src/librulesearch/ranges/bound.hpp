@@ -14,18 +14,17 @@
 namespace rulesearch::ranges {
 
 /// Bounds by prices. With t = G / (lambda + H), its *slope*, a set is worth
-/// 2 t G - t^2 (lambda + H), and less at any other t. So at the slopes of a node each row has a
-/// price 2 t g - t^2 h, and a bound on the sum of prices at every slope bounds the value.
+/// t (2G - t (lambda + H)), and less at any other t. So at the slopes of a node each row has a
+/// price 2g - t h, and a bound on the sum of prices at every slope bounds the value.
 ///
-/// Bad rows have no positive price, and are set off against gaining ones:
-/// - A costing row that a gaining one implies is paid for by it. Counting a share of the costing
-/// row only if
-///   the gaining one is covered leaves out negative prices, nothing else.
+/// Costing rows have no positive price, and are set off against gaining ones:
+/// - A costing row may be set off against a gaining one that implies it. Counting a share of the
+///   costing row only if the gaining one is covered leaves out negative prices, nothing else.
 /// - A costing row is *blocked* by gaining rows if on each chain where it can be cut off, one of
-/// them goes
-///   with it. Then either the costing row is covered or one of these is not, and as much of them as
-///   the costing row costs is lost. At the least slope all have the same price; above, a gaining
-///   row keeps the more of it the larger its g/h is, so the least of them is what is lost.
+///   them goes with it. Then either the costing row is covered or one of these is not, and as much
+///   of them as the costing row costs is lost. At the lowest slope all have the same price; above,
+///   a gaining row keeps the more of it the larger its g/h is, so the smallest of them is what is
+///   lost.
 ///
 /// What remains are independent items.
 class Bound {
@@ -71,19 +70,19 @@ class Bound {
     Peak with_rounding(Peak peak) const;
     void find_blockers();
     std::uint32_t freest_candidate() const;
-    bool find_group(std::size_t costing, std::size_t most);
+    bool find_group(std::size_t costing, std::size_t max_size);
     void block_all();
-    void block(std::size_t costing, std::size_t most);
+    void block(std::size_t costing, std::size_t max_size);
 
     const NodeRows& rows_;
     double l2_regularization_;
     double sum_magnitudes_ = 0.0, sum_hessians_ = 0.0;  // of the optional rows
-    double items_slope_ = 0.0;  // least slope for which the node's items were made
-    double main_slope_ = 0.0;   // at which most was paid
+    double items_slope_ = 0.0;  // lowest slope for which the node's items were made
+    double main_slope_ = 0.0;   // at which most was set off
     Offsets offsets_, other_offsets_;
     SplitBound parts_;
     std::vector<Item> items_, blocked_items_, other_items_;
-    // For blocking, by item at the least slope: what it is worth, what no group has used of it, and
+    // For blocking, by item at the lowest slope: its price, what no group has used of it, and
     // what is not lost.
     std::vector<double> all_, free_, kept_;
     std::vector<double> costs_,

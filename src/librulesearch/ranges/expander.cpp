@@ -10,7 +10,8 @@ namespace {
 // More chains than this to choose from cost more than the better choice saves.
 constexpr std::size_t max_tried = 14;
 
-// A node is narrowed a second time, in which the first one's results help; the root pays for more.
+// A node is narrowed a second time, in which the first one's results help; more is worth it at the
+// root.
 constexpr int n_rounds = 2;
 constexpr int n_rounds_of_root = 6;
 
@@ -131,7 +132,7 @@ void Expander::offer(const Node& node, const Goal& goal, Expansion& expansion) {
     std::vector<Level> cuts = node.tight;
     for (const Item& item : bound_.items().first(peak_.n_items))
         for (const std::size_t chain : rows_.open_chains())
-            cuts[chain] = std::max(cuts[chain], rows_.level(item.gaining, chain));
+            cuts[chain] = std::max(cuts[chain], rows_.level(item.row, chain));
     std::size_t n_cuts = 0;
     for (std::size_t chain = 0; chain < chains_.n_chains() && goal.is_limited; ++chain) {
         if (node.loose[chain] == chains_.top(chain)) cuts[chain] = chains_.top(chain);
@@ -174,7 +175,7 @@ Level Expander::split_level(const Node& node, std::size_t chain, double gap) con
     double sum = 0.0;
     while (begin > 0 && rows_.level(order[begin - 1], chain) > node.tight[chain]) {
         --begin;
-        if (order[begin] < rows_.n_gaining()) sum += prices_[order[begin]];
+        if (order[begin] < rows_.n_gaining()) sum += worths_[order[begin]];
     }
     if (begin == end) return node.loose[chain];
     if (sum == 0.0) return rows_.level(order[begin + (end - begin) / 2], chain);
@@ -182,7 +183,7 @@ Level Expander::split_level(const Node& node, std::size_t chain, double gap) con
     std::size_t k = end;
     while (k > begin && lost < lost_share * std::min(gap, sum)) {
         --k;
-        if (order[k] < rows_.n_gaining()) lost += prices_[order[k]];
+        if (order[k] < rows_.n_gaining()) lost += worths_[order[k]];
     }
     return rows_.level(order[k], chain);
 }
@@ -196,10 +197,9 @@ bool Expander::branch(Node& node, const Goal& goal, const Interrupt& interrupt,
     node.bound = std::min(node.bound, reference);
     if (is_given_up(node, goal, expansion)) return true;
     const double gap = std::max(reference - goal.value, 1e-9 * reference);
-    prices_.assign(rows_.n_gaining(), 0.0);
+    worths_.assign(rows_.n_gaining(), 0.0);
     for (const Item& item : bound_.items())
-        prices_[item.gaining] =
-            std::max(0.0, peak_.slope * (2.0 * item.gradient - peak_.slope * item.hessian));
+        worths_[item.row] = std::max(0.0, worth(item.gradient, item.hessian, peak_.slope));
     const auto gain = [&](double bound) {
         return std::clamp((reference - bound) / gap, 1e-3, 1.0);
     };

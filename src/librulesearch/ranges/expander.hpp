@@ -64,7 +64,7 @@ class Expander {
     Peak peak_;  // of the node, before blocking
     double blocked_bound_ = 0.0;
     std::vector<double> gaining_losses_, costing_losses_;
-    std::vector<double> prices_;  // by gaining row
+    std::vector<double> worths_;  // by gaining row
 };
 
 }  // namespace rulesearch::ranges

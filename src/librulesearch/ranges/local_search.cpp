@@ -87,8 +87,8 @@ std::size_t LocalSearch::n_cuts(const std::vector<Level>& cuts) const {
 std::vector<Level> LocalSearch::around_random_row() {
     std::vector<Level> cuts = chains_.everything();
     const Level* levels = rows_.levels(below(rows_.size()));
-    const std::size_t most = std::min(limits_.max_conditions, chains_.n_chains());
-    for (std::size_t k = 0; k < (most + 1) / 2; ++k) {
+    const std::size_t max_cuts = std::min(limits_.max_conditions, chains_.n_chains());
+    for (std::size_t k = 0; k < (max_cuts + 1) / 2; ++k) {
         const std::size_t chain = below(chains_.n_chains());
         const Level room = chains_.top(chain) - levels[chain];
         cuts[chain] = levels[chain] + static_cast<Level>(below(room + std::size_t{1}));

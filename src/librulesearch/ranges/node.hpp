@@ -36,6 +36,16 @@ struct Node {
     }
 };
 
+/// What a row, or a sum of rows, adds to the value of a box of slope t, divided by t. The value is
+/// (sum g)^2 / (lambda + sum h), the largest of t (2 sum g - t (lambda + sum h)) over all t.
+inline double price(double gradient, double hessian, double slope) {
+    return 2.0 * gradient - slope * hessian;
+}
+/// The same, not divided.
+inline double worth(double gradient, double hessian, double slope) {
+    return slope * price(gradient, hessian, slope);
+}
+
 /// Which boxes are wanted.
 struct Goal {
     /// Boxes worth less than this are not wanted.

@@ -21,13 +21,13 @@ bool is_within(const Level* levels, const std::vector<Level>& cuts) {
 }
 
 bool is_gaining(const Statistics& row, const Node& node) {
-    return row.gradient > 0.5 * node.low_slope * row.hessian;
+    return price(row.gradient, row.hessian, node.low_slope) > 0.0;
 }
 
 /// Whether boxes are worth more without the row, by more than rounding.
 bool is_worse_than_none(const Statistics& row, const Node& node) {
-    const double cost = 0.5 * node.low_slope * row.hessian;
-    return row.gradient - cost < -1e-9 * (std::fabs(row.gradient) + cost);
+    const double slack = 1e-9 * (2.0 * std::fabs(row.gradient) + node.low_slope * row.hessian);
+    return price(row.gradient, row.hessian, node.low_slope) < -slack;
 }
 
 /// Takes one more chain into account. `up_to`: rows that are not beyond on it; `none`, `one`: those

@@ -2,17 +2,17 @@
 
 namespace rulesearch::ranges {
 
-/// Rows that imply few costing ones are the first to set_off, since they have no choice.
-void Offsets::sort_rows() {
+/// Rows that imply few costing ones come first, since they have no choice.
+void Offsets::sort_turns() {
     starts_.assign(rows_.n_costing() + 2, 0);
     for (std::size_t i = 0; i < rows_.n_gaining(); ++i) ++starts_[rows_.n_implied(i) + 1];
     for (std::size_t k = 1; k < starts_.size(); ++k) starts_[k] += starts_[k - 1];
-    order_.resize(rows_.n_gaining());
-    for (std::uint32_t i = 0; i < rows_.n_gaining(); ++i) order_[starts_[rows_.n_implied(i)]++] = i;
+    turns_.resize(rows_.n_gaining());
+    for (std::uint32_t i = 0; i < rows_.n_gaining(); ++i) turns_[starts_[rows_.n_implied(i)]++] = i;
 }
 
 void Offsets::make(double main_slope, double low_slope) {
-    sort_rows();
+    sort_turns();
     const std::size_t n_gaining = rows_.n_gaining(), n_costing = rows_.n_costing();
     balance_.gradients.resize(n_gaining);
     balance_.hessians.resize(n_gaining);
@@ -35,9 +35,8 @@ void Offsets::make(double main_slope, double low_slope) {
 }
 
 void Offsets::set_off(double slope) {
-    const double half = 0.5 * slope;
-    for (const std::uint32_t gaining : order_) {
-        if (rows_.n_implied(gaining) == 0 || balance_.price(gaining, half) <= 0.0) continue;
+    for (const std::uint32_t gaining : turns_) {
+        if (rows_.n_implied(gaining) == 0 || balance_.price(gaining, slope) <= 0.0) continue;
         const Word* implied = rows_.implied(gaining);
         for (std::size_t w = 0; w < rows_.stride(); ++w) {
             if ((implied[w] & balance_.open[w]) == 0) continue;
@@ -47,7 +46,7 @@ void Offsets::set_off(double slope) {
                                    first_of_gaining_[gaining], first_of_costing_[costing]});
                 first_of_gaining_[gaining] = first_of_costing_[costing] = number;
             };
-            balance_.set_off(gaining, w, implied[w], half, record);
+            balance_.set_off(gaining, w, implied[w], slope, record);
         }
     }
 }

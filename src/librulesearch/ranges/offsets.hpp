@@ -1,4 +1,4 @@
-// What gaining rows set_off for the costing ones that come with them.
+// Costing rows set off against the gaining ones that they come with.
 #pragma once
 
 #include <bit>
@@ -11,27 +11,29 @@
 
 namespace rulesearch::ranges {
 
-/// What gaining rows are worth with all they have paid for, and what is left of the costing rows.
+/// Gaining rows together with what was set off against them, and what is left of the costing rows.
 struct Balance {
     std::vector<double> gradients, hessians;            // by gaining row
     std::vector<double> left_gradients, left_hessians;  // by costing row
     std::vector<Word> open;                             // costing rows of which something is left
 
-    double price(std::size_t gaining, double half_slope) const {
-        return gradients[gaining] - half_slope * hessians[gaining];
+    double price(std::size_t gaining, double slope) const {
+        return ranges::price(gradients[gaining], hessians[gaining], slope);
+    }
+    /// What is left of a costing row lowers the value by this.
+    double cost(std::size_t costing, double slope) const {
+        return -ranges::price(left_gradients[costing], left_hessians[costing], slope);
     }
 
-    /// Lets a gaining row set_off, at a slope, for the costing rows in a word of bits that have
-    /// something left, until nothing is left of either. Calls `record(costing, gradient, hessian)`
-    /// for each share.
+    /// Sets the costing rows in a word of bits off against a gaining row, at a slope, until nothing
+    /// is left of either. Calls `record(costing, gradient, hessian)` for each share.
     template <typename Record>
-    void set_off(std::size_t gaining, std::size_t word, Word bits, double half_slope,
-                 Record&& record) {
-        double slack = price(gaining, half_slope);
+    void set_off(std::size_t gaining, std::size_t word, Word bits, double slope, Record&& record) {
+        double slack = price(gaining, slope);
         for (bits &= open[word]; bits != 0 && slack > 0.0; bits &= bits - 1) {
             const std::size_t costing =
                 word * word_bits + static_cast<std::size_t>(std::countr_zero(bits));
-            const double cost = half_slope * left_hessians[costing] - left_gradients[costing];
+            const double cost = this->cost(costing, slope);
             const bool is_all = cost < slack;
             const double share = is_all ? 1.0 : slack / cost;
             const double gradient = share * left_gradients[costing];
@@ -49,12 +51,12 @@ struct Balance {
             record(costing, gradient, hessian);
         }
     }
-    void set_off(std::size_t gaining, std::size_t word, Word bits, double half_slope) {
-        set_off(gaining, word, bits, half_slope, [](std::size_t, double, double) {});
+    void set_off(std::size_t gaining, std::size_t word, Word bits, double slope) {
+        set_off(gaining, word, bits, slope, [](std::size_t, double, double) {});
     }
 };
 
-/// The offsets of a node, each for a costing row that the gaining one implies.
+/// What was set off at a node: shares of costing rows against gaining rows that imply them.
 class Offsets {
   public:
     struct Share {
@@ -66,12 +68,12 @@ class Offsets {
 
     explicit Offsets(const NodeRows& rows) : rows_(rows) {}
 
-    /// Makes all offsets, first at the main slope, then what can still be paid at the least one.
+    /// Sets off all it can, first at the main slope, then what is left at the lowest one.
     void make(double main_slope, double low_slope);
 
     const Balance& balance() const { return balance_; }
-    /// Good rows in the order in which they set_off.
-    const std::vector<std::uint32_t>& order() const { return order_; }
+    /// Gaining rows in the order in which their turns come.
+    const std::vector<std::uint32_t>& turns() const { return turns_; }
 
     template <typename Visitor>
     void for_each_share_of_gaining(std::size_t gaining, Visitor&& visit) const {
@@ -87,12 +89,12 @@ class Offsets {
     }
 
   private:
-    void sort_rows();
+    void sort_turns();
     void set_off(double slope);
 
     const NodeRows& rows_;
     Balance balance_;
-    std::vector<std::uint32_t> order_, starts_;
+    std::vector<std::uint32_t> turns_, starts_;
     std::vector<Share> shares_;
     std::vector<std::uint32_t> first_of_gaining_, first_of_costing_;
 };

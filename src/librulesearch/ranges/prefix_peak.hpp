@@ -6,25 +6,25 @@
 #include <cstdint>
 #include <limits>
 
-#include "librulesearch/problem/problem.hpp"
+#include "librulesearch/ranges/node.hpp"
 
 namespace rulesearch::ranges {
 
-/// Independent parts of boxes, as they are left once gaining rows have paid for costing ones.
+/// Independent parts of boxes: gaining rows with the costing ones that were set off against them.
 struct Item {
     double gradient, hessian, ratio;
-    std::uint32_t gaining;  // number of the row it comes from
+    std::uint32_t row;  // number of the gaining row
 
-    Item(double item_gradient, double item_hessian, std::uint32_t row)
+    Item(double item_gradient, double item_hessian, std::uint32_t item_row)
         : gradient(item_gradient),
           hessian(item_hessian),
           ratio(item_hessian > 0.0 ? item_gradient / item_hessian
                                    : std::numeric_limits<double>::infinity()),
-          gaining(row) {}
+          row(item_row) {}
 
     /// Descending order of g/h.
     bool operator<(const Item& other) const {
-        return ratio != other.ratio ? ratio > other.ratio : gaining < other.gaining;
+        return ratio != other.ratio ? ratio > other.ratio : row < other.row;
     }
 };
 
@@ -60,7 +60,7 @@ class PrefixPeak {
     void look() {
         if (gradient_ <= 0.0 || gradient_ * gradient_ <= peak_.bound * denominator_) return;
         const double slope = std::clamp(gradient_ / denominator_, low_slope_, high_slope_);
-        const double value = slope * (2.0 * gradient_ - slope * denominator_);
+        const double value = worth(gradient_, denominator_, slope);
         if (value > peak_.bound) peak_ = {value, slope, n_items_};
     }
 

@@ -22,10 +22,9 @@ void SplitBound::change(std::size_t gaining) {
 template <typename IsAlive>
 Peak SplitBound::scan(const Statistics& base, const Node& node, std::span<const Item> items,
                       IsAlive&& is_alive) {
-    const double half = 0.5 * node.low_slope;
     changed_items_.clear();
     for (const std::uint32_t gaining : changed_) {
-        if (!is_alive(gaining) || balance_.price(gaining, half) <= 0.0) continue;
+        if (!is_alive(gaining) || balance_.price(gaining, node.low_slope) <= 0.0) continue;
         changed_items_.emplace_back(balance_.gradients[gaining], balance_.hessians[gaining],
                                     gaining);
     }
@@ -33,8 +32,9 @@ Peak SplitBound::scan(const Statistics& base, const Node& node, std::span<const 
     PrefixPeak prefix(base, l2_regularization_, node.low_slope, node.high_slope);
     auto next = changed_items_.begin();
     for (const Item& item : items) {
-        if (is_changed_[item.gaining] != 0 || !is_alive(item.gaining)) continue;
-        if (item.gradient <= half * item.hessian) break;  // and so are all that follow
+        if (is_changed_[item.row] != 0 || !is_alive(item.row)) continue;
+        if (price(item.gradient, item.hessian, node.low_slope) <= 0.0)
+            break;  // and so are all that follow
         while (next != changed_items_.end() && *next < item) prefix.add(*next++);
         prefix.add(item);
     }
@@ -60,7 +60,7 @@ Peak SplitBound::at_or_above(const Node& node, std::span<const Item> items, std:
         if (becomes_forced(*at)) {
             base += rows_.statistics(*at);
             if (!is_costing || rows_.stride() == 0) continue;
-            // Nobody has to set_off for it any more.
+            // It is not to be set off any more.
             clear_bit(balance_.open, costing);
             offsets_.for_each_share_of_costing(costing, [&](const Offsets::Share& share) {
                 balance_.gradients[share.gaining] -= share.gradient;
@@ -76,17 +76,17 @@ Peak SplitBound::at_or_above(const Node& node, std::span<const Item> items, std:
         if ((window_[w] &= balance_.open[w]) != 0) words_.push_back(w);
     // A gaining row below the level now implies costing ones up to it that it does not on this
     // chain only.
-    const auto set_off = [&](double half) {
+    const auto set_off = [&](double slope) {
         for (std::size_t k = 0; k < n_relieved; ++k) {
             const std::uint32_t gaining = changed_[k];
             if (becomes_forced(gaining)) continue;
             for (std::size_t w = 0; w < rows_.stride(); ++w)
-                balance_.set_off(gaining, w, rows_.implied(gaining)[w], half);
+                balance_.set_off(gaining, w, rows_.implied(gaining)[w], slope);
         }
         if (words_.empty()) return;
-        for (const std::uint32_t gaining : offsets_.order()) {
+        for (const std::uint32_t gaining : offsets_.turns()) {
             const Level reach = rows_.level(gaining, chain);
-            if (reach >= level || balance_.price(gaining, half) <= 0.0 || becomes_forced(gaining))
+            if (reach >= level || balance_.price(gaining, slope) <= 0.0 || becomes_forced(gaining))
                 continue;
             const Word* nearly = rows_.nearly_implied(gaining);
             for (const std::uint32_t w : words_) {
@@ -97,12 +97,12 @@ Peak SplitBound::at_or_above(const Node& node, std::span<const Item> items, std:
                 });
                 if (bits == 0) continue;
                 change(gaining);
-                balance_.set_off(gaining, w, bits, half);
+                balance_.set_off(gaining, w, bits, slope);
             }
         }
     };
-    if (node.main_slope > node.low_slope) set_off(0.5 * node.main_slope);
-    set_off(0.5 * node.low_slope);
+    if (node.main_slope > node.low_slope) set_off(node.main_slope);
+    set_off(node.low_slope);
     return scan(base, node, items, [&](std::size_t i) { return !becomes_forced(i); });
 }
 
@@ -110,7 +110,7 @@ Peak SplitBound::below(const Node& node, std::span<const Item> items, std::size_
                        Level level) {
     start();
     if (rows_.stride() > 0) {
-        // What the rows have paid for that go is to be paid by others.
+        // What was set off against rows that go is to be set off against others.
         const auto order = rows_.order(chain);
         std::size_t end = order.size();
         for (; end > 0 && rows_.level(order[end - 1], chain) >= level; --end) {
@@ -128,20 +128,20 @@ Peak SplitBound::below(const Node& node, std::span<const Item> items, std::size_
             if (window_[w] != 0) words_.push_back(w);
     }
     const auto is_alive = [&](std::size_t i) { return rows_.level(i, chain) < level; };
-    const auto set_off = [&](double half) {
-        for (const std::uint32_t gaining : offsets_.order()) {
-            if (!is_alive(gaining) || balance_.price(gaining, half) <= 0.0) continue;
+    const auto set_off = [&](double slope) {
+        for (const std::uint32_t gaining : offsets_.turns()) {
+            if (!is_alive(gaining) || balance_.price(gaining, slope) <= 0.0) continue;
             for (const std::uint32_t w : words_) {
                 const Word bits = rows_.implied(gaining)[w] & balance_.open[w];
                 if (bits == 0) continue;
                 change(gaining);
-                balance_.set_off(gaining, w, bits, half);
+                balance_.set_off(gaining, w, bits, slope);
             }
         }
     };
     if (!words_.empty()) {
-        if (node.main_slope > node.low_slope) set_off(0.5 * node.main_slope);
-        set_off(0.5 * node.low_slope);
+        if (node.main_slope > node.low_slope) set_off(node.main_slope);
+        set_off(node.low_slope);
     }
     return scan(rows_.forced(), node, items, is_alive);
 }

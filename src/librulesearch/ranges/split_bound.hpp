@@ -38,7 +38,7 @@ class SplitBound {
     std::vector<std::uint8_t> is_changed_;  // by gaining row
     std::vector<std::uint32_t> changed_;
     std::vector<Item> changed_items_;
-    std::vector<Word> window_;          // costing rows that may be paid for
+    std::vector<Word> window_;          // costing rows that may be set off
     std::vector<std::uint32_t> words_;  // the words of it that are not empty
 };
 
