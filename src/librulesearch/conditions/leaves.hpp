@@ -13,7 +13,7 @@
 namespace rulesearch::conditions {
 
 /// Evaluates all 2^k refinements of a query by k columns through superset sums. Where few columns
-/// are left, that costs less than to look for a proof that they are in vain.
+/// are left, that costs less than a try to prune them.
 class Leaves {
   public:
     // More columns cost more than they save.

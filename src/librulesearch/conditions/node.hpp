@@ -31,7 +31,7 @@ struct Siblings {
     AugmentationList augmentations;  // each child may use those behind its own
     BitSet excluded;                 // columns that no query below may contain
     KeyedRows rows;                  // of the parent, bit i for augmentation i; or none
-    bool is_examined = true;         // whether children were tried to be proven in vain
+    bool is_examined = true;         // whether pruning of children was tried
     MemoryCharge charge;
 
     std::size_t n_bytes() const {

@@ -181,7 +181,7 @@ class PaperExpander final : public Expander {
     const Limits& limits_;
     const bool has_core_queries_;
     BitSet extent_, implied_;  // rows of the query, and columns that contain all of them
-    SortedRows rows_;
+    RatioOrder rows_;
     std::vector<Statistics> sums_;  // by column, as are
     std::vector<double> bounds_;
     std::vector<RunningBound> running_;

@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace rulesearch::conditions {
@@ -20,10 +19,9 @@ void RowOrders::sort_by_ratio(const KeyedRows& from, KeyedRows& to) {
             permutation_[from.size() - ++n_neutral] = i;
             continue;
         }
-        const double ratio =
-            hessian > 0.0 ? std::abs(gradient) / hessian : std::numeric_limits<double>::infinity();
         // Numbers above 0 have the order of their bits.
-        (gradient > 0.0 ? positive_ : negative_).push_back({std::bit_cast<Word>(ratio), i});
+        (gradient > 0.0 ? positive_ : negative_)
+            .push_back({std::bit_cast<Word>(ratio(std::abs(gradient), hessian)), i});
     }
     auto next = permutation_.begin();
     for (std::vector<Key>* ratios : {&positive_, &negative_}) {

@@ -1,7 +1,7 @@
 // The arithmetic that a search spends its time in, once for each instruction set.
 //
 // All instruction sets give the same bits: sums of statistics are exact, and whatever is rounded is
-// computed lane by lane in one order.
+// computed number by number in one order.
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,7 @@ struct ColumnSums {
 };
 
 inline constexpr std::size_t n_slopes = 8;
-/// How far gaining may be from a holder.
+/// In how many columns more than a costing row a gaining one may be to be set off against it.
 inline constexpr std::size_t n_distances = 3;
 /// Sets of rows are read in chunks of this many words.
 inline constexpr std::size_t chunk_words = 8;
@@ -59,14 +59,14 @@ inline constexpr std::size_t chunk_words = 8;
 /// Buffers of a proof, for as many rows as it is about. A set of rows has a bit for each and whole
 /// chunks.
 struct ProofBuffers {
-    double* gaining;     // n_slopes numbers a row, as are
-    double* costing;     // what is left of prices
-    Word* columns;       // a set for each column
-    Word* gaining_set;   // one set, as are
-    Word* costing_set;   // those of which something is left
-    Word* near_gaining;  // n_distances sets
-    Word* tight_keys;    // a plane of as many rows for each plane
-    Word* frontier;      // a word for each plane
+    double* gaining_left;  // what is left of the prices of gaining rows, n_slopes numbers a row
+    double* costing_left;  // and of costing rows, the sign changed
+    Word* columns;         // a set for each column
+    Word* gaining_set;     // gaining rows of which something is left
+    Word* costing_set;     // and costing rows
+    Word* near_gaining;    // n_distances sets
+    Word* tight_keys;      // a plane of as many rows for each plane
+    Word* frontier;        // a word for each plane
 };
 
 /// Which arguments a proof uses.

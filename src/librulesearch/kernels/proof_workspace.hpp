@@ -18,14 +18,14 @@ class ProofWorkspace {
     ProofBuffers buffers(const RowsView& rows) {
         if (rows.size > max_paired_rows) return {};
         const std::size_t set_size = n_words(rows.size) + chunk_words;
-        for (auto* numbers : {&gaining_, &costing_}) grow(*numbers, rows.size * n_slopes);
+        for (auto* numbers : {&gaining_left_, &costing_left_}) grow(*numbers, rows.size * n_slopes);
         grow(columns_, set_size * rows.n_planes * word_bits);
         for (auto* set : {&gaining_set_, &costing_set_}) grow(*set, set_size);
         grow(near_gaining_, n_distances * set_size);
         grow(tight_keys_, rows.size * rows.n_planes);
         grow(frontier_, rows.n_planes);
-        return {gaining_.data(),     costing_.data(),      columns_.data(),    gaining_set_.data(),
-                costing_set_.data(), near_gaining_.data(), tight_keys_.data(), frontier_.data()};
+        return {gaining_left_.data(), costing_left_.data(), columns_.data(),    gaining_set_.data(),
+                costing_set_.data(),  near_gaining_.data(), tight_keys_.data(), frontier_.data()};
     }
 
   private:
@@ -34,7 +34,7 @@ class ProofWorkspace {
         if (values.size() < size) values.resize(size);
     }
 
-    std::vector<double> gaining_, costing_;
+    std::vector<double> gaining_left_, costing_left_;
     std::vector<Word> columns_, gaining_set_, costing_set_, near_gaining_, tight_keys_, frontier_;
 };
 

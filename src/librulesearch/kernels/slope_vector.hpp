@@ -12,15 +12,18 @@ struct SlopeVector {
     static constexpr std::size_t n_vectors = n_slopes / width;
     Vector v[n_vectors];
 
+    /// `part(i)` is vector i.
+    template <typename Part>
+    static SlopeVector make(Part&& part) {
+        SlopeVector vector;
+        for (std::size_t i = 0; i < n_vectors; ++i) vector.v[i] = part(i);
+        return vector;
+    }
     static SlopeVector all(double x) {
-        SlopeVector lanes;
-        for (Vector& part : lanes.v) part = splat(x);
-        return lanes;
+        return make([&](std::size_t) { return splat(x); });
     }
     static SlopeVector from(const double* numbers) {
-        SlopeVector lanes;
-        for (std::size_t i = 0; i < n_vectors; ++i) lanes.v[i] = load(numbers + i * width);
-        return lanes;
+        return make([&](std::size_t i) { return load(numbers + i * width); });
     }
     void to(double* numbers) const {
         for (std::size_t i = 0; i < n_vectors; ++i) store(numbers + i * width, v[i]);
@@ -41,27 +44,17 @@ struct SlopeVector {
 };
 
 inline SlopeVector smaller(const SlopeVector& a, const SlopeVector& b) {
-    SlopeVector lanes;
-    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) lanes.v[i] = smaller(a.v[i], b.v[i]);
-    return lanes;
+    return SlopeVector::make([&](std::size_t i) { return smaller(a.v[i], b.v[i]); });
 }
 inline SlopeVector negative(const SlopeVector& a) {
-    SlopeVector lanes;
-    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) lanes.v[i] = splat(0.0) - a.v[i];
-    return lanes;
+    return SlopeVector::make([&](std::size_t i) { return splat(0.0) - a.v[i]; });
 }
 inline SlopeVector positive_part(const SlopeVector& a) {
-    SlopeVector lanes;
-    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
-        lanes.v[i] = larger(a.v[i], splat(0.0));
-    return lanes;
+    return SlopeVector::make([&](std::size_t i) { return larger(a.v[i], splat(0.0)); });
 }
 /// a - b * c.
 inline SlopeVector reduced(double a, const SlopeVector& b, double c) {
-    SlopeVector lanes;
-    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
-        lanes.v[i] = splat(a) - b.v[i] * splat(c);
-    return lanes;
+    return SlopeVector::make([&](std::size_t i) { return splat(a) - b.v[i] * splat(c); });
 }
 
 }  // namespace

@@ -74,12 +74,12 @@ void round_products(const double* values, Weights weights, Copies copies, std::s
                     int exponent, bool has_negative, double* rounded) {
     const PowerOfTwo down(-exponent);
     const PowerOfTwo up(exponent);
-    const double least = has_negative ? 0.0 : 1.0;
+    const double min_positive = has_negative ? 0.0 : 1.0;
     for (std::size_t i = 0; i < count; ++i) {
         // A row without copies may have any value, also one that overflows here.
         const double product = copies[i] > 0.0 ? values[i] * weights[i] : 0.0;
         const double multiple = nearest_whole(down.times(product));
-        const double kept = product > 0.0 ? std::max(multiple, least) : multiple;
+        const double kept = product > 0.0 ? std::max(multiple, min_positive) : multiple;
         rounded[i] = up.times(kept * copies[i]);
     }
 }

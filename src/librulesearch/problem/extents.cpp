@@ -185,13 +185,14 @@ void ExtentsBuilder::find_chains() {
     };
     std::vector<std::vector<std::size_t>> runs;
     for (const std::size_t column : order) {
-        std::size_t best = runs.size(), least = nearby + 1;
+        std::size_t best = runs.size(), min_distance = nearby + 1;
         for (std::size_t run = 0; run < runs.size(); ++run) {
             const std::size_t top = runs[run].back();
-            if (distance(top, column) >= least || !columns[top].is_subset_of(columns[column]))
+            if (distance(top, column) >= min_distance ||
+                !columns[top].is_subset_of(columns[column]))
                 continue;
             best = run;
-            least = distance(top, column);
+            min_distance = distance(top, column);
         }
         if (best == runs.size()) runs.emplace_back();
         runs[best].push_back(column);

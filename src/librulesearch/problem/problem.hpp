@@ -30,6 +30,13 @@ struct Statistics {
     }
 };
 
+/// A row's g/h; without hessian, infinite in the direction of the gradient.
+inline double ratio(double gradient, double hessian) {
+    if (hessian > 0.0) return gradient / hessian;
+    const double infinity = std::numeric_limits<double>::infinity();
+    return gradient > 0.0 ? infinity : -infinity;
+}
+
 /// Find the conjunction of columns that maximises `value`, in units in which the factor 1/(2n) is
 /// left out.
 struct Problem {

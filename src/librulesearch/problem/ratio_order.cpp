@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace rulesearch {
 
-void SortedRows::assign(const Problem& problem, const BitSet& extent) {
+void RatioOrder::assign(const Problem& problem, const BitSet& extent) {
     struct Ranked {
         double ratio;
         std::uint32_t row;
@@ -20,9 +19,8 @@ void SortedRows::assign(const Problem& problem, const BitSet& extent) {
             neutral.push_back(index);
             return;
         }
-        const double ratio = sums.hessian > 0.0 ? std::abs(sums.gradient) / sums.hessian
-                                                : std::numeric_limits<double>::infinity();
-        ranked[sums.gradient < 0.0].push_back({ratio, index});
+        ranked[sums.gradient < 0.0].push_back(
+            {ratio(std::abs(sums.gradient), sums.hessian), index});
     });
     for (std::vector<Ranked>& part : ranked) {
         std::sort(part.begin(), part.end(),
@@ -36,7 +34,7 @@ void SortedRows::assign(const Problem& problem, const BitSet& extent) {
     copy_rows(ranked[1], negative);
 }
 
-double SortedRows::bound(const Problem& problem) const {
+double RatioOrder::bound(const Problem& problem) const {
     double bound = 0.0;
     for (const auto* rows : {&positive, &negative}) {
         RunningBound running(problem.l2_regularization);
@@ -47,7 +45,7 @@ double SortedRows::bound(const Problem& problem) const {
 }
 
 double bound_of_all_rows(const Problem& problem) {
-    SortedRows rows;
+    RatioOrder rows;
     rows.assign(problem, BitSet(problem.extents.n_distinct_rows(), true));
     return rows.bound(problem);
 }

@@ -38,7 +38,7 @@ class RunningBound {
 };
 
 /// Rows with positive and with negative gradients, each in descending |g/h| order; the rest.
-struct SortedRows {
+struct RatioOrder {
     std::vector<std::uint32_t> positive, negative, neutral;
 
     /// O(rows log rows).

@@ -85,8 +85,7 @@ class Bound {
     // For blocking, by item at the lowest slope: its price, what no group has used of it, and
     // what is not lost.
     std::vector<double> all_, free_, kept_;
-    std::vector<double> costs_,
-        left_;  // by costing row: what it costs, and what is not blocked of it
+    std::vector<double> costs_, left_;    // by costing row: what it costs, what is not blocked
     std::vector<std::uint32_t> item_of_;  // by gaining row
     std::size_t item_stride_ = 0;
     std::vector<Word> unused_, candidates_, next_;  // items

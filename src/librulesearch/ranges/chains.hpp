@@ -36,6 +36,12 @@ class Chains {
         for (std::size_t chain = 0; chain < n_chains(); ++chain) cuts.push_back(top(chain));
         return cuts;
     }
+    /// Number of chains that are cut below the top.
+    std::size_t n_cuts(const std::vector<Level>& cuts) const {
+        std::size_t count = 0;
+        for (std::size_t chain = 0; chain < n_chains(); ++chain) count += cuts[chain] < top(chain);
+        return count;
+    }
     /// The columns of a box.
     std::vector<std::size_t> query(const std::vector<Level>& cuts) const {
         std::vector<std::size_t> columns;

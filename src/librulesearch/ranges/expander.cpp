@@ -93,7 +93,7 @@ bool Expander::tighten(Node& node, const Goal& goal) {
 /// cut at a level or above covers the costing rows up to it that only this chain can cut off.
 bool Expander::tighten_by_losses(double gap, Node& node) const {
     const double max_lost = std::accumulate(gaining_losses_.begin(), gaining_losses_.end(), 0.0);
-    const double max_forced = std::accumulate(costing_losses_.begin(), costing_losses_.end(), 0.0);
+    const double max_covered = std::accumulate(costing_losses_.begin(), costing_losses_.end(), 0.0);
     bool is_narrower = false;
     for (const std::size_t chain : rows_.open_chains()) {
         const auto order = rows_.order(chain);
@@ -107,7 +107,7 @@ bool Expander::tighten_by_losses(double gap, Node& node) const {
             is_narrower = true;
             break;
         }
-        if (max_forced <= gap) continue;
+        if (max_covered <= gap) continue;
         lost = 0.0;
         for (const std::uint32_t i : order) {
             const Level level = rows_.level(i, chain);
@@ -166,7 +166,7 @@ std::vector<std::size_t> Expander::promising_chains(const Node& node) const {
     return chains;
 }
 
-/// The level below which a cut loses a gaining part of what it may lose, or of all it can.
+/// The level below which a cut loses a good part of what it may lose, or of all it can.
 Level Expander::split_level(const Node& node, std::size_t chain, double gap) const {
     const auto order = rows_.order(chain);
     std::size_t end = order.size();

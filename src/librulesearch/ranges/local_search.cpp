@@ -27,7 +27,7 @@ Offer LocalSearch::climb(std::vector<Level> cuts) {
     }
     double value = sums.coverage < limits_.min_coverage ? -1.0 : problem_.value(sums);
     // Each chain in turn, until none has improved since its last turn.
-    std::size_t n_cut = n_cuts(cuts);
+    std::size_t n_cut = chains_.n_cuts(cuts);
     for (std::size_t turn = 0, n_idle = 0; n_idle < n_chains; turn = (turn + 1) % n_chains) {
         const std::size_t chain = turns_[turn];
         ++n_idle;
@@ -75,13 +75,6 @@ void LocalSearch::move(std::size_t chain, Level level, std::vector<Level>& cuts)
         n_beyond_[row] -= rows_.levels(row)[chain] > cuts[chain];
     }
     cuts[chain] = level;
-}
-
-std::size_t LocalSearch::n_cuts(const std::vector<Level>& cuts) const {
-    std::size_t count = 0;
-    for (std::size_t chain = 0; chain < cuts.size(); ++chain)
-        count += cuts[chain] < chains_.top(chain);
-    return count;
 }
 
 std::vector<Level> LocalSearch::around_random_row() {

@@ -43,7 +43,6 @@ class LocalSearch {
 
     Cut best_cut(std::size_t chain, const std::vector<Level>& cuts) const;
     void move(std::size_t chain, Level level, std::vector<Level>& cuts);
-    std::size_t n_cuts(const std::vector<Level>& cuts) const;
     std::vector<Level> around_random_row();
     std::vector<Level> near(std::vector<Level> cuts);
     void shuffle_turns();

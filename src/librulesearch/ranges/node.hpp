@@ -61,7 +61,6 @@ struct Goal {
     bool is_limited = false;
     /// Whether boxes are offered that are no better than the incumbent.
     bool settles_ties = false;
-
     /// Whether something is left unproven where boxes that are better than the incumbent are given
     /// up.
     bool is_approximate = false;

@@ -73,9 +73,7 @@ void NodeRows::find_live(const SignedRows& rows, const Node& node) {
 bool NodeRows::close(const SignedRows& rows, const Goal& goal, Node& node) {
     const std::size_t n_chains = chains_.n_chains();
     if (goal.is_limited) {
-        std::size_t n_cut = 0;
-        for (std::size_t chain = 0; chain < n_chains; ++chain)
-            n_cut += node.loose[chain] < chains_.top(chain);
+        const std::size_t n_cut = chains_.n_cuts(node.loose);
         if (n_cut > goal.max_cuts) return false;
         for (std::size_t chain = 0; n_cut == goal.max_cuts && chain < n_chains; ++chain)
             if (node.loose[chain] == chains_.top(chain)) node.tight[chain] = chains_.top(chain);

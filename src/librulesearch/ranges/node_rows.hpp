@@ -14,7 +14,7 @@ namespace rulesearch::ranges {
 
 /// Rows within the loosest cuts of a node are *live*. Of these, rows within the tightest cuts are
 /// *forced*: every box of the node covers them. The others are *optional*; they are *gaining* if
-/// some wanted box gains by them and *costing* if none does, as told by g/h and the least slope.
+/// some wanted box gains by them and *costing* if none does, as told by g/h and the lowest slope.
 ///
 /// A gaining row *implies* a costing one if on every chain the costing one's level is no higher
 /// than the gaining one's or the tightest cut: a box that covers the first covers the second.
@@ -48,7 +48,7 @@ class NodeRows {
     /// Number of chains on which an optional row is beyond the tightest cut.
     std::size_t n_outside(std::size_t i) const { return n_outside_[i]; }
 
-    /// Bad rows implied by a gaining one, and those that are but for one chain, in `stride()`
+    /// Costing rows implied by a gaining one, and those that are but for one chain, in `stride()`
     /// words.
     const Word* implied(std::size_t i) const { return implied_.data() + i * stride_; }
     const Word* nearly_implied(std::size_t i) const { return nearly_.data() + i * stride_; }

@@ -1,20 +1,9 @@
 #include "librulesearch/ranges/signed_rows.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace rulesearch::ranges {
-namespace {
-
-/// A row's g/h; without hessian, infinite in the direction of the gradient.
-double ratio(double gradient, double hessian) {
-    if (hessian > 0.0) return gradient / hessian;
-    return gradient > 0.0 ? std::numeric_limits<double>::infinity()
-                          : -std::numeric_limits<double>::infinity();
-}
-
-}  // namespace
 
 SignedRows::SignedRows(const Problem& problem, const Chains& chains, bool is_negative)
     : n_chains_(chains.n_chains()) {

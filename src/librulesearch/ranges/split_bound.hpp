@@ -13,7 +13,7 @@
 namespace rulesearch::ranges {
 
 /// Bounds by implied rows of the parts that a level on one chain makes of a node. They start from
-/// the offsets of the node, which are gaining for its parts too, and change what the level changes.
+/// the offsets of the node, which hold for its parts too, and change what the level changes.
 class SplitBound {
   public:
     SplitBound(const NodeRows& rows, const Offsets& offsets, double l2_regularization)
