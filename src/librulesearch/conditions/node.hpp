@@ -52,6 +52,8 @@ struct Node {
         return bound != other.bound ? bound < other.bound : query > other.query;
     }
 
+    /// Conditions of the query with one more.
+    std::size_t augmented_size() const { return query.size() + 1; }
     std::size_t n_bytes() const { return sizeof(Node) + query.capacity() * sizeof(query[0]); }
 };
 
@@ -88,7 +90,7 @@ class Pruning {
         if (is_relaxed_ ? bound <= threshold_ : bound < threshold_) return true;
         return bound <= incumbent_value_ && n_conditions > incumbent_size_;
     }
-    bool can_prune(const Node& node) const { return (*this)(node.bound, node.query.size() + 1); }
+    bool can_prune(const Node& node) const { return (*this)(node.bound, node.augmented_size()); }
 
     /// The same for a better incumbent, if it is one.
     Pruning raised(double value, std::optional<std::size_t> size) const {
@@ -115,6 +117,22 @@ class Pruning {
     std::size_t incumbent_size_;
     bool is_relaxed_;
 };
+
+/// Offers the best augmentations of a node's query, if they are as good as the incumbent.
+/// `for_each(visit)` calls `visit(column, value)` for all of them, with 0 for those that do not
+/// count. Returns the best value, 0 if nothing was offered.
+template <typename ForEach>
+double offer_best(const Node& node, const Pruning& can_prune, Expansion& out, ForEach&& for_each) {
+    double best = 0.0;
+    for_each([&](std::uint32_t, double value) { best = std::max(best, value); });
+    if (best == 0.0 || !can_prune.is_competitive(best)) return 0.0;
+    for_each([&](std::uint32_t column, double value) {
+        if (value < best) return;
+        out.offers.push_back({best, node.query});
+        out.offers.back().query.push_back(column);
+    });
+    return best;
+}
 
 /// Whether equivalent queries can stand for each other. They may differ in length, so that under a
 /// limit on the length only those of equal length can.

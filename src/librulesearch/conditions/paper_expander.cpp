@@ -31,18 +31,15 @@ class PaperExpander final : public Expander {
         }
         out.counters.n_evaluations += open.size();
         make_offers(node, open, can_prune, out);
-        if (n_conditions(node) < limits_.max_conditions) branch(node, open, can_prune, out);
+        if (node.augmented_size() < limits_.max_conditions) branch(node, open, can_prune, out);
         return out;
     }
 
   private:
-    static std::size_t n_conditions(const Node& node) { return node.query.size() + 1; }
-
     /// Sets: the rows of the query and the columns it implies.
     void collect_rows(const Node& node) {
         const Extents& extents = problem_.extents;
-        extent_ = BitSet(extents.n_distinct_rows(), true);
-        for (const std::uint32_t column : node.query) extent_ &= extents.extent(column);
+        extent_ = extents.extent_of(node.query);
         implied_ = BitSet(extents.n_columns(), true);
         extent_.for_each([&](std::size_t row) { implied_.intersect(extents.signature(row)); });
     }
@@ -58,7 +55,7 @@ class PaperExpander final : public Expander {
                                        augmentation.critical_index < node.query.back();
             if (implied_.contains(augmentation.index)) {
                 ++out.counters.equivalence_immediate;
-            } else if (can_prune(augmentation.bound, n_conditions(node))) {
+            } else if (can_prune(augmentation.bound, node.augmented_size())) {
                 ++out.counters.bound_propagated;
                 out.note_pruned(can_prune.unproven(augmentation.bound));
             } else if (is_never_core) {
@@ -102,21 +99,15 @@ class PaperExpander final : public Expander {
         return true;
     }
 
-    /// Offers the best augmentations if they are as good as the incumbent.
     void make_offers(const Node& node, const AugmentationList& open, const Pruning& can_prune,
                      Expansion& out) const {
-        const auto value = [&](const Augmentation& augmentation) {
-            const Statistics& sums = sums_[augmentation.index];
-            return sums.coverage < limits_.min_coverage ? 0.0 : problem_.value(sums);
-        };
-        double best = 0.0;
-        for (const Augmentation& augmentation : open) best = std::max(best, value(augmentation));
-        if (best == 0.0 || !can_prune.is_competitive(best)) return;
-        for (const Augmentation& augmentation : open) {
-            if (value(augmentation) < best) continue;
-            out.offers.push_back({best, node.query});
-            out.offers.back().query.push_back(augmentation.index);
-        }
+        offer_best(node, can_prune, out, [&](auto&& visit) {
+            for (const Augmentation& augmentation : open) {
+                const Statistics& sums = sums_[augmentation.index];
+                visit(augmentation.index,
+                      sums.coverage < limits_.min_coverage ? 0.0 : problem_.value(sums));
+            }
+        });
     }
 
     void branch(const Node& node, const AugmentationList& open, const Pruning& can_prune,
@@ -126,7 +117,7 @@ class PaperExpander final : public Expander {
         AugmentationList& augmentations = siblings->augmentations;
         for (const Augmentation& augmentation : open) {
             const double bound = bounds_[augmentation.index];
-            if (can_prune(bound, n_conditions(node) + 1)) {
+            if (can_prune(bound, node.augmented_size() + 1)) {
                 ++out.counters.bound_immediate;
                 out.note_pruned(can_prune.unproven(bound));
             } else if (sums_[augmentation.index].coverage >= limits_.min_coverage) {

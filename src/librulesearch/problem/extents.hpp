@@ -33,6 +33,13 @@ class Extents {
     void covered(const std::vector<std::size_t>& query, bool* rows) const;
     /// Extent of a column, as a set of distinct rows.
     const BitSet& extent(std::size_t column) const { return columns_[column]; }
+    /// Distinct rows in all of the given columns.
+    template <typename Columns>
+    BitSet extent_of(const Columns& columns) const {
+        BitSet rows(n_distinct_rows_, true);
+        for (const auto column : columns) rows &= columns_[column];
+        return rows;
+    }
     /// Columns that contain a distinct row, in `stride()` words.
     const Word* signature(std::size_t row) const { return signatures_.data() + row * stride(); }
     std::size_t stride() const { return n_words(n_columns()); }

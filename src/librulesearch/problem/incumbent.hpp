@@ -33,8 +33,8 @@ class Incumbent {
             tied_.clear();
             return;
         }
-        if (tied_.empty()) tied_.insert(extent(best_.columns));
-        if (!tied_.insert(extent(columns)).second) return;
+        if (tied_.empty()) tied_.insert(extents_.extent_of(best_.columns));
+        if (!tied_.insert(extents_.extent_of(columns)).second) return;
         Entry challenger{std::move(columns)};
         shorten(best_);
         shorten(challenger);
@@ -60,15 +60,10 @@ class Incumbent {
         return a.size() != b.size() ? a.size() < b.size() : a < b;
     }
 
-    BitSet extent(const std::vector<std::size_t>& columns) const {
-        BitSet rows(extents_.n_distinct_rows(), true);
-        for (const std::size_t column : columns) rows &= extents_.extent(column);
-        return rows;
-    }
-
     void shorten(Entry& entry) const {
         if (entry.is_shortened) return;
-        std::vector<std::size_t> shorter = shorten_query(extents_, extent(entry.columns));
+        std::vector<std::size_t> shorter =
+            shorten_query(extents_, extents_.extent_of(entry.columns));
         if (is_before(shorter, entry.columns)) entry.columns = std::move(shorter);
         entry.is_shortened = true;
     }
