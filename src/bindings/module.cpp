@@ -1,53 +1,25 @@
 // The Python face of librulesearch: dtypes, shapes and the GIL, no algorithm.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "librulesearch/conditions/beam.hpp"
 #include "librulesearch/optimal.hpp"
 #include "librulesearch/problem/exact_sums.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 using namespace rulesearch;
 
 namespace {
-
-using BoolMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using BoolVector = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoubleVector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <typename Vector>
-void require_length(const Vector& values, const char* name, std::size_t n_rows) {
-    if (values.shape(0) == n_rows) return;
-    const std::string message = std::string(name) + " must have one entry per row (" +
-                                std::to_string(n_rows) + "). Got " +
-                                std::to_string(values.shape(0)) + " entries.";
-    throw nb::value_error(message.c_str());
-}
-
-/// A new NumPy array, filled by `fill(data)` without the GIL.
-template <typename Value, typename Fill>
-nb::ndarray<nb::numpy, Value, nb::ndim<1>> make_array(std::size_t size, Fill&& fill) {
-    auto data = std::make_unique_for_overwrite<Value[]>(size);
-    {
-        const nb::gil_scoped_release no_gil;
-        fill(data.get());
-    }
-    const nb::capsule owner(data.get(), [](void* p) noexcept { delete[] static_cast<Value*>(p); });
-    return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(data.release(), {size}, owner);
-}
 
 /// A NumPy boolean is a byte that need not be 0 or 1, unlike a bool.
 const std::uint8_t* truth_bytes(const bool* truths) {
@@ -60,22 +32,6 @@ Extents make_extents(const BoolMatrix& extents) {
         builder.add(truth_bytes(extents.data()) + p * extents.shape(1));
     }
     return builder.build();
-}
-
-/// Sums the rows' statistics over distinct rows.
-Problem make_problem(const Extents& extents, const DoubleVector& gradients,
-                     const DoubleVector& hessians, const DoubleVector& coverage,
-                     double l2_regularization) {
-    const std::size_t n_rows = extents.n_rows();
-    require_length(gradients, "gradients", n_rows);
-    require_length(hessians, "hessians", n_rows);
-    require_length(coverage, "coverage", n_rows);
-    Problem problem{extents, std::vector<Statistics>(extents.n_distinct_rows()), l2_regularization};
-    for (std::size_t row = 0; row < n_rows; ++row) {
-        problem.rows[extents.distinct_row(row)] +=
-            Statistics{gradients.data()[row], hessians.data()[row], coverage.data()[row]};
-    }
-    return problem;
 }
 
 /// Lets Python in now and then: pending signals such as Ctrl-C, and the caller's `should_stop`.
@@ -196,7 +152,7 @@ NB_MODULE(_core, m) {
     m.def("instruction_sets", &instruction_sets,
           "Instruction sets that this processor has, the best one last.");
 
-    nb::class_<Extents>(m, "Extents", "Extents of extents over the distinct rows of a table.")
+    nb::class_<Extents>(m, "Extents", "Extents of propositions over the distinct rows of a table.")
         .def(
             "__init__",
             [](Extents* self, const BoolMatrix& extents) {
@@ -213,7 +169,7 @@ NB_MODULE(_core, m) {
                 return make_array<bool>(self.n_rows(),
                                         [&](bool* rows) { self.covered(query, rows); });
             },
-            "query"_a, "Which rows satisfy all of the given extents.")
+            "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Extents::n_columns,
                      "Propositions that are neither constant nor equal to an earlier one.")
         .def_prop_ro("n_chains", &Extents::n_chains,
@@ -312,4 +268,6 @@ NB_MODULE(_core, m) {
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
         "Beam search; with width 1, greedy search.");
+
+    bind_bounds(m);
 }
