@@ -228,8 +228,9 @@ NB_MODULE(_core, m) {
            std::optional<std::size_t> max_conditions, double min_coverage,
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           const std::string& branching, std::size_t beam_width, std::size_t n_workers,
-           std::size_t memory_limit, const std::string& instruction_set,
+           const std::string& branching, std::optional<std::size_t> beam_width,
+           std::size_t n_workers, std::size_t memory_limit,
+           const std::optional<std::string>& instruction_set,
            const std::vector<std::string>& without) {
             const Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
@@ -246,8 +247,8 @@ NB_MODULE(_core, m) {
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
-        "should_stop"_a.none(), "branching"_a, "beam_width"_a, "n_workers"_a, "memory_limit"_a,
-        "instruction_set"_a, "without"_a,
+        "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "n_workers"_a,
+        "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
         "Best query of all within the limits, with a certificate.");
 
     m.def(

@@ -1,29 +1,47 @@
 #include "librulesearch/optimal.hpp"
 
+#include <stdexcept>
+
 #include "librulesearch/conditions/search.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/ranges/search.hpp"
 
 namespace rulesearch {
+namespace {
+
+constexpr std::size_t default_beam_width = 6;
+
+void refuse_if(bool is_given, const char* message) {
+    if (is_given) throw std::invalid_argument(message);
+}
+
+Result over_ranges(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
+    refuse_if(options.instruction_set.has_value(),
+              "Ranges have a single instruction set. Leave out the instruction_set.");
+    const bool has_start = options.beam_width != 0;
+    refuse_if(
+        has_start && options.beam_width.has_value(),
+        "Ranges start from a local search, not from a beam. Leave out the beam_width, or pass "
+        "0 to start from the true query.");
+    return ranges::search(problem, limits, options.resources, has_start);
+}
+
+}  // namespace
 
 Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
-    const Kernels& kernels = rulesearch::kernels(options.instruction_set);
-    const auto over_conditions = [&](const auto& make_expander) {
-        return conditions::search(problem, limits, options.resources, kernels, options.beam_width,
-                                  make_expander);
-    };
-    switch (options.branching) {
-        case Branching::ranges:
-            return ranges::search(problem, limits, options.resources, options.beam_width > 0);
-        case Branching::paper:
-            return over_conditions(
-                [&] { return conditions::make_paper_expander(problem, limits); });
-        case Branching::conditions:
-            break;
-    }
-    return over_conditions([&] {
-        return conditions::make_class_expander(problem, limits, kernels, options.ingredients);
-    });
+    refuse_if(options.branching != Branching::conditions &&
+                  options.ingredients != conditions::Ingredients{},
+              "Only a search over conditions has ingredients to do without, besides the beam.");
+    if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
+    const Kernels& kernels =
+        rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
+    return conditions::search(problem, limits, options.resources, kernels,
+                              options.beam_width.value_or(default_beam_width), [&] {
+                                  return options.branching == Branching::paper
+                                             ? conditions::make_paper_expander(problem, limits)
+                                             : conditions::make_class_expander(
+                                                   problem, limits, kernels, options.ingredients);
+                              });
 }
 
 }  // namespace rulesearch

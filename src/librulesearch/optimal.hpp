@@ -19,18 +19,20 @@ enum class Branching {
 
 struct OptimalOptions {
     Branching branching = Branching::conditions;
-    /// Of the beam search for a first incumbent; 0 starts from the true query. Over ranges any
-    /// other number stands for a local search.
-    std::size_t beam_width = 6;
+    /// Of the beam search for a first incumbent; 0 starts from the true query. Without a number, it
+    /// is 6, or over ranges a local search.
+    std::optional<std::size_t> beam_width = {};
     Resources resources = {};
-    std::string instruction_set = instruction_sets().back();
+    /// The best one that there is, unless one is named.
+    std::optional<std::string> instruction_set = {};
     conditions::Ingredients ingredients = {};
 };
 
 /// Best query of all within the limits, with a certificate.
 ///
 /// The result, counters included, depends on the arguments but not on the number of workers; a time
-/// limit or interruption is the only source of variation.
+/// limit or interruption is the only source of variation. Throws std::invalid_argument for options
+/// that the way of branching does not have.
 Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options);
 
 }  // namespace rulesearch

@@ -46,7 +46,7 @@ def search_optimal(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
     branching: str = "auto",
-    beam_width: int = 6,
+    beam_width: int | None = None,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
     instruction_set: str | None = None,
@@ -71,24 +71,24 @@ def search_optimal(
         ranges where nested propositions are many, on average 32 in a chain, or 10 if there are
         1,000 of them, unless ``max_conditions`` is below 3 or there are more than 40,000 distinct
         rows. The query is the same with each of them, the work is not.
-    beam_width : int, default=6
-        Width of the beam search for a first incumbent; 0 starts from the query that is always true.
-        Over ranges any other number stands for a local search.
+    beam_width : int or None, default=None
+        Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
+        that is always true. Ranges start from a local search instead and accept no other number.
     memory_limit : int, default=2**28
         Bytes that open nodes may take. Beyond that the search goes on depth-first, with a bound
         that is as true but falls more slowly; the result says so (`SearchResult.was_depth_first`).
     without : collection of str, default=()
         Ingredients to leave out, of ``INGREDIENTS``. The result stays the same, the work does not.
-        Ranges have none of them but the beam.
+        Only ``"conditions"`` has others than the beam.
     instruction_set : str or None, default=None
         Instructions to use, of those the processor has; None means the best ones. The result and
-        the work stay the same, the time does not.
+        the work stay the same, the time does not. Ranges have no choice.
     """
     if branching not in BRANCHINGS:
         raise ValueError(f"branching must be one of {', '.join(BRANCHINGS)}. Got {branching!r}.")
-    if not is_whole(beam_width, 0):
+    if beam_width is not None and not is_whole(beam_width, 0):
         raise ValueError(
-            f"beam_width must be a whole number in the range [0, inf). Got {beam_width!r}."
+            f"beam_width must be a whole number in the range [0, inf) or None. Got {beam_width!r}."
         )
     if not is_whole(memory_limit, 0):
         raise ValueError(
@@ -104,6 +104,11 @@ def search_optimal(
             f"instruction_set must be one that this processor has, of {', '.join(available)}, or "
             f"None. Got {instruction_set!r}."
         )
+    ingredients = [name for name in without if name != "beam"]
+    if branching == "auto":
+        # What only one of them has decides; else what is faster.
+        is_conditions = instruction_set is not None or bool(beam_width) or bool(ingredients)
+        branching = "conditions" if is_conditions else _chosen(problem, limits)
     result = _core.optimal(
         problem.propositions,
         problem.gradients,
@@ -116,12 +121,12 @@ def search_optimal(
         node_limit=capped(limits.node_limit),
         time_limit=limits.time_limit,
         should_stop=should_stop(problem, callback),
-        branching=_chosen(problem, limits) if branching == "auto" else branching,
+        branching=branching,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
         memory_limit=min(memory_limit, 2**62),
-        instruction_set=instruction_set or available[-1],
-        without=[name for name in without if name != "beam"],
+        instruction_set=instruction_set,
+        without=ingredients,
     )
     return to_result(problem, result)
 

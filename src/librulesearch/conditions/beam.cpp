@@ -51,11 +51,7 @@ class Beam {
             kernels_.sum_columns(covered_.coverage_view(), {coverages_.data(), coverages_.data()});
         ++counters.n_nodes;
         for (std::size_t p = 0; p < covered_.n_planes(); ++p) {
-            Word in_any = 0, in_all = ~Word{0};
-            for (std::size_t i = 0; i < covered_.size(); ++i) {
-                in_any |= covered_.plane(p)[i];
-                in_all &= covered_.plane(p)[i];
-            }
+            const auto [in_any, in_all] = covered_.in_any_and_all(p);
             for_each_bit(in_any & ~in_all, p * word_bits, [&](std::size_t column) {
                 ++counters.n_evaluations;
                 if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;

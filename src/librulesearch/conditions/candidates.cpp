@@ -72,13 +72,8 @@ bool Candidates::select(const Node& node, const Pruning& can_prune, Expansion& o
             ? 0
             : node.next_sibling - (node.next_sibling - 1) / word_bits * word_bits;
     for (std::size_t p = 0; p < n_planes; ++p) {
-        Word in_any = 0, in_all = ~Word{0};
-        const Word* plane = rows_.plane(p);
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            in_any |= plane[i];
-            in_all &= plane[i];
-        }
-        for_each_bit(in_any, p * word_bits, [&](std::size_t position) {
+        const auto [in_any, in_all] = rows_.in_any_and_all(p);
+        for_each_bit(in_any, p * word_bits, [&, in_all = in_all](std::size_t position) {
             if (position < first) return;
             const Word bit = Word{1} << (position % word_bits);
             if ((in_all & bit) != 0) {

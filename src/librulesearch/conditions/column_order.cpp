@@ -73,10 +73,7 @@ void ColumnOrder::link_chains() {
     for (std::size_t t = 0; t < size(); ++t) {
         std::int32_t& top = chain_tops_[extents_.link(survivors_[t].column).chain];
         below_[t] = top;
-        if (top >= 0) {
-            const auto below = static_cast<std::size_t>(top);
-            tops_[below / word_bits] &= ~(Word{1} << (below % word_bits));
-        }
+        if (top >= 0) clear_bit(tops_, static_cast<std::size_t>(top));
         top = static_cast<std::int32_t>(t);
     }
 }

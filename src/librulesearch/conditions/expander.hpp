@@ -23,17 +23,21 @@ std::unique_ptr<Expander> make_paper_expander(const Problem& problem, const Limi
 
 /// What a class expander can do without, to see what it is worth.
 struct Ingredients {
-    bool tangents = true;      // children are proven to be in vain before they are born
-    bool closure = true;       // by tangents and row pairs
+    bool tangents = true;      // children are pruned before they become nodes, by tangents
+    bool closure = true;       // and row pairs
     bool intersection = true;  // and row triples
     bool leaves = true;        // few columns are solved by superset sums
-    bool canonicity = true;    // equivalent queries are looked at once
-    bool reordering = true;    // a new order of columns at every node
-    bool row_classes = true;   // rows that are not told apart are merged
+    // Equivalent queries are looked at once. That saves up to a twentieth of the evaluations where
+    // nested columns are many and rows few, and next to nothing elsewhere.
+    bool canonicity = true;
+    bool reordering = true;   // a new order of columns at every node
+    bool row_classes = true;  // rows that are not told apart are merged
+
+    bool operator==(const Ingredients&) const = default;
 };
 
-/// Bounds by row classes, a new order of columns at every node, and children that are proven to be
-/// in vain before they are born.
+/// Bounds by row classes, a new order of columns at every node, and children that are pruned before
+/// they become nodes.
 std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limits& limits,
                                               const Kernels& kernels,
                                               const Ingredients& ingredients);

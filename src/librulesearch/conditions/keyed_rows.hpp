@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "librulesearch/kernels/kernels.hpp"
@@ -78,6 +79,17 @@ class KeyedRows {
             Word* to = plane(p);
             for (std::size_t k = 0; k < n; ++k) to[k] = keys[rows[k]];
         }
+    }
+
+    /// Columns of a plane that some row lies in, and those that all rows lie in.
+    std::pair<Word, Word> in_any_and_all(std::size_t p) const {
+        Word in_any = 0, in_all = ~Word{0};
+        const Word* keys = plane(p);
+        for (std::size_t i = 0; i < size_; ++i) {
+            in_any |= keys[i];
+            in_all &= keys[i];
+        }
+        return {in_any, in_all};
     }
 
     bool are_equal(std::size_t i, std::size_t j, std::size_t first_plane = 0) const {

@@ -13,12 +13,8 @@ bool SuffixRows::next_child(std::size_t t) {
     if (n == 0) return false;
     bool is_any = false, is_first_all = true, is_last_none = true;
     for (std::size_t p = 0; p < n_planes; ++p) {
-        Word in_any = 0, in_all = ~Word{0};
+        const auto [in_any, in_all] = child_.in_any_and_all(p);
         const Word* keys = child_.plane(p);
-        for (std::size_t i = 0; i < n; ++i) {
-            in_any |= keys[i];
-            in_all &= keys[i];
-        }
         candidates_[p] = in_any & ~in_all;
         is_any |= candidates_[p] != 0;
         is_first_all &= keys[0] == in_any;

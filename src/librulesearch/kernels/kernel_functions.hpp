@@ -1,23 +1,20 @@
 // Kernels of one instruction set; see kernels.hpp for what they do.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <type_traits>
 
 #include "librulesearch/kernels/kernels.hpp"
 
 namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
 
-void bound_columns(const RowsView& rows, std::size_t n_positive, std::size_t n_negative,
-                   const ForcedRows& forced, double l2_regularization, double floor,
-                   const Word* candidates, const ColumnSums& sums, double* bounds);
-void sum_columns(const RowsView& rows, const ColumnSums& sums);
-bool is_proven_below(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
-                     double l2_regularization, double value, const ProofEffort& effort,
-                     const ProofBuffers& buffers);
-void transpose_block(Word* block);
-void sum_supersets(double* values, std::size_t n_columns);
-std::size_t find_above(const double* gradients, const double* hessians, std::size_t size,
-                       double l2_regularization, double value, std::uint32_t* found);
+template <typename Pointer>
+using Function = std::remove_pointer_t<Pointer>;
+
+Function<decltype(Kernels::bound_columns)> bound_columns;
+Function<decltype(Kernels::sum_columns)> sum_columns;
+Function<decltype(Kernels::is_proven_below)> is_proven_below;
+Function<decltype(Kernels::transpose)> transpose_block;
+Function<decltype(Kernels::sum_supersets)> sum_supersets;
+Function<decltype(Kernels::find_above)> find_above;
 
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -61,8 +61,8 @@ class BitSet {
     /// The set that `words` spell; bits beyond the fixed size must be 0.
     explicit BitSet(std::vector<Word> words) : words_(std::move(words)) {}
 
-    bool contains(std::size_t i) const { return (words_[i / word_bits] >> (i % word_bits)) & 1; }
-    void insert(std::size_t i) { words_[i / word_bits] |= Word{1} << (i % word_bits); }
+    bool contains(std::size_t i) const { return has_bit(words_.data(), i); }
+    void insert(std::size_t i) { set_bit(words_, i); }
 
     std::size_t size() const {
         std::size_t total = 0;

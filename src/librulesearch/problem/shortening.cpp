@@ -46,14 +46,11 @@ class HittingSets {
         for (std::uint32_t i = 0; i < indices.size(); ++i) indices[i] = i;
         return indices;
     }
-    bool contains(std::size_t i, std::size_t k) const {
-        return (set(i)[k / word_bits] >> (k % word_bits)) & 1;
-    }
     std::vector<std::uint32_t> not_hit(const std::vector<std::uint32_t>& open,
                                        std::size_t k) const {
         std::vector<std::uint32_t> rest;
         for (const std::uint32_t i : open) {
-            if (!contains(i, k)) rest.push_back(i);
+            if (!has_bit(set(i), k)) rest.push_back(i);
         }
         return rest;
     }
@@ -199,10 +196,9 @@ class Shortening {
         const std::size_t stride = n_words(options_.size());
         std::vector<Word> sets(outside_.size() * stride, 0);
         for (std::size_t i = 0; i < outside_.size(); ++i) {
-            for (std::size_t k = 0; k < options_.size(); ++k) {
+            for (std::size_t k = 0; k < options_.size(); ++k)
                 if (misses(options_[k].front(), outside_[i]))
-                    sets[i * stride + k / word_bits] |= Word{1} << (k % word_bits);
-            }
+                    set_bit(sets, i * stride * word_bits + k);
         }
         std::optional<std::vector<std::size_t>> best;
         HittingSets hitting_sets(options_.size(), std::move(sets));
@@ -217,7 +213,7 @@ class Shortening {
 
   private:
     bool misses(std::size_t column, std::size_t row) const {
-        return ((extents_.signature(row)[column / word_bits] >> (column % word_bits)) & 1) == 0;
+        return !has_bit(extents_.signature(row), column);
     }
 
     /// By chain, the closure columns from small to large, without those that come after a smaller
