@@ -46,15 +46,13 @@ class ClassExpander final : public Expander {
     void select_survivors(const Node& node, const Pruning& can_prune, Expansion& out);
     void key_rows();
     static void add_child(const Node& node, std::size_t t, Expansion& out);
-    bool examine_children(const Node& node, const AugmentationList& augmentations,
-                          const Pruning& can_prune, const Interrupt& interrupt, Expansion& out);
+    bool examine_children(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
+                          Expansion& out);
     bool branch(const Node& node, const Pruning& can_prune, const Interrupt& interrupt,
                 Expansion& out);
     void solve_rest(const Node& node, std::size_t t, const KeyedRows& rows,
-                    const AugmentationList& augmentations, const Pruning& can_prune,
-                    Expansion& out);
-    void solve_child(const Node& node, std::size_t t, const AugmentationList& augmentations,
-                     const Pruning& can_prune, Expansion& out);
+                    const Pruning& can_prune, Expansion& out);
+    void solve_child(const Node& node, std::size_t t, const Pruning& can_prune, Expansion& out);
     bool is_proven_below(const RowsView& rows, const ChainsView& chains, const ForcedRows& forced,
                          const Pruning& can_prune, bool is_leaf = false);
 
@@ -178,20 +176,18 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     out.counters.equivalence_immediate += survivors_.drop_equal_columns(rows_);
     if (survivors_.size() < 2) return true;
     survivors_.sort(ingredients_.reordering);
-    AugmentationList augmentations;
-    for (const Survivor& survivor : survivors_)
-        augmentations.push_back({survivor.column, 0, survivor.bound});
-    const std::size_t n_columns = augmentations.size();
+    const std::size_t n_columns = survivors_.size();
     const bool is_leaf = n_columns <= max_leaf_columns_;
     const bool is_large = rows_.size() * n_columns > max_examined_at_once && !is_leaf;
     if (!is_large) key_rows();
     if (is_leaf) {
-        solve_rest(node, 0, other_, augmentations, can_prune, out);
+        solve_rest(node, 0, other_, can_prune, out);
         return true;
     }
     const auto siblings = std::make_shared<Siblings>();
     out.siblings = siblings;
-    siblings->augmentations = augmentations;
+    for (const Survivor& survivor : survivors_)
+        siblings->augmentations.push_back({survivor.column, 0, survivor.bound});
     siblings->excluded = node.siblings->excluded;
     for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
         siblings->excluded.insert(node.siblings->augmentations[i].index);
@@ -202,8 +198,7 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     if (is_large) return true;
     candidates_.orders().sort_by_key(other_, rows_);
     if (ingredients_.row_classes) rows_.merge_neighbours();
-    if (ingredients_.tangents && !examine_children(node, augmentations, can_prune, interrupt, out))
-        return false;
+    if (ingredients_.tangents && !examine_children(node, can_prune, interrupt, out)) return false;
     if (!out.children.empty()) siblings->rows = rows_.compact();
     return true;
 }
@@ -231,15 +226,14 @@ void ClassExpander::add_child(const Node& node, std::size_t t, Expansion& out) {
 }
 
 /// Adds the children that cannot be pruned. Returns false if it was interrupted.
-bool ClassExpander::examine_children(const Node& node, const AugmentationList& augmentations,
-                                     const Pruning& can_prune, const Interrupt& interrupt,
-                                     Expansion& out) {
-    const std::size_t n_columns = augmentations.size();
+bool ClassExpander::examine_children(const Node& node, const Pruning& can_prune,
+                                     const Interrupt& interrupt, Expansion& out) {
+    const std::size_t n_columns = survivors_.size();
     suffix_.assign(rows_);
     for (std::size_t t = 0; t + 1 < n_columns; ++t) {
         if (interrupt.is_requested()) return false;
         if (n_columns - t <= max_leaf_columns_) {
-            solve_rest(node, t, suffix_.rows(), augmentations, can_prune, out);
+            solve_rest(node, t, suffix_.rows(), can_prune, out);
             break;
         }
         if (!suffix_.next_child(t)) continue;
@@ -247,7 +241,7 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
         for (const Word word : suffix_.candidates())
             n_left += static_cast<std::size_t>(std::popcount(word));
         if (n_left <= std::min(few_columns, max_leaf_columns_)) {
-            solve_child(node, t, augmentations, can_prune, out);
+            solve_child(node, t, can_prune, out);
             continue;
         }
         const bool is_leaf = n_left <= max_leaf_columns_;
@@ -257,7 +251,7 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
             ++out.counters.bound_immediate;
             out.note_pruned(can_prune.unproven(can_prune.threshold()));
         } else if (is_leaf) {
-            solve_child(node, t, augmentations, can_prune, out);
+            solve_child(node, t, can_prune, out);
         } else {
             add_child(node, t, out);
         }
@@ -267,12 +261,11 @@ bool ClassExpander::examine_children(const Node& node, const AugmentationList& a
 
 /// All refinements by columns from t on.
 void ClassExpander::solve_rest(const Node& node, std::size_t t, const KeyedRows& rows,
-                               const AugmentationList& augmentations, const Pruning& can_prune,
-                               Expansion& out) {
+                               const Pruning& can_prune, Expansion& out) {
     const std::size_t first = t / word_bits, shift = t % word_bits;
     leaf_columns_.clear();
-    for (std::size_t j = t; j < augmentations.size(); ++j)
-        leaf_columns_.push_back(augmentations[j].index);
+    for (std::size_t j = t; j < survivors_.size(); ++j)
+        leaf_columns_.push_back(survivors_[j].column);
     leaf_keys_.resize(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
         Word key = rows.plane(first)[i] >> shift;
@@ -285,8 +278,7 @@ void ClassExpander::solve_rest(const Node& node, std::size_t t, const KeyedRows&
 }
 
 /// All refinements of child t, which has few candidates.
-void ClassExpander::solve_child(const Node& node, std::size_t t,
-                                const AugmentationList& augmentations, const Pruning& can_prune,
+void ClassExpander::solve_child(const Node& node, std::size_t t, const Pruning& can_prune,
                                 Expansion& out) {
     leaf_columns_.clear();
     const KeyedRows& rows = suffix_.child();
@@ -298,11 +290,11 @@ void ClassExpander::solve_child(const Node& node, std::size_t t,
             const std::size_t j = leaf_columns_.size();
             for (std::size_t i = 0; i < rows.size(); ++i)
                 leaf_keys_[i] |= static_cast<std::uint32_t>((plane[i] >> bit) & 1) << j;
-            leaf_columns_.push_back(augmentations[(first + p) * word_bits + bit].index);
+            leaf_columns_.push_back(survivors_[(first + p) * word_bits + bit].column);
         });
     }
     std::vector<std::uint32_t> query = node.query;
-    query.push_back(augmentations[t].index);
+    query.push_back(survivors_[t].column);
     ++out.counters.n_leaves;
     leaves_.solve(query, leaf_columns_, rows, leaf_keys_, can_prune, out.offers);
 }

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "librulesearch/conditions/keyed_rows.hpp"
-#include "librulesearch/engine/expansion.hpp"
-#include "librulesearch/engine/memory.hpp"
+#include "librulesearch/engine/open_nodes.hpp"
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"
 

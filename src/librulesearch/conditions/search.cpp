@@ -12,33 +12,26 @@ namespace rulesearch::conditions {
 namespace {
 
 /// See BestFirst.
-class Branching : public OptionalHooks<Node> {
-  public:
+struct Branching : OptionalHooks<Node> {
     using Node = conditions::Node;
 
-    Branching(const Problem& problem, const Limits& limits, const Kernels& kernels,
-              std::size_t beam_width,
-              const std::function<std::unique_ptr<Expander>()>& make_expander)
-        : problem_(problem),
-          limits_(limits),
-          kernels_(kernels),
-          beam_width_(beam_width),
-          make_expander_(make_expander),
-          is_limited_(!has_core_queries(limits, problem.extents.n_columns())) {}
-
-    std::unique_ptr<Expander> make_expander() const { return make_expander_(); }
+    const Problem& problem;
+    const Limits& limits;
+    const Kernels& kernels;
+    const std::size_t beam_width;
+    const std::function<std::unique_ptr<Expander>()>& make_expander;
+    const bool is_limited = !has_core_queries(limits, problem.extents.n_columns());
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
         Counters beam_counters;  // the beam's nodes are not the proof's
-        if (beam_width_ > 0)
-            extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
-                        interrupt);
+        if (beam_width > 0)
+            extend_beam(problem, limits, kernels, beam_width, incumbent, beam_counters, interrupt);
     }
 
     /// The true query, with every column as an augmentation that nothing is known about.
     std::vector<Node> roots(double bound, const Incumbent&) const {
         auto siblings = std::make_shared<Siblings>();
-        const std::size_t n_columns = problem_.extents.n_columns();
+        const std::size_t n_columns = problem.extents.n_columns();
         siblings->excluded = BitSet(n_columns);
         for (std::uint32_t column = 0; column < n_columns; ++column)
             siblings->augmentations.push_back({column, column, bound});
@@ -49,8 +42,8 @@ class Branching : public OptionalHooks<Node> {
     /// shorter equivalent: under a limit on the length. And nothing is shorter than no condition.
     Pruning goal(const Incumbent& incumbent) const {
         const std::size_t size = incumbent.n_conditions();
-        return {incumbent.value(), limits_.approximation_factor,
-                is_limited_ || size == 0 ? std::optional(size) : std::nullopt};
+        return {incumbent.value(), limits.approximation_factor,
+                is_limited || size == 0 ? std::optional(size) : std::nullopt};
     }
 
     void take(const Expansion& expansion, Incumbent& incumbent) const {
@@ -66,14 +59,6 @@ class Branching : public OptionalHooks<Node> {
         if (memory.used() + siblings.rows.n_bytes() > memory.limit() / 4) siblings.rows = {};
         siblings.charge = memory.charge(siblings.n_bytes());
     }
-
-  private:
-    const Problem& problem_;
-    const Limits& limits_;
-    const Kernels& kernels_;
-    std::size_t beam_width_;
-    const std::function<std::unique_ptr<Expander>()>& make_expander_;
-    bool is_limited_;
 };
 
 }  // namespace
@@ -81,7 +66,7 @@ class Branching : public OptionalHooks<Node> {
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
               const Kernels& kernels, std::size_t beam_width,
               const std::function<std::unique_ptr<Expander>()>& make_expander) {
-    Branching branching(problem, limits, kernels, beam_width, make_expander);
+    Branching branching{{}, problem, limits, kernels, beam_width, make_expander};
     return BestFirst(problem, limits, resources, branching).solve();
 }
 

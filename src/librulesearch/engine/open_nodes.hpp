@@ -1,14 +1,38 @@
-// The nodes still to be expanded, and the memory they may take.
+// The nodes still to be expanded, the memory they may take, and what their expansion yields.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
-#include "librulesearch/engine/memory.hpp"
+#include "librulesearch/problem/problem.hpp"
 
 namespace rulesearch {
+
+/// Takes bytes off an account when its last copy goes.
+using MemoryCharge = std::shared_ptr<void>;
+
+/// Bytes that open nodes, and what several of them share, take and may take.
+class MemoryAccount {
+  public:
+    explicit MemoryAccount(std::size_t limit) : limit_(limit) {}
+
+    std::size_t limit() const { return limit_; }
+    std::size_t used() const { return *used_; }
+    void add(std::size_t n_bytes) { *used_ += n_bytes; }
+    void subtract(std::size_t n_bytes) { *used_ -= n_bytes; }
+    /// Bytes that count as long as the charge lives, which may be longer than the account.
+    MemoryCharge charge(std::size_t n_bytes) const {
+        *used_ += n_bytes;
+        return {nullptr, [used = used_, n_bytes](void*) { *used -= n_bytes; }};
+    }
+
+  private:
+    std::size_t limit_;
+    std::shared_ptr<std::size_t> used_ = std::make_shared<std::size_t>(0);
+};
 
 /// Best-bound-first as long as memory lasts. Beyond the limit it turns depth-first: it goes down
 /// from one node at a time, which needs room for the siblings along one path only, until half of
@@ -76,6 +100,17 @@ class OpenNodes {
     bool is_depth_first_ = false;
     std::vector<Node> heap_;
     std::vector<Node> path_;
+};
+
+/// What the expansion of any node yields; a way of branching adds what it offers.
+template <typename Node>
+struct BasicExpansion {
+    std::vector<Node> children;
+    Counters counters;
+    double largest_pruned = 0.0;  // largest bound given up that leaves something unproven
+    bool is_complete = false;
+
+    void note_pruned(double unproven) { largest_pruned = std::max(largest_pruned, unproven); }
 };
 
 }  // namespace rulesearch

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "librulesearch/engine/expansion.hpp"
+#include "librulesearch/engine/open_nodes.hpp"
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/ranges/chains.hpp"
 
