@@ -97,21 +97,9 @@ Branching branching_from_name(const std::string& name) {
 }
 
 const char* status_name(Status status) {
-    switch (status) {
-        case Status::optimal:
-            return "optimal";
-        case Status::approximate:
-            return "approximate";
-        case Status::heuristic:
-            return "heuristic";
-        case Status::node_limit:
-            return "node_limit";
-        case Status::time_limit:
-            return "time_limit";
-        case Status::interrupted:
-            return "interrupted";
-    }
-    return "unknown";
+    constexpr const char* names[] = {"optimal",    "approximate", "heuristic",
+                                     "node_limit", "time_limit",  "interrupted"};
+    return names[static_cast<std::size_t>(status)];
 }
 
 conditions::Ingredients ingredients_without(const std::vector<std::string>& names) {

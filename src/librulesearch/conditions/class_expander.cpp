@@ -6,7 +6,6 @@
 #include "librulesearch/conditions/column_order.hpp"
 #include "librulesearch/conditions/expander.hpp"
 #include "librulesearch/conditions/leaves.hpp"
-#include "librulesearch/conditions/new_keys.hpp"
 #include "librulesearch/conditions/suffix_rows.hpp"
 #include "librulesearch/kernels/proof_workspace.hpp"
 
@@ -33,8 +32,7 @@ class ClassExpander final : public Expander {
           candidates_(problem, limits, kernels, ingredients.row_classes),
           rows_(candidates_.rows()),
           other_(candidates_.other_rows()),
-          survivors_(problem.extents),
-          new_keys_(kernels) {}
+          survivors_(problem.extents) {}
 
     Expansion expand(const Node& node, const Pruning& can_prune,
                      const Interrupt& interrupt) override;
@@ -72,7 +70,6 @@ class ClassExpander final : public Expander {
     KeyedRows& rows_;        // its rows, later in the order of keys
     KeyedRows& other_;       // the same in another order
     ColumnOrder survivors_;
-    NewKeys new_keys_;
     SuffixRows suffix_;
     std::vector<std::uint32_t> leaf_columns_, leaf_keys_;
     ProofWorkspace workspace_;
@@ -208,8 +205,7 @@ void ClassExpander::key_rows() {
     const std::size_t n_columns = survivors_.size(), n_rows = rows_.size();
     other_.reset(n_rows + 1, n_words(n_columns), limits_.min_coverage > 0.0);
     for (std::size_t i = 0; i < n_rows; ++i) other_.push(rows_.sums(i));
-    new_keys_.write(
-        rows_, n_columns, [&](std::size_t t) { return survivors_[t].position; }, other_);
+    survivors_.write_keys(rows_, kernels_, other_);
     if (!candidates_.has_forced()) return;
     other_.push(candidates_.forced());
     for (std::size_t p = 0; p < other_.n_planes(); ++p) {

@@ -78,6 +78,27 @@ void ColumnOrder::link_chains() {
     }
 }
 
+void ColumnOrder::write_keys(const KeyedRows& from, const Kernels& kernels, KeyedRows& to) {
+    columns_.resize(from.n_planes() * word_bits);
+    for (std::size_t begin = 0; begin < from.size(); begin += word_bits) {
+        const std::size_t n_rows = std::min(word_bits, from.size() - begin);
+        for (std::size_t p = 0; p < from.n_planes(); ++p) {
+            Word* block = columns_.data() + p * word_bits;
+            std::copy_n(from.plane(p) + begin, n_rows, block);
+            std::fill(block + n_rows, block + word_bits, 0);
+            kernels.transpose(block);
+        }
+        for (std::size_t p = 0; p < to.n_planes(); ++p) {
+            Word block[word_bits] = {};
+            const std::size_t n = std::min(word_bits, size() - p * word_bits);
+            for (std::size_t j = 0; j < n; ++j)
+                block[j] = columns_[survivors_[p * word_bits + j].position];
+            kernels.transpose(block);
+            std::copy_n(block, n_rows, to.plane(p) + begin);
+        }
+    }
+}
+
 ChainsView ColumnOrder::chains(std::size_t first_plane, const std::vector<Word>& candidates) const {
     if (!has_chains_) return {nullptr, candidates.data(), 0};
     const std::size_t first = first_plane * word_bits;

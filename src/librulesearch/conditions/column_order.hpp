@@ -40,6 +40,10 @@ class ColumnOrder {
     /// Sorts by bound, ascending, or only forgets the chains of the node before.
     void sort(bool is_wanted);
 
+    /// Sets: the keys of `to`, which has the rows of `from` first: bit t for survivor t.
+    /// O(rows * planes).
+    void write_keys(const KeyedRows& from, const Kernels& kernels, KeyedRows& to);
+
     /// Chains of the survivors in the planes from the first one given on; where they are not worth
     /// the effort, every one of `candidates` is a chain of its own.
     ChainsView chains(std::size_t first_plane, const std::vector<Word>& candidates) const;
@@ -56,6 +60,7 @@ class ColumnOrder {
     std::vector<double> chain_bounds_;
     std::vector<std::int32_t> chain_tops_;
     std::vector<std::uint32_t> by_sums_, equal_columns_;
+    std::vector<Word> columns_;  // of 64 rows, by position
 };
 
 }  // namespace rulesearch::conditions
