@@ -183,6 +183,7 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     }
     const auto siblings = std::make_shared<Siblings>();
     out.siblings = siblings;
+    siblings->augmentations.reserve(n_columns);
     for (const Survivor& survivor : survivors_)
         siblings->augmentations.push_back({survivor.column, 0, survivor.bound});
     siblings->excluded = node.siblings->excluded;
