@@ -17,7 +17,7 @@ def optimal(propositions, gradients, hessians=ONES, coverage=ONES, **options):
         "node_limit": None,
         "time_limit": None,
         "should_stop": None,
-        "bound": "row_classes",
+        "branching": "conditions",
         "beam_width": 4,
         "n_workers": 1,
         "memory_limit": 2**28,
@@ -28,7 +28,7 @@ def optimal(propositions, gradients, hessians=ONES, coverage=ONES, **options):
 
 
 def test_result():
-    result = optimal(_core.Propositions(EXTENTS), np.array([1.0, -3.0, 1.0, 0.0]))
+    result = optimal(_core.Extents(EXTENTS), np.array([1.0, -3.0, 1.0, 0.0]))
     assert list(result.query) == [0, 1]
     assert (result.value, result.bound, result.status) == (4.5, 4.5, "optimal")
 
@@ -38,18 +38,18 @@ def test_result():
 )
 def test_wrong_extents_are_refused_not_copied(extents):
     with pytest.raises(TypeError, match="incompatible"):
-        _core.Propositions(extents)
+        _core.Extents(extents)
 
 
 @pytest.mark.parametrize("gradients", [ONES.astype(np.float32), np.ones((4, 1)), np.ones(8)[::2]])
 def test_wrong_statistics_are_refused_not_copied(gradients):
     with pytest.raises(TypeError, match="incompatible"):
-        optimal(_core.Propositions(EXTENTS), gradients)
+        optimal(_core.Extents(EXTENTS), gradients)
 
 
 def test_wrong_lengths():
     with pytest.raises(ValueError, match=r"hessians must have one entry per row \(4\). Got 3"):
-        optimal(_core.Propositions(EXTENTS), ONES, np.ones(3))
+        optimal(_core.Extents(EXTENTS), ONES, np.ones(3))
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 7, 8, 100])
@@ -73,7 +73,7 @@ def test_rows_and_propositions_beyond_one_word():
     gradients[100:150] = 1.0
     for n_workers in (1, 3):
         result = optimal(
-            _core.Propositions(extents),
+            _core.Extents(extents),
             gradients,
             np.ones(200),
             np.ones(200),
@@ -89,7 +89,7 @@ def test_should_stop_is_asked_and_obeyed():
     extents = rng.random((100, 1000)) < 0.5
     asked = []
     result = optimal(
-        _core.Propositions(extents),
+        _core.Extents(extents),
         rng.normal(size=1000),
         np.ones(1000),
         np.ones(1000),
@@ -114,7 +114,7 @@ def test_builder_finds_distinct_rows_and_columns(n_rows, n_propositions):
     extents = np.ascontiguousarray(extents[:, rows])
     extents[1::5] = extents[::5][: len(extents[1::5])]
     extents[2::7] = rng.random((len(extents[2::7]), 1)) < 0.5
-    builder = _core.PropositionsBuilder(n_rows)
+    builder = _core.ExtentsBuilder(n_rows)
     for extent in extents:
         builder.add(extent)
     propositions = builder.build()
@@ -128,7 +128,7 @@ def test_builder_finds_distinct_rows_and_columns(n_rows, n_propositions):
 
 
 def test_builder_is_empty_after_building():
-    builder = _core.PropositionsBuilder(4)
+    builder = _core.ExtentsBuilder(4)
     builder.add(EXTENTS[0])
     builder.build()
     assert builder.build().n_propositions == 0
@@ -136,7 +136,7 @@ def test_builder_is_empty_after_building():
 
 def test_builder_refuses_other_lengths():
     with pytest.raises(ValueError, match=r"covered must have one entry per row \(4\). Got 3"):
-        _core.PropositionsBuilder(4).add(np.ones(3, dtype=bool))
+        _core.ExtentsBuilder(4).add(np.ones(3, dtype=bool))
 
 
 def test_summable_total_tells_what_is_not_finite():

@@ -308,14 +308,6 @@ def test_a_method_can_be_given_as_a_function(medium_problem):
         ({"without": ["magic"]}, r"without must be some of beam, .*Got 'magic'"),
         ({"instruction_set": "magic"}, r"instruction_set must be one that .*scalar.*Got 'magic'"),
         ({"branching": "loose"}, r"branching must be one of auto, conditions, .*Got 'loose'"),
-        (
-            {"branching": "ranges", "without": ["beam", "leaves"]},
-            r"branching must be 'conditions' or 'auto' with without=\['leaves'\], .*Got 'ranges'",
-        ),
-        (
-            {"branching": "paper", "instruction_set": "scalar"},
-            r"branching must be 'conditions' or 'auto' with instruction_set='scalar'.*Got 'paper'",
-        ),
     ],
 )
 def test_bad_arguments(arguments, message, medium_problem):
@@ -344,6 +336,30 @@ def test_ranges_are_the_same_for_any_number_of_threads(options):
     for result in results[1:]:
         assert (result.query, result.bound) == (results[0].query, results[0].bound)
         assert result.counters == results[0].counters
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"branching": "ranges", "without": ["leaves"]}, "Only a search over conditions has"),
+        ({"branching": "paper", "without": ["tangents"]}, "Only a search over conditions has"),
+        ({"branching": "ranges", "instruction_set": "scalar"}, "a single instruction set"),
+        ({"branching": "ranges", "beam_width": 4}, "start from a local search, not from a beam"),
+    ],
+)
+def test_what_a_way_of_branching_does_not_have(options, message):
+    with pytest.raises(ValueError, match=message):
+        search(thresholds_problem(), **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"without": ["leaves"]}, {"instruction_set": "scalar"}, {"beam_width": 2}]
+)
+def test_auto_takes_the_way_of_branching_that_has_what_is_named(options):
+    problem = thresholds_problem()
+    expected = search(problem, branching="conditions", **options)
+    assert search(problem, **options).counters == expected.counters
+    assert search(problem).counters == search(problem, branching="ranges").counters
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_conditions": 2}, {"min_coverage": 30}])

@@ -12,7 +12,7 @@ version: str = '0.1.0'
 def instruction_sets() -> list[str]:
     """Instruction sets that this processor has, the best one last."""
 
-class Propositions:
+class Extents:
     """Extents of propositions over the distinct rows of a table."""
 
     def __init__(self, extents: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
@@ -37,7 +37,7 @@ class Propositions:
     def n_chains(self) -> int:
         """Chains of nested extents that the columns are sorted into."""
 
-class PropositionsBuilder:
+class ExtentsBuilder:
     """Takes extents one by one and keeps a bit per row."""
 
     def __init__(self, n_rows: int) -> None: ...
@@ -45,7 +45,7 @@ class PropositionsBuilder:
     def add(self, covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Add the next proposition, given the rows it covers."""
 
-    def build(self) -> Propositions:
+    def build(self) -> Extents:
         """Hand over what was added; the builder is empty afterwards."""
 
 def exactly_summable(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float]:
@@ -74,8 +74,41 @@ class Result:
     @property
     def counters(self) -> dict: ...
 
-def optimal(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, bound: str, beam_width: int, n_workers: int, memory_limit: int, instruction_set: str, without: Sequence[str]) -> Result:
+def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str]) -> Result:
     """Best query of all within the limits, with a certificate."""
 
-def beam(propositions: Propositions, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
+def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
     """Beam search; with width 1, greedy search."""
+
+class Bounds:
+    """
+    Each bound of the search by itself, for tests. Queries name columns; values lack the factor 1/(2n).
+    """
+
+    def __init__(self, extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float) -> None: ...
+
+    def of_all_rows(self) -> float:
+        """Largest value of any set of rows."""
+
+    def of_query(self, query: Sequence[int]) -> float:
+        """Largest value of any set of the query's rows, as in the paper."""
+
+    def of_columns(self, query: Sequence[int], instruction_set: str) -> list[tuple[int, float, float, float]]:
+        """
+        Column, bound and sums of gradients and hessians for each column that the query may be augmented by.
+        """
+
+    def is_proven_below(self, query: Sequence[int], value: float, *, chains: bool, closure: bool, intersection: bool, instruction_set: str) -> bool:
+        """Whether it is proven that no augmentation of the query is worth more."""
+
+    def of_ranges(self, tight: Sequence[int], loose: Sequence[int], *, is_negative: bool, value: float, min_coverage: float, max_cuts: int) -> tuple[float, float, list[tuple[int, int, float, float]]] | None:
+        """
+        Bounds of boxes of one sign that are worth a value: by implied rows, by blocked rows, and for each split its chain, level, and bounds at or above it and below. None if no box is wanted.
+        """
+
+    def chains(self) -> list[list[int]]:
+        """Columns by chain, from small to large."""
+
+    @staticmethod
+    def sum_supersets(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_columns: int, instruction_set: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By index, the sum of the values whose indices contain all of its bits."""

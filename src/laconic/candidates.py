@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._checks import is_whole, require
-from laconic._core import Propositions, PropositionsBuilder
+from laconic._core import Extents, ExtentsBuilder
 from laconic.data.columns import Category, Column, NumericColumn
 from laconic.data.tables import as_table
 from laconic.model.conditions import Proposition
@@ -59,12 +59,12 @@ class CandidatePropositions:
     ----------
     propositions : tuple of Proposition
         The conditions, feature by feature.
-    extents : Propositions
+    extents : Extents
         Which rows each of them covers, packed as the search needs it.
     """
 
     propositions: tuple[Proposition, ...]
-    extents: Propositions
+    extents: Extents
 
     def __len__(self) -> int:
         return len(self.propositions)
@@ -140,7 +140,7 @@ def candidate_propositions(
     )
     table = as_table(X)
     counted = _CountedRows(sample_weight, table.n_rows)
-    builder = PropositionsBuilder(counted.n_rows)
+    builder = ExtentsBuilder(counted.n_rows)
     propositions: list[Proposition] = []
     for name in table.feature_names:
         column = counted.take(table.pop_column(name))
@@ -194,7 +194,7 @@ def given_propositions(
     _check_propositions(propositions)
     table = as_table(X)
     counted = _CountedRows(sample_weight, table.n_rows)
-    builder = PropositionsBuilder(counted.n_rows)
+    builder = ExtentsBuilder(counted.n_rows)
     for name, group in groupby(propositions, key=attrgetter("feature")):
         column = counted.take(table.pop_column(name))
         for proposition in group:

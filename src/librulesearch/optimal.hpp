@@ -1,36 +1,38 @@
-// Exact search: best-bound-first branch-and-bound.
+// Exact search: the ways of branching, and the choice between them.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
-#include "librulesearch/expander.hpp"
-#include "librulesearch/problem.hpp"
+#include "librulesearch/conditions/expander.hpp"
+#include "librulesearch/problem/problem.hpp"
 
 namespace rulesearch {
 
-/// Which row subsets a bound admits.
-enum class Bound {
-    paper,        // any subset of the covered rows
-    row_classes,  // only subsets that the candidates can express
-    ranges        // as few as ranges of cuts on chains of nested columns leave
+/// What a search branches over.
+enum class Branching {
+    conditions,  // one more condition, bounded by what the remaining ones can express
+    ranges,      // ranges of cuts on chains of nested columns
+    paper        // one more condition, as in the paper: bounded by any subset of the covered rows
 };
 
 struct OptimalOptions {
-    Bound bound = Bound::row_classes;
-    /// Of the search for a first incumbent; 0 starts from the true query.
-    std::size_t beam_width = 6;
-    std::size_t n_workers = 1;
-    /// Bytes that open nodes may take before the search turns depth-first.
-    std::size_t memory_limit = std::size_t{1} << 28;
-    std::string instruction_set = instruction_sets().back();
-    Ingredients ingredients = {};
+    Branching branching = Branching::conditions;
+    /// Of the beam search for a first incumbent; 0 starts from the true query. Without a number, it
+    /// is 6, or over ranges a local search.
+    std::optional<std::size_t> beam_width = {};
+    Resources resources = {};
+    /// The best one that there is, unless one is named.
+    std::optional<std::string> instruction_set = {};
+    conditions::Ingredients ingredients = {};
 };
 
 /// Best query of all within the limits, with a certificate.
 ///
 /// The result, counters included, depends on the arguments but not on the number of workers; a time
-/// limit or interruption is the only source of variation.
+/// limit or interruption is the only source of variation. Throws std::invalid_argument for options
+/// that the way of branching does not have.
 Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options);
 
 }  // namespace rulesearch

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from laconic._checks import require
-from laconic._core import Propositions as Extents
+from laconic._core import Extents
 from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
 from laconic.search.optimal import search_optimal

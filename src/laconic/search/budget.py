@@ -6,7 +6,7 @@ come from properties of the extents that are computed once, so asking again cost
 
 from __future__ import annotations
 
-from laconic._core import Propositions as Extents
+from laconic._core import Extents
 from laconic.search.problem import SearchLimits
 
 __all__ = ["affordable_nodes", "choose_branching", "resolve_node_limit"]

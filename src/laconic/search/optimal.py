@@ -36,7 +36,7 @@ def search_optimal(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
     branching: str = "auto",
-    beam_width: int = 6,
+    beam_width: int | None = None,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
     instruction_set: str | None = None,
@@ -61,27 +61,30 @@ def search_optimal(
         ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
         conditions or ranges, see :func:`~laconic.search.budget.choose_branching`. The query is the
         same with each of them, the work is not.
-    beam_width : int, default=6
-        Width of the beam search for a first incumbent; 0 starts from the query that is always true.
-        Over ranges any other number stands for a local search.
+    beam_width : int or None, default=None
+        Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
+        that is always true. Ranges start from a local search instead and accept no other number.
     memory_limit : int, default=2**28
         Bytes that open nodes may take. Beyond that the search goes on depth-first, with a bound
         that is as true but falls more slowly; the result says so (`SearchResult.was_depth_first`).
     without : collection of str, default=()
         Ingredients to leave out, of ``INGREDIENTS``. The result stays the same, the work does not.
-        Every way of branching can do without the beam. The others are those of ``"conditions"``,
-        which ``"auto"`` then stands for.
+        Every way of branching can do without the beam. The others are those of ``"conditions"``.
     instruction_set : str or None, default=None
         Instructions to use, of those the processor has; None means the best ones. The result and
-        the work stay the same, the time does not. Only for ``"conditions"``, as ``without``.
+        the work stay the same, the time does not. Ranges have no choice.
+
+    Notes
+    -----
+    What only conditions have, an instruction set, a beam or an ingredient, makes ``"auto"`` take
+    them.
     """
     left_out = [name for name in without if name != "beam"]
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
     if branching == "auto":
-        if left_out or instruction_set is not None:
-            branching = "conditions"
-        else:
-            branching = choose_branching(problem.extents, limits.max_conditions)
+        is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
+        chosen = choose_branching(problem.extents, limits.max_conditions)
+        branching = "conditions" if is_decided else chosen
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     result = run(
         _core.optimal,
@@ -90,11 +93,11 @@ def search_optimal(
         callback,
         approximation_factor=limits.approximation_factor,
         node_limit=capped(node_limit),
-        bound="row_classes" if branching == "conditions" else branching,
+        branching=branching,
         beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
         memory_limit=capped(memory_limit),
-        instruction_set=instruction_set or _core.instruction_sets()[-1],
+        instruction_set=instruction_set,
         without=left_out,
     )
     return dataclasses.replace(result, branching=branching, node_limit=node_limit)
@@ -102,15 +105,17 @@ def search_optimal(
 
 def _check_options(
     branching: str,
-    beam_width: int,
+    beam_width: int | None,
     memory_limit: int,
     left_out: list[str],
     instruction_set: str | None,
 ) -> None:
-    """Refuse options that make no sense, alone or together."""
+    """Refuse options that make no sense; the core refuses those that a branching lacks."""
     require(branching in BRANCHINGS, "branching", f"one of {', '.join(BRANCHINGS)}", branching)
-    for name, number in (("beam_width", beam_width), ("memory_limit", memory_limit)):
-        require(is_whole(number, 0), name, "a whole number in the range [0, inf)", number)
+    counts = "a whole number in the range [0, inf)"
+    is_width = beam_width is None or is_whole(beam_width, 0)
+    require(is_width, "beam_width", f"{counts} or None", beam_width)
+    require(is_whole(memory_limit, 0), "memory_limit", counts, memory_limit)
     for name in left_out:
         require(name in INGREDIENTS, "without", f"some of {', '.join(INGREDIENTS)}", name)
     available = _core.instruction_sets()
@@ -119,11 +124,4 @@ def _check_options(
         "instruction_set",
         f"one that this processor has, of {', '.join(available)}, or None",
         instruction_set,
-    )
-    given = f"without={left_out}" if left_out else f"instruction_set={instruction_set!r}"
-    require(
-        branching in ("auto", "conditions") or (not left_out and instruction_set is None),
-        "branching",
-        f"'conditions' or 'auto' with {given}, which no other way of branching has",
-        branching,
     )

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic._core import Propositions as Extents
+from laconic._core import Extents
 
 __all__ = ["FloatArray", "SearchLimits", "SearchProblem"]
 

@@ -1,0 +1,262 @@
+// The Python face of librulesearch: dtypes, shapes and the GIL, no algorithm.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/arrays.hpp"
+#include "librulesearch/conditions/beam.hpp"
+#include "librulesearch/optimal.hpp"
+#include "librulesearch/problem/exact_sums.hpp"
+
+using namespace nb::literals;
+using namespace rulesearch;
+
+namespace {
+
+/// A NumPy boolean is a byte that need not be 0 or 1, unlike a bool.
+const std::uint8_t* truth_bytes(const bool* truths) {
+    return reinterpret_cast<const std::uint8_t*>(truths);
+}
+
+Extents make_extents(const BoolMatrix& extents) {
+    ExtentsBuilder builder(extents.shape(1));
+    for (std::size_t p = 0; p < extents.shape(0); ++p) {
+        builder.add(truth_bytes(extents.data()) + p * extents.shape(1));
+    }
+    return builder.build();
+}
+
+/// Lets Python in now and then: pending signals such as Ctrl-C, and the caller's `should_stop`.
+/// An exception raised there ends the search and is kept for `rethrow`.
+class PythonInterrupt {
+  public:
+    explicit PythonInterrupt(std::optional<nb::callable> should_stop)
+        : should_stop_(std::move(should_stop)) {}
+
+    bool operator()(const Progress& progress) {
+        const nb::gil_scoped_acquire gil;
+        try {
+            if (PyErr_CheckSignals() != 0) throw nb::python_error();
+            if (!should_stop_) return false;
+            return nb::cast<bool>((*should_stop_)(progress.value, progress.bound, progress.n_nodes,
+                                                  progress.n_open, progress.is_depth_first));
+        } catch (...) {
+            failure_ = std::current_exception();
+            return true;
+        }
+    }
+
+    void rethrow() const {
+        if (failure_) std::rethrow_exception(failure_);
+    }
+
+  private:
+    std::optional<nb::callable> should_stop_;
+    std::exception_ptr failure_;
+};
+
+Limits make_limits(std::optional<std::size_t> max_conditions, double min_coverage,
+                   double approximation_factor, std::optional<std::uint64_t> node_limit,
+                   std::optional<double> time_limit, PythonInterrupt& interrupt) {
+    Limits limits;
+    limits.max_conditions = max_conditions.value_or(limits.max_conditions);
+    limits.min_coverage = min_coverage;
+    limits.approximation_factor = approximation_factor;
+    limits.node_limit = node_limit.value_or(limits.node_limit);
+    limits.time_limit = time_limit.value_or(limits.time_limit);
+    limits.should_stop = [&interrupt](const Progress& progress) { return interrupt(progress); };
+    return limits;
+}
+
+/// Runs a search without the GIL.
+template <typename Search>
+Result run(PythonInterrupt& interrupt, Search&& search) {
+    Result result;
+    {
+        const nb::gil_scoped_release no_gil;
+        result = search();
+    }
+    interrupt.rethrow();
+    return result;
+}
+
+Branching branching_from_name(const std::string& name) {
+    if (name == "conditions") return Branching::conditions;
+    if (name == "ranges") return Branching::ranges;
+    if (name == "paper") return Branching::paper;
+    throw nb::value_error(
+        ("branching must be 'conditions', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
+}
+
+const char* status_name(Status status) {
+    constexpr const char* names[] = {"optimal",    "approximate", "heuristic",
+                                     "node_limit", "time_limit",  "interrupted"};
+    return names[static_cast<std::size_t>(status)];
+}
+
+conditions::Ingredients ingredients_without(const std::vector<std::string>& names) {
+    conditions::Ingredients all;
+    const std::vector<std::pair<std::string, bool*>> switches{
+        {"tangents", &all.tangents},         {"closure", &all.closure},
+        {"intersection", &all.intersection}, {"leaves", &all.leaves},
+        {"canonicity", &all.canonicity},     {"reordering", &all.reordering},
+        {"row_classes", &all.row_classes}};
+    for (const std::string& name : names) {
+        const auto is_named = [&](const auto& entry) { return entry.first == name; };
+        const auto entry = std::find_if(switches.begin(), switches.end(), is_named);
+        if (entry == switches.end())
+            throw nb::value_error(("unknown ingredient '" + name + "'.").c_str());
+        *entry->second = false;
+    }
+    return all;
+}
+
+nb::dict counters_dict(const Counters& counters) {
+    nb::dict names;
+    names["nodes"] = counters.n_nodes;
+    names["depth_first"] = counters.n_depth_first;
+    names["leaves"] = counters.n_leaves;
+    names["evaluations"] = counters.n_evaluations;
+    names["bound_immediate"] = counters.bound_immediate;
+    names["bound_propagated"] = counters.bound_propagated;
+    names["equivalence_immediate"] = counters.equivalence_immediate;
+    names["equivalence_propagated"] = counters.equivalence_propagated;
+    return names;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "Compiled rule search. Arguments are validated by laconic.search.";
+    m.attr("version") = LACONIC_VERSION;
+    m.def("instruction_sets", &instruction_sets,
+          "Instruction sets that this processor has, the best one last.");
+
+    nb::class_<Extents>(m, "Extents", "Extents of propositions over the distinct rows of a table.")
+        .def(
+            "__init__",
+            [](Extents* self, const BoolMatrix& extents) {
+                const nb::gil_scoped_release no_gil;
+                new (self) Extents(make_extents(extents));
+            },
+            "extents"_a.noconvert())
+        .def_prop_ro("n_propositions", &Extents::n_propositions)
+        .def_prop_ro("n_rows", &Extents::n_rows)
+        .def_prop_ro("n_distinct_rows", &Extents::n_distinct_rows)
+        .def(
+            "covered",
+            [](const Extents& self, const std::vector<std::size_t>& query) {
+                return make_array<bool>(self.n_rows(),
+                                        [&](bool* rows) { self.covered(query, rows); });
+            },
+            "query"_a, "Which rows satisfy all of the given propositions.")
+        .def_prop_ro("n_columns", &Extents::n_columns,
+                     "Propositions that are neither constant nor equal to an earlier one.")
+        .def_prop_ro("n_chains", &Extents::n_chains,
+                     "Chains of nested extents that the columns are sorted into.");
+
+    nb::class_<ExtentsBuilder>(m, "ExtentsBuilder",
+                               "Takes extents one by one and keeps a bit per row.")
+        .def(nb::init<std::size_t>(), "n_rows"_a)
+        .def(
+            "add",
+            [](ExtentsBuilder& self, const BoolVector& covered) {
+                require_length(covered, "covered", self.n_rows());
+                const nb::gil_scoped_release no_gil;
+                self.add(truth_bytes(covered.data()));
+            },
+            "covered"_a.noconvert(), "Add the next proposition, given the rows it covers.")
+        .def("build", &ExtentsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
+             "Hand over what was added; the builder is empty afterwards.");
+
+    m.def(
+        "exactly_summable",
+        [](const DoubleVector& values, const std::optional<DoubleVector>& weights) {
+            if (weights) require_length(*weights, "weights", values.shape(0));
+            double total = 0.0;
+            auto rounded = make_array<double>(values.shape(0), [&](double* data) {
+                total = exactly_summable(values.data(), weights ? weights->data() : nullptr,
+                                         values.shape(0), data);
+            });
+            return std::pair(std::move(rounded), total);
+        },
+        "values"_a.noconvert(), "weights"_a.noconvert().none(),
+        "Products of values and weights, rounded so that every partial sum is exact, and their "
+        "total magnitude before that. If the total is not finite, the products are undefined.");
+
+    m.def(
+        "sum_covered",
+        [](const BoolVector& covered, const DoubleVector& values) {
+            require_length(values, "values", covered.shape(0));
+            const nb::gil_scoped_release no_gil;
+            return sum_covered(truth_bytes(covered.data()), values.data(), values.shape(0));
+        },
+        "covered"_a.noconvert(), "values"_a.noconvert(), "Sum of the values of covered rows.");
+
+    nb::class_<Result>(m, "Result", "Outcome of a search; values lack the factor 1/(2n).")
+        .def_ro("query", &Result::query)
+        .def_ro("value", &Result::value)
+        .def_ro("bound", &Result::bound)
+        .def_prop_ro("status", [](const Result& result) { return status_name(result.status); })
+        .def_prop_ro("counters",
+                     [](const Result& result) { return counters_dict(result.counters); });
+
+    m.def(
+        "optimal",
+        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
+           const DoubleVector& coverage, double l2_regularization,
+           std::optional<std::size_t> max_conditions, double min_coverage,
+           double approximation_factor, std::optional<std::uint64_t> node_limit,
+           std::optional<double> time_limit, std::optional<nb::callable> should_stop,
+           const std::string& branching, std::optional<std::size_t> beam_width,
+           std::size_t n_workers, std::size_t memory_limit,
+           const std::optional<std::string>& instruction_set,
+           const std::vector<std::string>& without) {
+            const Problem problem =
+                make_problem(extents, gradients, hessians, coverage, l2_regularization);
+            PythonInterrupt interrupt(std::move(should_stop));
+            const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
+                                              node_limit, time_limit, interrupt);
+            const OptimalOptions options{branching_from_name(branching),
+                                         beam_width,
+                                         {n_workers, memory_limit},
+                                         instruction_set,
+                                         ingredients_without(without)};
+            return run(interrupt, [&] { return optimal(problem, limits, options); });
+        },
+        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
+        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
+        "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "n_workers"_a,
+        "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
+        "Best query of all within the limits, with a certificate.");
+
+    m.def(
+        "beam",
+        [](const Extents& extents, const DoubleVector& gradients, const DoubleVector& hessians,
+           const DoubleVector& coverage, double l2_regularization,
+           std::optional<std::size_t> max_conditions, double min_coverage,
+           std::optional<double> time_limit, std::optional<nb::callable> should_stop,
+           std::size_t width) {
+            const Problem problem =
+                make_problem(extents, gradients, hessians, coverage, l2_regularization);
+            PythonInterrupt interrupt(std::move(should_stop));
+            const Limits limits =
+                make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
+            return run(interrupt, [&] { return conditions::beam(problem, limits, width); });
+        },
+        "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
+        "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
+        "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
+        "Beam search; with width 1, greedy search.");
+
+    bind_bounds(m);
+}

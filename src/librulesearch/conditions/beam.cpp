@@ -1,0 +1,133 @@
+#include "librulesearch/conditions/beam.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "librulesearch/conditions/keyed_rows.hpp"
+#include "librulesearch/problem/ratio_order.hpp"
+
+namespace rulesearch::conditions {
+namespace {
+
+struct Member {
+    std::vector<std::size_t> query;  // columns
+    BitSet extent;
+    double value;
+};
+
+struct Extension {
+    double value;
+    std::size_t member;
+    std::size_t column;
+};
+
+/// Grows queries column by column.
+class Beam {
+  public:
+    Beam(const Problem& problem, const Limits& limits, const Kernels& kernels)
+        : problem_(problem), limits_(limits), kernels_(kernels) {
+        const Extents& extents = problem.extents;
+        const std::size_t n_rows = extents.n_distinct_rows();
+        rows_.reset(n_rows, extents.stride(), limits.min_coverage > 0.0);
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            rows_.push(problem.rows[row]);
+            for (std::size_t p = 0; p < extents.stride(); ++p)
+                rows_.plane(p)[row] = extents.signature(row)[p];
+        }
+        for (auto* values : {&gradients_, &hessians_, &coverages_})
+            values->resize(extents.stride() * word_bits);
+    }
+
+    /// Appends proper, sufficiently covering extensions.
+    void extend(const Member& member, std::size_t index, std::vector<Extension>& extensions,
+                Counters& counters) {
+        selected_.clear();
+        member.extent.for_each(
+            [&](std::size_t row) { selected_.push_back(static_cast<std::uint32_t>(row)); });
+        covered_.gather(rows_, selected_.data(), selected_.size());
+        kernels_.sum_columns(covered_.view(), {gradients_.data(), hessians_.data()});
+        if (limits_.min_coverage > 0.0)
+            kernels_.sum_columns(covered_.coverage_view(), {coverages_.data(), coverages_.data()});
+        ++counters.n_nodes;
+        for (std::size_t p = 0; p < covered_.n_planes(); ++p) {
+            const auto [in_any, in_all] = covered_.in_any_and_all(p);
+            for_each_bit(in_any & ~in_all, p * word_bits, [&](std::size_t column) {
+                ++counters.n_evaluations;
+                if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;
+                extensions.push_back(
+                    {problem_.value(gradients_[column], hessians_[column]), index, column});
+            });
+        }
+    }
+
+  private:
+    const Problem& problem_;
+    const Limits& limits_;
+    const Kernels& kernels_;
+    KeyedRows rows_, covered_;
+    std::vector<std::uint32_t> selected_;
+    std::vector<double> gradients_, hessians_, coverages_;
+};
+
+/// The `width` best extensions with different extents, the best first.
+std::vector<Member> select(const Extents& extents, const std::vector<Member>& members,
+                           std::vector<Extension>& extensions, std::size_t width) {
+    // Of equal ones the first.
+    const auto is_worse = [](const Extension& a, const Extension& b) {
+        if (a.value != b.value) return a.value < b.value;
+        return std::tie(a.member, a.column) > std::tie(b.member, b.column);
+    };
+    std::make_heap(extensions.begin(), extensions.end(), is_worse);
+    std::vector<Member> selected;
+    while (!extensions.empty() && selected.size() < width) {
+        const Extension& extension = extensions.front();
+        Member member = members[extension.member];
+        member.value = extension.value;
+        member.query.push_back(extension.column);
+        member.extent &= extents.extent(extension.column);
+        const auto is_same = [&](const Member& other) { return other.extent == member.extent; };
+        if (std::none_of(selected.begin(), selected.end(), is_same))
+            selected.push_back(std::move(member));
+        std::pop_heap(extensions.begin(), extensions.end(), is_worse);
+        extensions.pop_back();
+    }
+    return selected;
+}
+
+}  // namespace
+
+void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
+                 std::size_t width, Incumbent& incumbent, Counters& counters,
+                 const Interrupt& interrupt) {
+    Beam beam(problem, limits, kernels);
+    std::vector<Member> members{{{}, BitSet(problem.extents.n_distinct_rows(), true), 0.0}};
+    for (std::size_t size = 0; size < limits.max_conditions; ++size) {
+        std::vector<Extension> extensions;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            if (interrupt.is_requested()) return;
+            beam.extend(members[i], i, extensions, counters);
+        }
+        members = select(problem.extents, members, extensions, width);
+        if (members.empty() || members.front().value <= incumbent.value()) return;
+        for (const Member& member : members) incumbent.offer(member.value, member.query);
+    }
+}
+
+Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
+    Result result;
+    Control control(limits);
+    Incumbent incumbent(problem.extents);
+    incumbent.offer(problem.value(problem.total()), {});
+    const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
+    extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,
+                result.counters, {control, &progress});
+
+    result.query = incumbent.query();
+    result.value = incumbent.value();
+    result.bound = std::max(result.value, progress.bound);
+    result.status = control.reason().value_or(Status::heuristic);
+    return result;
+}
+
+}  // namespace rulesearch::conditions

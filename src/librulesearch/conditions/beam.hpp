@@ -1,0 +1,22 @@
+// Heuristic search, one condition at a time.
+#pragma once
+
+#include <cstddef>
+
+#include "librulesearch/engine/control.hpp"
+#include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/problem/incumbent.hpp"
+#include "librulesearch/problem/problem.hpp"
+
+namespace rulesearch::conditions {
+
+/// Extends the `width` best queries of one size to those of the next, as long as the best one
+/// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search.
+void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
+                 std::size_t width, Incumbent& incumbent, Counters& counters,
+                 const Interrupt& interrupt);
+
+/// Greedy (width 1) or beam search by itself. The bound is the bounding theorem's for all rows.
+Result beam(const Problem& problem, const Limits& limits, std::size_t width);
+
+}  // namespace rulesearch::conditions

@@ -1,9 +1,0 @@
-#include "librulesearch/kernel_functions.hpp"
-
-namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
-
-Kernels kernels() {
-    return {bound_columns, sum_columns, proves, transpose_block, sum_supersets, find_above};
-}
-
-}  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -1,0 +1,20 @@
+// Kernels of one instruction set; see kernels.hpp for what they do.
+#pragma once
+
+#include <type_traits>
+
+#include "librulesearch/kernels/kernels.hpp"
+
+namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
+
+template <typename Pointer>
+using Function = std::remove_pointer_t<Pointer>;
+
+Function<decltype(Kernels::bound_columns)> bound_columns;
+Function<decltype(Kernels::sum_columns)> sum_columns;
+Function<decltype(Kernels::is_proven_below)> is_proven_below;
+Function<decltype(Kernels::transpose)> transpose_block;
+Function<decltype(Kernels::sum_supersets)> sum_supersets;
+Function<decltype(Kernels::find_above)> find_above;
+
+}  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

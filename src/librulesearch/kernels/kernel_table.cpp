@@ -1,0 +1,10 @@
+#include "librulesearch/kernels/kernel_functions.hpp"
+
+namespace rulesearch::RULESEARCH_INSTRUCTION_SET {
+
+Kernels kernels() {
+    return {bound_columns,   sum_columns,   is_proven_below,
+            transpose_block, sum_supersets, find_above};
+}
+
+}  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -1,0 +1,112 @@
+// The arithmetic that a search spends its time in, once for each instruction set.
+//
+// All instruction sets give the same bits: sums of statistics are exact, and whatever is rounded is
+// computed number by number in one order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "librulesearch/problem/bits.hpp"
+
+namespace rulesearch {
+
+/// Rows with keys: bit j of a key says whether the row lies in column j of some order. Bits 64p to
+/// 64p + 63 of all keys are next to each other, in *plane* p.
+struct RowsView {
+    const double* gradients;
+    const double* hessians;
+    const Word* keys;
+    std::size_t plane_size;  // words from one plane to the next
+    std::size_t n_planes;
+    std::size_t size;
+
+    const Word* plane(std::size_t p) const { return keys + p * plane_size; }
+};
+
+/// Rows that every refinement contains.
+struct ForcedRows {
+    double gradient = 0.0;
+    double hessian = 0.0;
+};
+
+/// Columns in chains of nested ones: a row in a column is in all columns above it in the chain.
+/// Numbers count from the first bit of the first plane.
+struct ChainsView {
+    const std::int32_t* below;  // by column: the next smaller one in its chain; negative for none;
+                                // null if every column is a chain of its own
+    const Word* tops;           // the largest column of each chain, in planes
+    std::int32_t first;         // number of the first bit, to be subtracted from those in `below`
+};
+
+/// Arrays may be read, not used, up to this many elements beyond their end.
+inline constexpr std::size_t padding = 8;
+
+/// Sums over the rows in each column.
+struct ColumnSums {
+    double* gradients;
+    double* hessians;
+};
+
+inline constexpr std::size_t n_slopes = 8;
+/// In how many columns more than a costing row a gaining one may be to be set off against it.
+inline constexpr std::size_t n_distances = 3;
+/// Sets of rows are read in chunks of this many words.
+inline constexpr std::size_t chunk_words = 8;
+
+/// Buffers of a proof, for as many rows as it is about. A set of rows has a bit for each and whole
+/// chunks.
+struct ProofBuffers {
+    double* gaining_left;  // what is left of the prices of gaining rows, n_slopes numbers a row
+    double* costing_left;  // and of costing rows, the sign changed
+    Word* columns;         // a set for each column
+    Word* gaining_set;     // gaining rows of which something is left
+    Word* costing_set;     // and costing rows
+    Word* near_gaining;    // n_distances sets
+    Word* tight_keys;      // a plane of as many rows for each plane
+    Word* frontier;        // a word for each plane
+};
+
+/// Which arguments a proof uses.
+struct ProofEffort {
+    bool closure = true;
+    bool intersection = true;
+};
+
+struct Kernels {
+    /// Sums over each candidate column, forced rows included, and the bounding theorem applied to
+    /// its rows, which come as those with gradients above 0, below 0 (each in descending |g/h|
+    /// order) and the rest. A bound that does not exceed `floor` is `floor`. O(rows * columns).
+    void (*bound_columns)(const RowsView& rows, std::size_t n_positive, std::size_t n_negative,
+                          const ForcedRows& forced, double l2_regularization, double floor,
+                          const Word* candidates, const ColumnSums& sums, double* bounds);
+
+    /// Only the sums. O(rows * columns).
+    void (*sum_columns)(const RowsView& rows, const ColumnSums& sums);
+
+    /// Whether no refinement is worth more than `value`, as far as it can tell (see
+    /// tangent_proof.cpp). Keys are different and in descending order, the last plane counts most.
+    bool (*is_proven_below)(const RowsView& rows, const ChainsView& chains,
+                            const ForcedRows& forced, double l2_regularization, double value,
+                            const ProofEffort& effort, const ProofBuffers& buffers);
+
+    /// Turns 64 rows of 64 bits into columns: bit i of word j becomes bit j of word i.
+    void (*transpose)(Word* block);
+
+    /// Replaces each of 2^n_columns values by the sum of those whose index contains its index.
+    void (*sum_supersets)(double* values, std::size_t n_columns);
+
+    /// Indices, ascending, of the entries with g^2 >= value * (lambda + h); returns how many.
+    std::size_t (*find_above)(const double* gradients, const double* hessians, std::size_t size,
+                              double l2_regularization, double value, std::uint32_t* found);
+};
+
+/// Names of the instruction sets that this processor has, the best one last; "scalar" always is.
+const std::vector<std::string>& instruction_sets();
+
+/// The kernels for one of them; throws std::invalid_argument for another.
+const Kernels& kernels(const std::string& instruction_set);
+
+}  // namespace rulesearch

@@ -1,0 +1,98 @@
+// The candidate propositions of a table, as extents over its distinct rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "librulesearch/problem/bits.hpp"
+
+namespace rulesearch {
+
+/// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
+///
+/// Rows that agree on every proposition can never be told apart by a query, so they are kept once
+/// (*distinct rows*, numbered by first appearance). Of propositions with equal extents only the
+/// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
+/// in ascending order of their proposition index. Everything below the bindings speaks of distinct
+/// rows and columns; `proposition_index` leads back.
+class Extents {
+  public:
+    std::size_t n_propositions() const { return column_index_.size(); }
+    std::size_t n_rows() const { return distinct_row_.size(); }
+    std::size_t n_distinct_rows() const { return n_distinct_rows_; }
+    std::size_t n_columns() const { return columns_.size(); }
+
+    /// Distinct row of a row.
+    std::size_t distinct_row(std::size_t row) const { return distinct_row_[row]; }
+    /// Proposition that a column stands for.
+    std::size_t proposition_index(std::size_t column) const { return proposition_index_[column]; }
+    /// Writes for each row, not distinct ones, whether it satisfies all of the given propositions.
+    /// O(rows + distinct rows * query.size()). Throws std::out_of_range for an unknown proposition.
+    void covered(const std::vector<std::size_t>& query, bool* rows) const;
+    /// Extent of a column, as a set of distinct rows.
+    const BitSet& extent(std::size_t column) const { return columns_[column]; }
+    /// Distinct rows in all of the given columns.
+    template <typename Columns>
+    BitSet extent_of(const Columns& columns) const {
+        BitSet rows(n_distinct_rows_, true);
+        for (const auto column : columns) rows &= columns_[column];
+        return rows;
+    }
+    /// Columns that contain a distinct row, in `stride()` words.
+    const Word* signature(std::size_t row) const { return signatures_.data() + row * stride(); }
+    std::size_t stride() const { return n_words(n_columns()); }
+
+    /// Columns are sorted into *chains* of nested extents, such as those of thresholds of one
+    /// feature: of two columns in one chain, that of the lower level is contained in the other.
+    struct Link {
+        std::uint32_t chain;
+        std::uint32_t level;
+    };
+    const Link& link(std::size_t column) const { return links_[column]; }
+    std::size_t n_chains() const { return n_chains_; }
+
+  private:
+    friend class ExtentsBuilder;
+
+    static constexpr std::ptrdiff_t always = -1;
+    static constexpr std::ptrdiff_t never = -2;
+
+    Extents() = default;
+
+    std::size_t n_distinct_rows_ = 0;
+    std::vector<std::uint32_t> distinct_row_;
+    std::vector<std::size_t> proposition_index_;
+    std::vector<std::ptrdiff_t> column_index_;  // by proposition: its column, `always` or `never`
+    std::vector<BitSet> columns_;
+    std::vector<Word> signatures_;
+    std::vector<Link> links_;  // by column
+    std::size_t n_chains_ = 0;
+};
+
+/// Takes the extents of propositions one after the other and keeps a bit per row and column, so
+/// that the whole table of truth values never has to exist.
+class ExtentsBuilder {
+  public:
+    explicit ExtentsBuilder(std::size_t n_rows) { extents_.distinct_row_.resize(n_rows); }
+
+    std::size_t n_rows() const { return extents_.distinct_row_.size(); }
+    /// Adds the next proposition, given a truth value per row; any byte but 0 is true. O(n_rows).
+    void add(const std::uint8_t* covered);
+    /// Finds the distinct rows. The builder is empty afterwards. O(n_rows * n_columns).
+    Extents build();
+
+  private:
+    using Words = std::vector<Word>;
+
+    void find_distinct_rows();
+    std::vector<BitSet> distinct_extents(std::size_t n_columns) const;
+    void find_chains();
+
+    Extents extents_;
+    std::vector<Words> column_words_;  // by column, over all rows
+    std::unordered_multimap<std::size_t, std::size_t> columns_by_hash_;
+};
+
+}  // namespace rulesearch

@@ -1,0 +1,121 @@
+// What a search is given and what it gives back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "librulesearch/problem/extents.hpp"
+
+namespace rulesearch {
+
+/// Sums are exact, so a bound is off by a few roundings at most: far below this.
+inline constexpr double rounding_slack = 1e-12;
+
+/// Sums over a set of rows. The rows' values are multiples of a common power of two that is small
+/// enough for every partial sum to be exact in double precision, so that a set has the same sums in
+/// whatever order its rows are added.
+struct Statistics {
+    double gradient = 0.0;
+    double hessian = 0.0;
+    double coverage = 0.0;
+
+    Statistics& operator+=(const Statistics& other) {
+        gradient += other.gradient;
+        hessian += other.hessian;
+        coverage += other.coverage;
+        return *this;
+    }
+};
+
+/// A row's g/h; without hessian, infinite in the direction of the gradient.
+inline double ratio(double gradient, double hessian) {
+    if (hessian > 0.0) return gradient / hessian;
+    const double infinity = std::numeric_limits<double>::infinity();
+    return gradient > 0.0 ? infinity : -infinity;
+}
+
+/// Find the conjunction of columns that maximises `value`, in units in which the factor 1/(2n) is
+/// left out.
+struct Problem {
+    const Extents& extents;
+    std::vector<Statistics> rows;  // one entry per distinct row
+    double l2_regularization;
+
+    Statistics total() const {
+        Statistics sums;
+        for (const Statistics& row : rows) sums += row;
+        return sums;
+    }
+
+    /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0.
+    double value(double sum_gradients, double sum_hessians) const {
+        if (sum_gradients == 0.0) return 0.0;
+        return sum_gradients * sum_gradients / (l2_regularization + sum_hessians);
+    }
+    double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }
+};
+
+struct Progress {
+    double value;           // of the incumbent
+    double bound;           // no query is worth more
+    std::uint64_t n_nodes;  // expanded so far
+    std::uint64_t n_open;   // waiting in the boundary
+    bool is_depth_first;    // because memory is short
+};
+
+struct Limits {
+    std::size_t max_conditions = std::numeric_limits<std::size_t>::max();
+    double min_coverage = 0.0;
+    double approximation_factor = 1.0;
+    std::uint64_t node_limit = std::numeric_limits<std::uint64_t>::max();
+    double time_limit = std::numeric_limits<double>::infinity();  // seconds
+    /// Asked now and then, always from the calling thread; `true` ends the search.
+    std::function<bool(const Progress&)> should_stop = {};
+};
+
+/// What a search may use.
+struct Resources {
+    std::size_t n_workers = 1;
+    /// Bytes that open nodes may take before the search turns depth-first.
+    std::size_t memory_limit = std::size_t{1} << 28;
+};
+
+enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted };
+
+/// How often each pruning rule was applied: because of the bound or because an equivalent query is
+/// looked at elsewhere, found out at the spot (immediate) or known from an ancestor (propagated).
+struct Counters {
+    std::uint64_t n_nodes = 0;        // expanded
+    std::uint64_t n_depth_first = 0;  // of the nodes, those expanded while memory was short
+    std::uint64_t n_leaves = 0;       // solved by superset sums, without a node
+    std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
+    std::uint64_t bound_immediate = 0;
+    std::uint64_t bound_propagated = 0;
+    std::uint64_t equivalence_immediate = 0;
+    std::uint64_t equivalence_propagated = 0;
+
+    Counters& operator+=(const Counters& other) {
+        n_nodes += other.n_nodes;
+        n_depth_first += other.n_depth_first;
+        n_leaves += other.n_leaves;
+        n_evaluations += other.n_evaluations;
+        bound_immediate += other.bound_immediate;
+        bound_propagated += other.bound_propagated;
+        equivalence_immediate += other.equivalence_immediate;
+        equivalence_propagated += other.equivalence_propagated;
+        return *this;
+    }
+};
+
+struct Result {
+    std::vector<std::size_t> query;  // proposition indices, ascending
+    double value = 0.0;
+    double bound = 0.0;
+    Status status = Status::optimal;
+    Counters counters;
+};
+
+}  // namespace rulesearch

@@ -1,0 +1,53 @@
+#include "librulesearch/problem/ratio_order.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rulesearch {
+
+void RatioOrder::assign(const Problem& problem, const BitSet& extent) {
+    struct Ranked {
+        double ratio;
+        std::uint32_t row;
+    };
+    std::vector<Ranked> ranked[2];
+    neutral.clear();
+    extent.for_each([&](std::size_t row) {
+        const Statistics& sums = problem.rows[row];
+        const auto index = static_cast<std::uint32_t>(row);
+        if (sums.gradient == 0.0) {
+            neutral.push_back(index);
+            return;
+        }
+        ranked[sums.gradient < 0.0].push_back(
+            {ratio(std::abs(sums.gradient), sums.hessian), index});
+    });
+    for (std::vector<Ranked>& part : ranked) {
+        std::sort(part.begin(), part.end(),
+                  [](const Ranked& a, const Ranked& b) { return a.ratio > b.ratio; });
+    }
+    const auto copy_rows = [](const std::vector<Ranked>& part, std::vector<std::uint32_t>& rows) {
+        rows.clear();
+        for (const Ranked& entry : part) rows.push_back(entry.row);
+    };
+    copy_rows(ranked[0], positive);
+    copy_rows(ranked[1], negative);
+}
+
+double RatioOrder::bound(const Problem& problem) const {
+    double bound = 0.0;
+    for (const auto* rows : {&positive, &negative}) {
+        RunningBound running(problem.l2_regularization);
+        for (const std::uint32_t row : *rows) running.add(problem.rows[row]);
+        bound = std::max(bound, running.bound());
+    }
+    return bound;
+}
+
+double bound_of_all_rows(const Problem& problem) {
+    RatioOrder rows;
+    rows.assign(problem, BitSet(problem.extents.n_distinct_rows(), true));
+    return rows.bound(problem);
+}
+
+}  // namespace rulesearch
