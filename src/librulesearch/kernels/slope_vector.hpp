@@ -12,18 +12,15 @@ struct SlopeVector {
     static constexpr std::size_t n_vectors = n_slopes / width;
     Vector v[n_vectors];
 
-    /// `part(i)` is vector i.
-    template <typename Part>
-    static SlopeVector make(Part&& part) {
+    static SlopeVector all(double x) {
         SlopeVector vector;
-        for (std::size_t i = 0; i < n_vectors; ++i) vector.v[i] = part(i);
+        for (Vector& part : vector.v) part = splat(x);
         return vector;
     }
-    static SlopeVector all(double x) {
-        return make([&](std::size_t) { return splat(x); });
-    }
     static SlopeVector from(const double* numbers) {
-        return make([&](std::size_t i) { return load(numbers + i * width); });
+        SlopeVector vector;
+        for (std::size_t i = 0; i < n_vectors; ++i) vector.v[i] = load(numbers + i * width);
+        return vector;
     }
     void to(double* numbers) const {
         for (std::size_t i = 0; i < n_vectors; ++i) store(numbers + i * width, v[i]);
@@ -44,17 +41,27 @@ struct SlopeVector {
 };
 
 inline SlopeVector smaller(const SlopeVector& a, const SlopeVector& b) {
-    return SlopeVector::make([&](std::size_t i) { return smaller(a.v[i], b.v[i]); });
+    SlopeVector vector;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) vector.v[i] = smaller(a.v[i], b.v[i]);
+    return vector;
 }
 inline SlopeVector negative(const SlopeVector& a) {
-    return SlopeVector::make([&](std::size_t i) { return splat(0.0) - a.v[i]; });
+    SlopeVector vector;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i) vector.v[i] = splat(0.0) - a.v[i];
+    return vector;
 }
 inline SlopeVector positive_part(const SlopeVector& a) {
-    return SlopeVector::make([&](std::size_t i) { return larger(a.v[i], splat(0.0)); });
+    SlopeVector vector;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
+        vector.v[i] = larger(a.v[i], splat(0.0));
+    return vector;
 }
 /// a - b * c.
 inline SlopeVector reduced(double a, const SlopeVector& b, double c) {
-    return SlopeVector::make([&](std::size_t i) { return splat(a) - b.v[i] * splat(c); });
+    SlopeVector vector;
+    for (std::size_t i = 0; i < SlopeVector::n_vectors; ++i)
+        vector.v[i] = splat(a) - b.v[i] * splat(c);
+    return vector;
 }
 
 }  // namespace
