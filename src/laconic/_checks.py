@@ -6,8 +6,6 @@ import math
 from numbers import Integral, Real
 from typing import Any
 
-__all__ = ["is_finite_number", "is_whole", "require"]
-
 
 def is_whole(value: Any, min_value: float = -math.inf) -> bool:
     """Tell whether a value is a whole number of at least `min_value`; booleans are none.

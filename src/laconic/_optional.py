@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_extra"]
-
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
     """Import a module of an optional package.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["listed", "listed_names"]
-
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
 

@@ -14,8 +14,6 @@ from laconic.model.conditions import Query
 from laconic.model.rules import Rule
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
-__all__ = ["boost"]
-
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
 # above what a million rows leave, and below what targets of very different size gain.

@@ -26,14 +26,6 @@ from laconic.data.columns import Category, Column, NumericColumn
 from laconic.data.tables import as_table
 from laconic.model.conditions import Proposition
 
-__all__ = [
-    "DEFAULT_MAX_THRESHOLDS",
-    "CandidatePropositions",
-    "candidate_propositions",
-    "given_propositions",
-    "shortest_separator",
-]
-
 # Odd, so that the median is among the quantiles.
 DEFAULT_MAX_THRESHOLDS = 7
 

@@ -16,15 +16,6 @@ from sklearn.pipeline import Pipeline
 from laconic.explain import Predictions, RuleModel, first_rules
 from laconic.tasks import Metric
 
-__all__ = [
-    "AreaScorer",
-    "area_scorer",
-    "normalized_area",
-    "rule_model",
-    "score_curve",
-    "staged_scores",
-]
-
 Scoring = str | Callable[..., float] | None
 
 

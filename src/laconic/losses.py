@@ -17,16 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = [
-    "NAMED_LOSSES",
-    "LogisticLoss",
-    "Loss",
-    "SquaredLoss",
-    "get_loss",
-    "known_loss",
-    "optimal_constant",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 _METHODS = ("value", "gradients", "hessians", "inverse_link")

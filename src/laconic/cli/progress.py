@@ -20,8 +20,6 @@ from laconic.search.certificates import describe_certificate, describe_search
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
 
-__all__ = ["FitScreen", "limit_option"]
-
 # Seconds between two lines about the same search where lines cannot be overwritten.
 _PIPED_INTERVAL = 10.0
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from laconic.cli import columns, files, options, screen
 from laconic.model.formatting import visible
 
-__all__ = ["show"]
-
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     """Show the rules of a saved model.

@@ -19,19 +19,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "NUMBER_KINDS",
-    "CategoricalColumn",
-    "Category",
-    "Column",
-    "NumericColumn",
-    "Rows",
-    "array_column",
-    "is_present",
-    "pandas_column",
-    "series_column",
-]
-
 Category: TypeAlias = str | bool | int | float
 Kind: TypeAlias = Literal["text", "boolean", "number"]
 Rows: TypeAlias = slice | NDArray[np.bool_]

@@ -12,22 +12,6 @@ from typing import Any, TypeVar
 
 from laconic.data.columns import Category
 
-__all__ = [
-    "check_has",
-    "check_keys",
-    "is_unicode",
-    "read_amount",
-    "read_bool",
-    "read_category",
-    "read_choice",
-    "read_list",
-    "read_number",
-    "read_text",
-    "read_whole",
-    "require",
-    "shown",
-]
-
 Item = TypeVar("Item")
 
 

@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals as nw
 
-__all__ = ["FrameBackend", "frame_backend", "make_frame"]
-
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
 

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from laconic._words import listed_names
 from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
-__all__ = ["Table", "as_table"]
-
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
 MAX_CELLS_AT_ONCE = 1_000_000

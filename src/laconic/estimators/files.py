@@ -16,8 +16,6 @@ from laconic.export.json.contents import SavedModel, read_dict
 from laconic.export.json.files import read_model, write_model
 from laconic.losses import NAMED_LOSSES
 
-__all__ = ["ESTIMATORS", "load_model", "model_from_dict", "save_model"]
-
 ESTIMATORS: dict[str, type[RuleBoosting]] = {
     estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
 }

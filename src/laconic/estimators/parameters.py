@@ -10,8 +10,6 @@ import numpy as np
 from laconic._checks import is_finite_number, is_whole
 from laconic.search import METHODS
 
-__all__ = ["ATTRIBUTES", "PARAMETERS", "check_parameters"]
-
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.

@@ -18,8 +18,6 @@ from laconic.search.certificates import (
     proven_percent,
 )
 
-__all__ = ["FitProgress", "ProgressPrinter", "RunningFit", "describe_unproven"]
-
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10
 

@@ -13,8 +13,6 @@ from laconic.data.tables import Table
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
 
-__all__ = ["Predictions"]
-
 
 class Predictions:
     """Rows, which rules cover them, and what follows from that.

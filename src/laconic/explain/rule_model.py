@@ -25,8 +25,6 @@ from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
-__all__ = ["RuleModel", "checked_table", "first_rules", "for_all_models"]
-
 
 class RuleModel(BaseEstimator):
     """Rules, the task that they were made for, and what is proven about them.

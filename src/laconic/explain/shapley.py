@@ -32,8 +32,6 @@ from laconic.data.tables import Table, as_table
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["ShapleyValues", "shapley_values"]
-
 Floats = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ from laconic.explain import Predictions, RuleModel
 from laconic.export.portable import PortableModel, by_feature
 from laconic.model.conditions import Proposition
 
-__all__ = ["Outputs", "check_outputs", "edge_rows", "edge_values", "expected_outputs"]
-
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
 

@@ -19,15 +19,6 @@ from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = [
-    "PortableModel",
-    "by_feature",
-    "checked_model",
-    "largest_raw_prediction",
-    "named_loss",
-    "portable_model",
-]
-
 Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
 
 

@@ -17,8 +17,6 @@ from laconic.export.portable import checked_model
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
 
-__all__ = ["RoundingCost", "Scorecard", "to_scorecard"]
-
 # Totals in the table of probabilities: as many as a page takes.
 _MAX_TOTALS_SHOWN = 21
 

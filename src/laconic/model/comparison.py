@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["RuleChange", "compare_rules"]
-
 Kind: TypeAlias = Literal["same", "changed", "dropped", "added"]
 
 

@@ -22,17 +22,6 @@ from laconic.data.columns import CategoricalColumn, Category, Column, NumericCol
 from laconic.data.tables import as_table
 from laconic.model.formatting import format_conditions, format_name, format_value
 
-__all__ = [
-    "MISSING_RELATIONS",
-    "RELATIONS",
-    "THRESHOLD_RELATIONS",
-    "Proposition",
-    "Query",
-    "all_of",
-    "finite_float",
-    "set_checked_tuple",
-]
-
 THRESHOLD_RELATIONS = ("<=", ">")
 VALUE_RELATIONS = ("==", "!=")
 MISSING_RELATIONS = ("is missing", "is present")

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from laconic import _core
 
-__all__ = ["RuleCoverage", "rule_coverages"]
-
 
 @dataclass(frozen=True, slots=True)
 class RuleCoverage:

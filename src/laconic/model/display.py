@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from laconic.model.conditions import Proposition, Query
     from laconic.model.rules import RuleEnsemble
 
-__all__ = ["rules_frame", "rules_html", "rules_latex", "rules_markdown"]
-
 INTERCEPT = "intercept"
 
 # Two of the colours of Okabe and Ito, which people with any kind of colour vision tell apart; on

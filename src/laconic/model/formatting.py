@@ -10,16 +10,6 @@ if TYPE_CHECKING:
     from laconic.data.columns import Category
     from laconic.model.conditions import Proposition
 
-__all__ = [
-    "format_conditions",
-    "format_count",
-    "format_name",
-    "format_number",
-    "format_value",
-    "format_weight",
-    "intervals",
-]
-
 # In a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
 # Characters that keep a feature name from standing without quotes next to relations and "&".

@@ -21,8 +21,6 @@ from laconic.model.conditions import Proposition, Query, all_of, finite_float, s
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.model.formatting import format_count, format_weight
 
-__all__ = ["Rule", "RuleEnsemble"]
-
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
 BLOCK_SIZE = 32_768

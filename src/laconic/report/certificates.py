@@ -13,8 +13,6 @@ from laconic.model.formatting import format_count
 from laconic.search import SearchResult, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
-__all__ = ["describe_certificates", "describe_proof"]
-
 _SCOPE_PARAMETERS = (
     "max_conditions",
     "max_thresholds",

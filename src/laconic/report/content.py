@@ -21,8 +21,6 @@ from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
 from laconic.tasks import Task
 
-__all__ = ["report_content"]
-
 Floats = NDArray[np.float64]
 
 FORMAT = "laconic-report"

@@ -19,8 +19,6 @@ from laconic.report.features import (
     known_numbers,
 )
 
-__all__ = ["control", "typical_value"]
-
 # A menu that is longer is not read to its end.
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.

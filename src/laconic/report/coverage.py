@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["summarize_coverage"]
-
 # A table of more rules does not fit a page.
 MAX_RULES_IN_OVERLAP = 20
 

@@ -11,16 +11,6 @@ from numpy.typing import NDArray
 from laconic.data.columns import CategoricalColumn, Column, NumericColumn
 from laconic.model.formatting import plain_text, value_text
 
-__all__ = [
-    "INNER_QUANTILES",
-    "category_counts",
-    "feature_kind",
-    "frequency_order",
-    "histogram",
-    "known_numbers",
-    "summarize_feature",
-]
-
 N_BINS = 20
 MAX_CATEGORIES_SHOWN = 5
 # Histograms and sliders leave out the tails, which would take most of their width.

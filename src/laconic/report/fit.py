@@ -11,8 +11,6 @@ from sklearn.metrics import brier_score_loss, confusion_matrix
 from laconic.explain import Predictions
 from laconic.report.features import histogram
 
-__all__ = ["summarize_calibration", "summarize_fit", "summarize_residuals"]
-
 Floats = NDArray[np.float64]
 
 MAX_CALIBRATION_BINS = 10

@@ -15,8 +15,6 @@ from markupsafe import Markup
 from laconic.model import formatting
 from laconic.report import charts
 
-__all__ = ["render_page"]
-
 _TEMPLATES = files("laconic.report") / "templates"
 
 # More features than that are in the dictionary, but not on the page.

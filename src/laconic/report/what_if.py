@@ -14,8 +14,6 @@ from laconic.export import to_javascript
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
 
-__all__ = ["describe_what_if"]
-
 
 def describe_what_if(
     model: RuleModel, columns: Sequence[Column], y: ArrayLike, sample: NDArray[np.intp]

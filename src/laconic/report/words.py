@@ -9,8 +9,6 @@ from laconic._words import listed
 from laconic.model.conditions import Proposition, Query
 from laconic.model.formatting import plain_text, value_text
 
-__all__ = ["Phrase", "phrases", "sentence"]
-
 Phrase = dict[str, Any]
 """One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
 

@@ -7,8 +7,6 @@ import numpy as np
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
 
-__all__ = ["search_brute_force"]
-
 
 def search_brute_force(
     problem: SearchProblem,

@@ -9,8 +9,6 @@ from __future__ import annotations
 from laconic._core import Propositions as Extents
 from laconic.search.problem import SearchLimits
 
-__all__ = ["affordable_nodes", "choose_branching", "resolve_node_limit"]
-
 # Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
 # all of them. Branching over conditions gets slow with many columns, and from 40 thresholds per
 # feature on even where features are few; over ranges it gets slow with many rows. Where queries are

@@ -12,8 +12,6 @@ from laconic._checks import is_whole, require
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
-__all__ = ["capped", "n_workers", "run"]
-
 # Nodes are expanded in batches of this many: more threads have nothing to do.
 MAX_WORKERS = 64
 

@@ -19,8 +19,6 @@ from laconic.data.columns import Category, Rows
 from laconic.losses import Loss, known_loss
 from laconic.model.formatting import format_statistic
 
-__all__ = ["Metric", "Task", "as_1d"]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from laconic.losses import LogisticLoss, Loss
 from laconic.model.formatting import format_statistic, value_text
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
-__all__ = ["Classification"]
-
 # Beyond that a double overflows, and nobody reads the digits.
 _MAX_LOG_FACTOR = 30
 

@@ -13,8 +13,6 @@ from laconic.data.columns import Rows
 from laconic.losses import Loss, SquaredLoss
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
-__all__ = ["Regression"]
-
 
 def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
     return float(r2_score(numbers, means, sample_weight=weights))

@@ -34,8 +34,6 @@ from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import TASKS, Task
 
-__all__ = ["VERSION", "SavedModel", "model_to_dict", "read_dict"]
-
 FORMAT = "laconic-model"
 VERSION = 1
 

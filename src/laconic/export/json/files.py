@@ -18,8 +18,6 @@ from laconic.data.entries import shown
 from laconic.explain import RuleModel
 from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
 
-__all__ = ["model_schema", "read_model", "to_json", "write_model"]
-
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 

@@ -13,8 +13,6 @@ from laconic._optional import import_extra
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["Graph", "ModelNodes", "OnnxGraph", "element_type", "encoded", "tensor_info"]
-
 # What text is encoded as, besides the positions of the categories that rules ask for.
 MISSING_CODE = -1
 _UNSEEN_CODE = -2

@@ -14,8 +14,6 @@ from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected
 from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
 from laconic.export.portable import PortableModel, portable_model
 
-__all__ = ["to_onnx"]
-
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
 

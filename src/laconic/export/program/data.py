@@ -8,8 +8,6 @@ from typing import Any
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition
 
-__all__ = ["program_data"]
-
 
 def program_data(portable: PortableModel) -> dict[str, Any]:
     """Describe a model by what a program needs to predict, and to show what it did.

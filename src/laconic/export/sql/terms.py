@@ -20,8 +20,6 @@ from laconic.data.columns import Category
 from laconic.export.portable import PortableModel, largest_raw_prediction
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["SqlTerms", "quoted_column", "sqlglot"]
-
 # Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
 _WITHOUT_NAN = frozenset(
     {
