@@ -180,16 +180,9 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return X
 
 
-def used_features(ensemble: RuleEnsemble) -> list[str]:
-    """Find the features that rules use, in the order of the training table."""
-    used = {condition.feature for rule in ensemble for condition in rule.query}
-    return [name for name in ensemble.feature_names or () if name in used]
-
-
 def text_features(ensemble: RuleEnsemble) -> set[str]:
     """Find features that are compared with text, even if a table has only numbers there."""
-    conditions = (condition for rule in ensemble for condition in rule.query)
-    return {condition.feature for condition in conditions if isinstance(condition.value, str)}
+    return {p.feature for p in ensemble.propositions if isinstance(p.value, str)}
 
 
 def fill_up(frame: pl.DataFrame, names: Sequence[str], n_rows: int) -> pl.DataFrame:

@@ -60,7 +60,7 @@ class TableFile:
     def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
         """Columns as a model takes them; those that no rule uses are empty unless asked for."""
         ensemble = model.ensemble_
-        used, text = columns.used_features(ensemble), columns.text_features(ensemble)
+        used, text = ensemble.used_features, columns.text_features(ensemble)
         columns.check_columns(self.cells, used)
         known = ensemble.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used

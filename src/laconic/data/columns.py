@@ -139,16 +139,12 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
         return _numeric_column(name, _floats(series))
     if dtype == nw.Boolean:
         return _boolean_column(name, _floats(series))
-    if dtype == nw.String:
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+        make_column = _text_column if dtype == nw.String else _category_column
         encoding = _dictionary_encoding(series)
         if encoding is None:
-            return _text_column(name, series.to_list())
-        return _recoded(name, *encoding, _text_column)
-    if isinstance(dtype, nw.Categorical | nw.Enum):
-        encoding = _dictionary_encoding(series)
-        if encoding is None:
-            return _category_column(name, series.to_list())
-        return _recoded(name, *encoding, _category_column)
+            return make_column(name, series.to_list())
+        return _recoded(name, *encoding, make_column)
     if dtype in (nw.Object, nw.Unknown):
         return array_column(name, series.to_numpy())
     raise TypeError(_dtype_message(name, dtype))

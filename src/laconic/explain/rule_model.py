@@ -242,7 +242,7 @@ def first_rules(model: Model, X: Any) -> Iterator[Model]:
         A copy with fewer rules.
     """
     table = model._fitted_table(X)
-    for feature in {proposition.feature for rule in model.ensemble_ for proposition in rule.query}:
+    for feature in model.ensemble_.used_features:
         # As a whole: blocks of rows would be read anew for every size.
         table.column(feature)
     for n_rules in range(len(model.ensemble_) + 1):

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from laconic.data.columns import CategoricalColumn
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.data.tables import Table, as_table
-from laconic.model.conditions import Proposition, Query
+from laconic.model.conditions import Query, by_feature
 from laconic.model.rules import Rule, RuleEnsemble
 
 Floats = NDArray[np.float64]
@@ -143,10 +143,7 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
 
 def _factors(rule: Rule) -> dict[str, Query]:
     """Group the conditions of a rule by feature."""
-    conditions: dict[str, list[Proposition]] = {}
-    for proposition in rule.query:
-        conditions.setdefault(proposition.feature, []).append(proposition)
-    return {feature: Query(tuple(group)) for feature, group in conditions.items()}
+    return {feature: Query(tuple(group)) for feature, group in by_feature(rule.query).items()}
 
 
 def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:

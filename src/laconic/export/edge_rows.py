@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from laconic.data.tables import as_table
 from laconic.explain import Predictions, RuleModel
-from laconic.export.portable import PortableModel, by_feature
-from laconic.model.conditions import Proposition
+from laconic.export.portable import PortableModel
+from laconic.model.conditions import Proposition, by_feature
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
@@ -84,7 +84,7 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    return _cells(portable.kinds[name], by_feature(portable.propositions)[name])
+    return _cells(portable.kinds[name], by_feature(portable.ensemble.propositions)[name])
 
 
 def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:

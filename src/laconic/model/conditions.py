@@ -198,6 +198,14 @@ class Query:
         return f"<Query: {self}>"
 
 
+def by_feature(propositions: Iterable[Proposition]) -> dict[str, list[Proposition]]:
+    """Group conditions by the feature that they are about."""
+    grouped: dict[str, list[Proposition]] = {}
+    for proposition in propositions:
+        grouped.setdefault(proposition.feature, []).append(proposition)
+    return grouped
+
+
 def all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:
     """Mask of the rows that all masks have in common."""
     return reduce(np.logical_and, masks, np.ones(n_rows, dtype=bool))

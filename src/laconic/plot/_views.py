@@ -77,8 +77,7 @@ def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCel
     values = column.values
     thresholds = {
         float(proposition.value)
-        for rule in ensemble
-        for proposition in rule.query
+        for proposition in ensemble.propositions
         if proposition.feature == name and isinstance(proposition.value, int | float)
     }
     shown = np.array([*values[~np.isnan(values)], *thresholds])

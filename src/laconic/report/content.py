@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from laconic._checks import is_whole
 from laconic._core import version
 from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
+from laconic.model.conditions import by_feature
 from laconic.model.formatting import plain_text, value_text
 from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
@@ -129,14 +131,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "effect": effect,
         "phrases": phrases(rule.query),
         "n_conditions": len(rule.query),
-        "conditions": [
-            {
-                "feature": proposition.feature,
-                "relation": proposition.relation,
-                "value": proposition.value,
-            }
-            for proposition in rule.query
-        ],
+        "conditions": [asdict(proposition) for proposition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),
     }
 
@@ -165,7 +160,7 @@ def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
     table, ensemble = predictions.table, predictions.ensemble
     rule_numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(ensemble, start=1):
-        for feature in dict.fromkeys(proposition.feature for proposition in rule.query):
+        for feature in by_feature(rule.query):
             rule_numbers[feature].append(number)
     names = ensemble.feature_names or table.feature_names
     features = [summarize_feature(table.column(name), rule_numbers[name]) for name in names]

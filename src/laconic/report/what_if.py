@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from laconic.data.columns import Category, Column
 from laconic.explain import RuleModel
 from laconic.export import to_javascript
+from laconic.model.conditions import by_feature
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
 
@@ -41,18 +42,14 @@ def describe_what_if(
         javascript, reason = to_javascript(model), None
     except ValueError as error:
         javascript, reason = None, str(error)
-    propositions = [p for rule in model.ensemble_ for p in rule.query]
+    propositions = by_feature(model.ensemble_.propositions)
     rows = [[column.cell(row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {
         "javascript": javascript,
         "reason": reason,
         "controls": [
-            control(
-                column,
-                [p for p in propositions if p.feature == column.name],
-                [row[position] for row in rows],
-            )
+            control(column, propositions[column.name], [row[position] for row in rows])
             for position, column in enumerate(columns)
         ],
         "typical": [typical_value(column) for column in columns],

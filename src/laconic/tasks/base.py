@@ -22,37 +22,24 @@ from laconic.model.formatting import format_statistic
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def always(numbers: Floats) -> bool:
-    """Hold for any target."""
-    return True
-
-
 @dataclass(frozen=True)
 class Metric:
     """A score of predictions.
 
-    Parameters
-    ----------
-    name : str
-        In files and programs, such as "log_loss".
-    label : str
-        In the middle of a sentence, such as "log loss".
-    title : str
-        At the head of a chart, such as "Log loss".
-    is_higher_better : bool
-    function : callable
-        ``function(numbers, raw_predictions, means, sample_weight)`` is the score; the target as
-        `Task.numbers` gives it.
-    is_defined : callable, default=always
-        ``is_defined(numbers)`` says whether a target has such a score.
+    Targets are numbers as `Task.numbers` gives them.
     """
 
     name: str
+    """In files and programs, such as "log_loss"."""
     label: str
+    """In the middle of a sentence, such as "log loss"."""
     title: str
+    """At the head of a chart, such as "Log loss"."""
     is_higher_better: bool
     function: Callable[[Floats, Floats, Floats, Floats | None], float]
-    is_defined: Callable[[Floats], bool] = always
+    """Score of a target, given its raw predictions, their means and the sample weights."""
+    is_defined: Callable[[Floats], bool] = lambda numbers: True
+    """Whether a target has such a score."""
 
 
 class Task(ABC):

@@ -12,8 +12,9 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
+from laconic._checks import require
 from laconic.data.columns import Rows, is_present
-from laconic.data.entries import read_category, read_list, require
+from laconic.data.entries import read_category, read_list
 from laconic.losses import LogisticLoss, Loss
 from laconic.model.formatting import format_statistic, value_text
 from laconic.tasks.base import Floats, Metric, Task, as_1d

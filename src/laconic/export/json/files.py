@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from laconic.data.entries import shown
+from laconic._checks import shown
 from laconic.explain import RuleModel
 from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
 

@@ -6,7 +6,7 @@ those of the model to the last bit. Text is encoded as numbers first, since few 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from laconic._optional import import_extra
@@ -122,10 +122,9 @@ class ModelNodes:
 
     def covered(self, any_column: str) -> list[str]:
         """For each rule, which rows it covers; shape (n_rows, 1)."""
-        always: list[str] = []
-        if not all(rule.query for rule in self.portable.ensemble):
-            always.append(self._filled(any_column, "BOOL", True))
-        return [self._query(rule.query, always) for rule in self.portable.ensemble]
+        queries = [rule.query for rule in self.portable.ensemble]
+        always = "" if all(queries) else self._filled(any_column, "BOOL", True)
+        return [self._query(query) if query else always for query in queries]
 
     def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
         """Intercept plus weights; shape (n_rows, 1)."""
@@ -161,9 +160,7 @@ class ModelNodes:
         """Tensor of shape (n_rows, 1) as one of shape (n_rows,)."""
         return self.graph.node("Reshape", [tensor, self._whole(-1)])
 
-    def _query(self, query: Query, always: Collection[str]) -> str:
-        if not query:
-            return next(iter(always))
+    def _query(self, query: Query) -> str:
         first, *others = [self._proposition(proposition) for proposition in query]
         for other in others:
             first = self.graph.node("And", [first, other])
@@ -205,7 +202,7 @@ class ModelNodes:
         return node("Not", [node("Or", [is_missing, is_equal])])
 
     def _categories(self, name: str) -> list[str]:
-        values = (p.value for p in self.portable.propositions if p.feature == name)
+        values = (p.value for p in self.portable.ensemble.propositions if p.feature == name)
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
     def _filled(self, column: str, kind: str, value: Any) -> str:
