@@ -9,18 +9,9 @@ MAX_NAMES_SHOWN = 10
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
-    """Write texts one after the other, with "and" before the last.
+    """Write texts one after the other, with "and" before the last; "none" where there are none.
 
-    Parameters
-    ----------
-    texts : iterable of str
-    max_shown : int or None, default=None
-        How many to write before the others are only counted; None writes all.
-
-    Returns
-    -------
-    text : str
-        "none" where there are none.
+    Beyond `max_shown`, texts are only counted.
 
     Examples
     --------

@@ -23,17 +23,8 @@ if TYPE_CHECKING:
 class TableFile:
     """A table that was read once, for any number of models.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV or Parquet file.
-    missing : collection of str
-        What stands for a missing cell in a text file, besides nothing.
-
-    Attributes
-    ----------
-    cells : DataFrame
-        As they stand in the file: those of a text file are text.
+    Its `cells` are as they stand in the file: those of a text file are text, some of which stands
+    for `missing` ones.
     """
 
     def __init__(self, path: Path, missing: Collection[str]) -> None:

@@ -32,21 +32,14 @@ TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericColumn:
-    """Column of numbers.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    values : ndarray of shape (n_rows,), dtype float64
-        The numbers, NaN where missing.
-    """
+    """Column of numbers."""
 
     is_numeric: ClassVar[bool] = True
     is_text: ClassVar[bool] = False
 
     name: str
     values: NDArray[np.float64]
+    """The numbers as float64, NaN where missing."""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -65,24 +58,16 @@ class NumericColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoricalColumn:
-    """Column of strings or booleans, or of numbers declared to be categories.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    codes : ndarray of shape (n_rows,), dtype int32
-        Position of each row's value in `categories`, -1 where missing.
-    categories : tuple of str, bool, int or float
-        The distinct values, ascending. Booleans always have (False, True), other
-        columns the values that occur.
-    """
+    """Column of strings or booleans, or of numbers declared to be categories."""
 
     is_numeric: ClassVar[bool] = False
 
     name: str
     codes: NDArray[np.int32]
+    """Position of each row's value in `categories`, -1 where missing."""
     categories: tuple[Category, ...]
+    """The distinct values, ascending. Booleans always have (False, True), other columns the values
+    that occur."""
 
     @property
     def is_text(self) -> bool:

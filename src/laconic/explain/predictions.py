@@ -19,13 +19,6 @@ class Predictions:
 
     Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
     a model; everything is computed when it is first asked for.
-
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-    task : Task
-    table : Table
-        With the columns that rules use.
     """
 
     def __init__(self, ensemble: RuleEnsemble, task: Task, table: Table) -> None:

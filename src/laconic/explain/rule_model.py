@@ -227,19 +227,9 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 def first_rules(model: Model, X: Any) -> Iterator[Model]:
-    """Yield models of the first 0, 1, 2, ... rules, none of which reads a table again.
+    """Yield copies of a model with its first 0, 1, 2, ... rules, none of which reads a table again.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted; stays as it is.
-    X : table-like of shape (n_rows, n_features)
-        The table. The models recognise this very object, which must not change meanwhile.
-
-    Yields
-    ------
-    model : RuleModel
-        A copy with fewer rules.
+    They recognise the very object `X`, which must not change meanwhile.
     """
     table = model._fitted_table(X)
     for feature in model.ensemble_.used_features:

@@ -99,21 +99,9 @@ class ShapleyValues:
 
 
 def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyValues:
-    """Share out raw predictions among the features, against the rows of a background.
+    """Share out raw predictions among the features; see `RuleModel.shapley_values`.
 
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        The model.
-    X : table-like of shape (n_rows, n_features)
-        Rows to explain.
-    background : table-like of shape (n_background, n_features)
-        Rows to compare with, such as the training table. All of them count.
-
-    Returns
-    -------
-    shares : ShapleyValues
-        Exact up to rounding.
+    All rows of the background count. The values are exact up to rounding.
 
     Examples
     --------

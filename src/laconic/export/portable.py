@@ -24,27 +24,20 @@ Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
 
 @dataclass(frozen=True)
 class PortableModel:
-    """A fitted model without the fit.
-
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        The rules. Numbers that conditions compare with are floats, also where they stand for
-        booleans or for integers, except in columns that hold nothing but booleans.
-    link : {"logistic", "identity"}
-        Whether raw predictions are log odds, or predictions as they are.
-    classes : tuple or None
-        The two classes in ascending order; None where there are none. An export has probabilities
-        where it has classes.
-    kinds : dict of str to {"number", "boolean", "text", "any"}
-        The columns that rules use, in the order of the training table. Of "any", rules only ask
-        whether there is a value.
-    """
+    """A fitted model without the fit."""
 
     ensemble: RuleEnsemble
+    """The rules. Numbers that conditions compare with are floats, also where they stand for
+    booleans or for integers, except in columns that hold nothing but booleans."""
     link: str
+    """Whether raw predictions are log odds ("logistic"), or predictions as they are
+    ("identity")."""
     classes: tuple[Category, ...] | None
+    """The two classes in ascending order; None where there are none. An export has probabilities
+    where it has classes."""
     kinds: dict[str, Kind]
+    """The columns that rules use, in the order of the training table. Of "any", rules only ask
+    whether there is a value."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -59,17 +52,7 @@ class PortableModel:
 
 
 def portable_model(model: RuleModel) -> PortableModel:
-    """Take from a fitted model what an export needs.
-
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted, with one of the named losses.
-
-    Returns
-    -------
-    portable : PortableModel
-        Made of plain values.
+    """Take from a fitted model with one of the named losses what an export needs.
 
     Examples
     --------

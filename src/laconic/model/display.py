@@ -129,22 +129,8 @@ def rules_html(
 ) -> str:
     """Make an HTML table of the rules, with a bar for each weight.
 
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        What to show.
-    caption : str
-        Stands above the table.
-    columns : mapping of str to sequence of str, default=None
-        Further columns: a text for each rule.
-    numbers : sequence of int, default=None
-        Numbers of the rules; None counts from 1.
-
-    Returns
-    -------
-    html : str
-        A table that needs nothing from the page around it. Names, values and
-        texts are escaped.
+    Further columns have a text for each rule. Without numbers, rules are counted from 1. The table
+    needs nothing from the page around it; names, values and texts are escaped.
     """
     columns = columns or {}
     weights = [rule.weight for rule in ensemble]

@@ -30,24 +30,15 @@ SPREAD = 0.25
 
 @dataclass(frozen=True, eq=False)
 class FeatureCells:
-    """The cells of a feature.
-
-    Attributes
-    ----------
-    name : str
-        The feature.
-    edges : ndarray of shape (n_cells + 1,)
-        Where cells begin and end on an axis.
-    column : NumericColumn or CategoricalColumn
-        A value from each cell.
-    positions : ndarray of shape (n_rows,)
-        Where the rows are on the axis; NaN where the value is missing.
-    """
+    """The cells of a feature."""
 
     name: str
     edges: Floats
+    """Where cells begin and end on an axis: one more than there are cells."""
     column: Column
+    """A value from each cell."""
     positions: Floats
+    """Where the rows are on the axis; NaN where the value is missing."""
 
     @property
     def categories(self) -> tuple[str, ...] | None:

@@ -38,27 +38,10 @@ def report_content(
     target_name: str | None,
     max_sample_rows: int,
 ) -> dict[str, Any]:
-    """Describe a fitted model and how it does on the rows of a table.
+    """Describe a fitted or loaded model and how it does on the rows of a table.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded.
-    X : table-like of shape (n_rows, n_features)
-        Any table that the model predicts for. Each of its columns is read once.
-    y : array-like of shape (n_rows,)
-        The target of these rows.
-    title : str or None
-        Heading of the report; None makes one from the target.
-    target_name : str or None
-        What is predicted; None takes the name of `y`, where it has one.
-    max_sample_rows : int
-        Largest number of rows that the report shows one by one.
-
-    Returns
-    -------
-    content : dict
-        Made of dict, list, str, bool, int, finite float and None only.
+    The other parameters are those of the method ``report``. Each column of the table is read once.
+    The content is made of dict, list, str, bool, int, finite float and None only.
     """
     predictions = model.predictions_for(X)
     task, table = predictions.task, predictions.table

@@ -35,19 +35,9 @@ def known_numbers(column: NumericColumn) -> NDArray[np.float64]:
 
 
 def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, Any]:
-    """Describe the values of a column.
+    """Describe a column: quantiles and a histogram of numbers, or the most frequent categories.
 
-    Parameters
-    ----------
-    column : NumericColumn or CategoricalColumn
-        The column.
-    rule_numbers : sequence of int
-        The rules that use it, counted from 1.
-
-    Returns
-    -------
-    summary : dict
-        Quantiles and a histogram of numbers, or the most frequent categories.
+    The rules that use it are counted from 1.
     """
     summary: dict[str, Any] = {
         "name": column.name,

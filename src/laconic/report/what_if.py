@@ -21,22 +21,8 @@ def describe_what_if(
 ) -> dict[str, Any]:
     """Describe the features that rules use, rows to start from, and the model as a program.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded.
-    columns : sequence of NumericColumn or CategoricalColumn
-        Those that rules use: where ranges, categories and rows come from.
-    y : array-like of shape (n_rows,)
-        The target of these rows.
-    sample : ndarray of int
-        Rows to start from.
-
-    Returns
-    -------
-    what_if : dict
-        ``javascript`` is None, and ``reason`` says why, where a model cannot leave Python: its loss
-        may be of any kind.
+    Ranges, categories and rows come from the given columns, those that rules use. ``javascript`` is
+    None, and ``reason`` says why, where a model cannot leave Python: its loss may be of any kind.
     """
     try:
         javascript, reason = to_javascript(model), None

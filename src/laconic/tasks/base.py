@@ -45,10 +45,7 @@ class Metric:
 class Task(ABC):
     """What a fitted model predicts, and the loss that it was fitted with.
 
-    Parameters
-    ----------
-    loss : Loss
-        Its inverse link takes raw predictions to the scale of the target.
+    The inverse link of the loss takes raw predictions to the scale of the target.
     """
 
     name: ClassVar[str]
@@ -75,23 +72,8 @@ class Task(ABC):
     ) -> tuple[Self, Floats]:
         """Find out from the target of a training table what there is to predict.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            The target as it was passed to `fit`.
-        loss : Loss
-        n_rows : int
-            Rows of the table.
-        counted : slice or ndarray of bool
-            Rows that have a weight.
-        owner : str
-            Name of the estimator, for messages.
-
-        Returns
-        -------
-        task : Task
-        numbers : ndarray of shape (n_rows,)
-            As `numbers` gives them.
+        Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
+        The task comes with the target as `numbers` gives it.
         """
 
     @abstractmethod
@@ -101,16 +83,7 @@ class Task(ABC):
     def numbers(self, y: ArrayLike, n_rows: int) -> Floats:
         """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-        n_rows : int
-            Rows of the table.
-
-        Returns
-        -------
-        numbers : ndarray of shape (n_rows,)
-            Their mean is what `mean_words` speak of.
+        Their mean is what `mean_words` speak of.
         """
         cells = np.asarray(y)
         if cells.shape != (n_rows,):

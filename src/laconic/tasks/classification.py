@@ -42,13 +42,7 @@ def _has_both_classes(numbers: Floats) -> bool:
 
 
 class Classification(Task):
-    """A target of two classes.
-
-    Parameters
-    ----------
-    loss : Loss
-    classes : ndarray of shape (2,)
-        Ascending; positive weights speak for the second one.
+    """A target of two classes in ascending order; positive weights speak for the second one.
 
     Examples
     --------

@@ -23,10 +23,6 @@ def _of_mean(score: Callable[..., float]) -> Callable[..., float]:
 class Regression(Task):
     """A target of numbers.
 
-    Parameters
-    ----------
-    loss : Loss
-
     Examples
     --------
     >>> task = Regression(SquaredLoss())

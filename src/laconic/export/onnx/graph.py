@@ -31,13 +31,7 @@ class Graph(Protocol):
 
 
 class OnnxGraph:
-    """Operators and constants of a model of its own.
-
-    Attributes
-    ----------
-    nodes : list of NodeProto
-    constants : list of TensorProto
-    """
+    """Operators and constants of a model of its own."""
 
     def __init__(self) -> None:
         self._helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
@@ -79,17 +73,7 @@ def encoded(values: Sequence[Any]) -> list[Any]:
 
 
 class ModelNodes:
-    """Operators of one model.
-
-    Parameters
-    ----------
-    portable : PortableModel
-        The model.
-    graph : Graph
-        Where to put the operators.
-    missing_text : str
-        What stands for a missing value in text.
-    """
+    """Operators of one model, in which some text stands for a missing value."""
 
     def __init__(self, portable: PortableModel, graph: Graph, missing_text: str) -> None:
         self.portable = portable
