@@ -105,6 +105,7 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
 
     Examples
     --------
+    >>> from laconic import Proposition
     >>> both = Rule(Query((Proposition("x0", ">", 1), Proposition("x1", "==", "a"))), 2.0)
     >>> shares = shapley_values(RuleEnsemble((both,)), [[2, "a"]], [[1, "b"], [2, "b"]])
     >>> shares.values
