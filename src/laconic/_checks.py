@@ -20,7 +20,7 @@ def is_whole(value: Any, min_value: float = -math.inf) -> bool:
 
 
 def is_finite_number(value: Any) -> bool:
-    """Tell whether a value is a number that a float can hold, not NaN; booleans are none.
+    """Tell whether a value is a finite number that a float can hold; booleans are none.
 
     Examples
     --------

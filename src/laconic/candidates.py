@@ -79,8 +79,8 @@ def candidate_propositions(
     affirmative one. Conditions that hold for all rows or for none are left out.
 
     There are at most `max_thresholds` per feature, at weighted quantiles; None places
-    one between all neighbouring values. `negated_categories` are those of features
-    with more than two categories. Rows of weight zero are left out, also from the
+    one between all neighbouring values. With `negated_categories`, features with more
+    than two categories give ``x != v``. Rows of weight zero are left out, also from the
     extents; an integer weight counts like that many copies of the row.
 
     Examples

@@ -23,7 +23,7 @@ def summarize_fit(
 ) -> dict[str, Any]:
     """Summarize the calibration of a model with probabilities, and the residuals of any other.
 
-    The sample are rows to show one by one.
+    The rows of the sample are shown one by one.
     """
     probabilities = predictions.task.probabilities(predictions.raw)
     if probabilities is None:
