@@ -27,7 +27,9 @@ def test_finite_numbers(value):
     assert is_finite_number(value)
 
 
-@pytest.mark.parametrize("value", [True, math.nan, -math.inf, "1", None, 1j, Decimal(1), [1.0]])
+@pytest.mark.parametrize(
+    "value", [True, math.nan, -math.inf, 10**400, "1", None, 1j, Decimal(1), [1.0]]
+)
 def test_other_values_are_no_finite_numbers(value):
     assert not is_finite_number(value)
 
@@ -36,3 +38,8 @@ def test_message_says_what_is_required_and_what_was_given():
     require(True, "width", "a whole number", 1)
     with pytest.raises(ValueError, match=r"^width must be a whole number\. Got 'wide'\.$"):
         require(False, "width", "a whole number", "wide")
+
+
+def test_message_shows_a_part_of_a_long_value():
+    with pytest.raises(ValueError, match=r"^width must be a number\. Got \[0, 1, .*\.\.\.\]\.$"):
+        require(False, "width", "a number", list(range(1000)))

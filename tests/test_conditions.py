@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from laconic.data.tables import as_table
-from laconic.model.conditions import RELATIONS, Proposition, Query
-from values import COLUMNS, OLD, TABLES, X_IS
+from laconic.model.conditions import RELATIONS, Proposition, Query, by_feature
+from values import COLUMNS, OLD, TABLES, X_IS, YOUNG
 
 
 @pytest.fixture(params=TABLES)
@@ -245,6 +245,11 @@ class TestQuery:
     def test_query_of_something_else(self):
         with pytest.raises(TypeError, match="'propositions' of a Query must be Proposition obj"):
             Query(("a == x",))
+
+
+def test_conditions_are_grouped_in_the_order_of_their_features():
+    grouped = by_feature([X_IS, OLD, YOUNG, X_IS])
+    assert list(grouped.items()) == [("mark", [X_IS, X_IS]), ("age", [OLD, YOUNG])]
 
 
 NUMBERS = st.none() | st.sampled_from([-1.5, 0.0, 1.0, 2.0])

@@ -58,8 +58,18 @@ def test_modules_are_found():
     assert {"laconic.boosting", "laconic.estimators", "laconic.search"} <= set(MODULES)
 
 
+def public_names(module):
+    """What a package lists, and what a module defines."""
+    own = [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_") and getattr(thing, "__module__", None) == module.__name__
+    ]
+    return getattr(module, "__all__", own)
+
+
 def public_objects(module):
-    for name in getattr(module, "__all__", ()):
+    for name in public_names(module):
         thing = getattr(module, name)
         if inspect.isclass(thing) or inspect.isroutine(thing):
             yield name, thing

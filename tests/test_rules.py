@@ -118,9 +118,18 @@ class TestRuleEnsemble:
         feature_names=tuple(COLUMNS),
     )
 
+    @pytest.mark.parametrize(
+        ("feature_names", "used"),
+        [(None, ["mark", "age"]), (("age", "other", "mark"), ["age", "mark"])],
+    )
+    def test_used_features(self, feature_names, used):
+        rules = (rule(1.0, X_IS), rule(2.0, OLD, X_IS))
+        assert RuleEnsemble(rules, feature_names=feature_names).used_features == used
+
     def test_sequence(self):
         assert len(self.ENSEMBLE) == self.ENSEMBLE.n_rules == 4
         assert self.ENSEMBLE.n_conditions == 4
+        assert self.ENSEMBLE.propositions == [X_IS, OLD, YOUNG, X_IS]
         assert self.ENSEMBLE[2] == rule(0.3)
         assert self.ENSEMBLE[-1] == rule(-1.0, YOUNG, X_IS)
         assert list(self.ENSEMBLE) == list(self.ENSEMBLE.rules)

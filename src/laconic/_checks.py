@@ -1,12 +1,11 @@
-"""What checks of parameters have in common, whatever room they belong to."""
+"""What checks of parameters and of entries have in common, whatever room they belong to."""
 
 from __future__ import annotations
 
 import math
+import reprlib
 from numbers import Integral, Real
 from typing import Any
-
-__all__ = ["is_finite_number", "is_whole", "require"]
 
 
 def is_whole(value: Any, min_value: float = -math.inf) -> bool:
@@ -21,17 +20,30 @@ def is_whole(value: Any, min_value: float = -math.inf) -> bool:
 
 
 def is_finite_number(value: Any) -> bool:
-    """Tell whether a value is a number other than NaN and infinity; booleans are none.
+    """Tell whether a value is a finite number that a float can hold; booleans are none.
 
     Examples
     --------
     >>> is_finite_number(0.5), is_finite_number(math.nan), is_finite_number("1")
     (True, False, False)
     """
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def require(is_met: bool, name: str, requirement: str, value: Any) -> None:
-    """Raise a ValueError that says what a parameter must be, unless it is that."""
+    """Raise a ValueError that says what a parameter or an entry must be, unless it is that."""
     if not is_met:
-        raise ValueError(f"{name} must be {requirement}. Got {value!r}.")
+        raise ValueError(f"{name} must be {requirement}. Got {shown(value)}.")
+
+
+def shown(value: Any) -> str:
+    """Return a short text for any value, whatever a file may hold."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:
+        return "an integer of thousands of digits"

@@ -5,30 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_extra"]
-
 
 def import_extra(module: str, extra: str, purpose: str) -> Any:
-    """Import a module of an optional package.
+    """Import a module of an optional package, or say which extra of laconic installs it.
 
-    Parameters
-    ----------
-    module : str
-        What to import.
-    extra : str
-        Name of the extra of laconic that installs it.
-    purpose : str
-        What needs it, for the message.
-
-    Returns
-    -------
-    module : module
-        The imported module.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If the package is not installed. The message says how to install it.
+    The message of the ModuleNotFoundError also says what needs the package: its `purpose`.
     """
     package = module.split(".")[0]
     try:

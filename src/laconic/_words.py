@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["listed", "listed_names"]
-
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
-    """Write texts one after the other, with "and" before the last.
+    """Write texts one after the other, with "and" before the last; "none" where there are none.
 
-    Parameters
-    ----------
-    texts : iterable of str
-    max_shown : int or None, default=None
-        How many to write before the others are only counted; None writes all.
-
-    Returns
-    -------
-    text : str
-        "none" where there are none.
+    Beyond `max_shown`, texts are only counted.
 
     Examples
     --------

@@ -14,8 +14,6 @@ from laconic.model.conditions import Query
 from laconic.model.rules import Rule
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
-__all__ = ["boost"]
-
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
 # above what a million rows leave, and below what targets of very different size gain.
@@ -33,34 +31,16 @@ def boost(
     sample_weight: NDArray[np.float64] | None = None,
     search_options: Mapping[str, Any] | None = None,
 ) -> Iterator[tuple[Rule, SearchResult]]:
-    """Find one rule after the other, each given all before it.
+    """Find one rule after the other, each given all before it, with the certificate of its query.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
     for the query with the largest objective, gives it its best weight and adds the rule to the
-    raw predictions. The loop ends after ``n_rules`` rounds, when no rule improves, or when a
-    callback of the search asked to stop.
+    raw predictions. These start from zeros, an intercept, or the scores of rules fitted before. The
+    loop ends after ``n_rules`` rounds, when no rule improves, or when a callback of the search
+    asked to stop.
 
-    Parameters
-    ----------
-    candidates : CandidatePropositions
-        Conditions that queries are made of.
-    y : ndarray of shape (n_rows,)
-        Targets as the loss expects them.
-    loss : Loss
-    raw_predictions : ndarray of shape (n_rows,)
-        Where to start from: zeros, an intercept, or the scores of rules fitted before.
-    n_rules : int
-        Largest number of rules to add.
-    l2_regularization : float
-    sample_weight : ndarray of shape (n_rows,), default=None
-    search_options : mapping, default=None
-        Keyword arguments of :func:`laconic.search.search`.
-
-    Yields
-    ------
-    rule : Rule
-    result : SearchResult
-        The certificate of its query.
+    The target is as the loss expects it; ``search_options`` are keyword arguments of
+    :func:`laconic.search.search`.
 
     Examples
     --------

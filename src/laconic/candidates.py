@@ -26,14 +26,6 @@ from laconic.data.columns import Category, Column, NumericColumn
 from laconic.data.tables import as_table
 from laconic.model.conditions import Proposition
 
-__all__ = [
-    "DEFAULT_MAX_THRESHOLDS",
-    "CandidatePropositions",
-    "candidate_propositions",
-    "given_propositions",
-    "shortest_separator",
-]
-
 # Odd, so that the median is among the quantiles.
 DEFAULT_MAX_THRESHOLDS = 7
 
@@ -70,13 +62,7 @@ class CandidatePropositions:
         return len(self.propositions)
 
     def covered(self) -> NDArray[np.bool_]:
-        """Unpack the extents.
-
-        Returns
-        -------
-        covered : ndarray of shape (n_propositions, n_rows), dtype bool
-            Row i is the mask of the rows that ``propositions[i]`` covers.
-        """
+        """Unpack the extents: a mask of the rows for each proposition, one below the other."""
         covered = np.empty((len(self), self.extents.n_rows), dtype=bool)
         for position in range(len(self)):
             covered[position] = self.extents.covered([position])
@@ -98,24 +84,10 @@ def candidate_propositions(
     ``x is present``. Where ties go to the earlier proposition, they go to the
     affirmative one. Conditions that hold for all rows or for none are left out.
 
-    Parameters
-    ----------
-    X : table-like of shape (n_rows, n_features)
-        Any table `as_table` accepts.
-    max_thresholds : int or None, default=7
-        Largest number of thresholds per numeric feature, placed at weighted
-        quantiles. None places one between all neighbouring values.
-    negated_categories : bool, default=True
-        Whether features with more than two categories give ``x != v`` too.
-    sample_weight : array-like of shape (n_rows,) or None, default=None
-        Non-negative weights; None weighs all rows alike. Rows of weight zero
-        are left out, also from the extents. An integer weight counts like that
-        many copies of the row.
-
-    Returns
-    -------
-    candidates : CandidatePropositions
-        The conditions and their extents.
+    There are at most `max_thresholds` per feature, at weighted quantiles; None places
+    one between all neighbouring values. With `negated_categories`, features with more
+    than two categories give ``x != v``. Rows of weight zero are left out, also from the
+    extents; an integer weight counts like that many copies of the row.
 
     Examples
     --------
@@ -167,23 +139,9 @@ def _check_size(n_propositions: int, n_rows: int) -> None:
 def given_propositions(
     X: Any, propositions: Sequence[Proposition], *, sample_weight: ArrayLike | None = None
 ) -> CandidatePropositions:
-    """Find the rows that given conditions cover.
+    """Find the rows that given conditions cover; rows of weight zero are left out.
 
-    Parameters
-    ----------
-    X : table-like of shape (n_rows, n_features)
-        Any table `as_table` accepts, with a column for the feature of every
-        condition.
-    propositions : list or tuple of Proposition
-        The conditions, at least one. Those on the same feature should stand together: their
-        column is then read once.
-    sample_weight : array-like of shape (n_rows,) or None, default=None
-        Rows of weight zero are left out.
-
-    Returns
-    -------
-    candidates : CandidatePropositions
-        The same conditions, with their extents.
+    Conditions on the same feature should stand together: their column is then read once.
 
     Examples
     --------
@@ -203,15 +161,7 @@ def given_propositions(
 
 
 class _CountedRows:
-    """The rows of positive weight.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_rows,) or None
-        Of these rows; None if all weigh alike.
-    n_rows : int
-        Their number.
-    """
+    """The rows of positive weight: their number, and their weights, None if all weigh alike."""
 
     def __init__(self, sample_weight: ArrayLike | None, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -232,17 +182,9 @@ class _CountedRows:
 def shortest_separator(low: float, high: float) -> float:
     """Threshold between two numbers that takes the fewest digits to write.
 
-    Parameters
-    ----------
-    low, high : float
-        Finite numbers, low < high.
-
-    Returns
-    -------
-    threshold : float
-        Of all decimals that read as a number t with low <= t < high, one with
-        the fewest significant digits (0 has none); of these the nearest to the
-        midpoint of the two numbers as printed; of two equally near the lower.
+    Of all decimals that read as a number t with low <= t < high, one with the fewest
+    significant digits (0 has none); of these the nearest to the midpoint of the two
+    numbers as printed; of two equally near the lower.
 
     Examples
     --------

@@ -16,15 +16,6 @@ from sklearn.pipeline import Pipeline
 from laconic.explain import Predictions, RuleModel, first_rules
 from laconic.tasks import Metric
 
-__all__ = [
-    "AreaScorer",
-    "area_scorer",
-    "normalized_area",
-    "rule_model",
-    "score_curve",
-    "staged_scores",
-]
-
 Scoring = str | Callable[..., float] | None
 
 
@@ -34,21 +25,10 @@ def staged_scores(
     metrics: Sequence[Metric],
     sample_weight: NDArray[np.float64] | None = None,
 ) -> dict[str, list[float]]:
-    """Score the first 0, 1, 2, ... rules by the metrics of a task.
+    """Score the first 0, 1, 2, ... rules by metrics of a task, from one reading of the rows.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        The rows, and which rules cover them.
-    numbers : ndarray of shape (n_rows,)
-        The target, as the task of the model reads it.
-    metrics : sequence of Metric
-    sample_weight : ndarray of shape (n_rows,), default=None
-
-    Returns
-    -------
-    scores : dict of str to list of float
-        By the name of the metric, one score per size from 0 on.
+    The target is given as the task of the model reads it. The scores are listed by the name of the
+    metric, one per size from 0 on.
     """
     scores: dict[str, list[float]] = {metric.name: [] for metric in metrics}
     # Size by size: the predictions of all sizes at once may not fit into memory.

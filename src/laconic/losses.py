@@ -17,16 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = [
-    "NAMED_LOSSES",
-    "LogisticLoss",
-    "Loss",
-    "SquaredLoss",
-    "get_loss",
-    "known_loss",
-    "optimal_constant",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 _METHODS = ("value", "gradients", "hessians", "inverse_link")
@@ -193,24 +183,7 @@ def known_loss(loss: Loss) -> NamedLoss | None:
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """Loss for a name, or the given loss once it is known to have all methods.
-
-    Parameters
-    ----------
-    loss : {"logistic", "squared"} or object
-        Name of a loss, or an object with the methods of `Loss`.
-
-    Returns
-    -------
-    loss : Loss
-        The named loss, or the object itself.
-
-    Raises
-    ------
-    ValueError
-        If no loss has this name.
-    TypeError
-        If the object is a class rather than an instance, or lacks a method.
+    """Loss for a name, or the given loss once it is known to be an instance with all methods.
 
     Examples
     --------
@@ -245,25 +218,8 @@ def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None)
     keeps exponentials finite, and is replaced by bisection when it would leave the interval that
     the signs of the gradients so far confine the minimum to.
 
-    Parameters
-    ----------
-    loss : Loss
-        Convex and twice differentiable.
-    y : ndarray of shape (n_samples,)
-        Targets, as the loss expects them.
-    sample_weight : ndarray of shape (n_samples,), default=None
-        Weight of each row, not negative; None gives every row the same weight.
-
-    Returns
-    -------
-    constant : float
-        The minimiser. Where the loss falls for ever, as the logistic loss does when there is only
-        one class, a finite constant at which the gradients have all but vanished.
-
-    Raises
-    ------
-    ValueError
-        If gradients or hessians are not finite.
+    Where the loss falls for ever, as the logistic loss does when there is only one class, the
+    result is a finite constant at which the gradients have all but vanished.
 
     Examples
     --------

@@ -48,18 +48,7 @@ COMMANDS = (demo, fit, show, predict, explain, compare, cv, report, export)
 
 
 def main(tokens: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Parameters
-    ----------
-    tokens : sequence of str, default=None
-        The command and its arguments; None takes those of the process.
-
-    Returns
-    -------
-    exit_code : int
-        0 for success.
-    """
+    """Run a command, with the arguments of the process if none are given; returns an exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

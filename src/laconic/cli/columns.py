@@ -36,23 +36,11 @@ def interpret(
     text_columns: Collection[str] = (),
     keep_codes: bool = True,
 ) -> pl.DataFrame:
-    """Give types to the columns of a text file.
+    """Give types to the columns of a text file: those of numbers, booleans and text.
 
-    Parameters
-    ----------
-    cells : DataFrame
-        All of them text.
-    missing : collection of str
-        What stands for a missing cell, besides nothing.
-    text_columns : collection of str, default=()
-        Columns that stay text whatever they hold.
-    keep_codes : bool, default=True
-        Whether columns with numbers that start with needless zeros stay text.
-
-    Returns
-    -------
-    frame : DataFrame
-        Of numbers, booleans and text.
+    Cells that hold nothing or one of the texts of `missing` are missing. Columns named in
+    `text_columns` stay text whatever they hold, and with `keep_codes` also those with numbers that
+    start with needless zeros.
     """
     import polars as pl
 
@@ -87,21 +75,9 @@ def _has_codes(values: pl.Series) -> bool:
 def misread_warnings(
     in_use: Iterable[pl.Series], cells: pl.DataFrame, missing: Collection[str]
 ) -> dict[str, str]:
-    """Find columns that would be numbers if it were not for a few cells.
+    """Find columns in use that would be numbers if it were not for a few cells: a warning for each.
 
-    Parameters
-    ----------
-    in_use : iterable of Series
-        The columns that matter, with their types.
-    cells : DataFrame
-        The table as it was read.
-    missing : collection of str
-        What stands for a missing cell so far.
-
-    Returns
-    -------
-    warnings : dict of str to str
-        A warning for each of these columns.
+    The cells are those that were read, `missing` is what stands for a missing one so far.
     """
     import polars as pl
 
@@ -180,16 +156,9 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return X
 
 
-def used_features(ensemble: RuleEnsemble) -> list[str]:
-    """Find the features that rules use, in the order of the training table."""
-    used = {condition.feature for rule in ensemble for condition in rule.query}
-    return [name for name in ensemble.feature_names or () if name in used]
-
-
 def text_features(ensemble: RuleEnsemble) -> set[str]:
     """Find features that are compared with text, even if a table has only numbers there."""
-    conditions = (condition for rule in ensemble for condition in rule.query)
-    return {condition.feature for condition in conditions if isinstance(condition.value, str)}
+    return {p.feature for p in ensemble.propositions if isinstance(p.value, str)}
 
 
 def fill_up(frame: pl.DataFrame, names: Sequence[str], n_rows: int) -> pl.DataFrame:

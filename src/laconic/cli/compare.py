@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from laconic.explain.rule_model import RuleModel
     from laconic.tasks import Task
 
-__all__ = ["compare"]
-
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
 _STYLES: dict[Kind, str] = {"same": "dim", "changed": "yellow", "dropped": "red", "added": "green"}
 

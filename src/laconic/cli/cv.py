@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from laconic.estimators import RuleBoosting
     from laconic.tasks import Metric
 
-__all__ = ["cv"]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 

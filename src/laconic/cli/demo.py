@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
 
-__all__ = ["demo"]
-
 _PARAMETERS: dict[str, Any] = {"n_rules": 10, "l2_regularization": 10, "negated_categories": False}
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from laconic.explain.explanation import RowExplanation
 
-__all__ = ["explain"]
-
 
 def explain(
     model: options.Model,

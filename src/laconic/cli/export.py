@@ -16,8 +16,6 @@ from laconic.cli.exits import CommandError
 if TYPE_CHECKING:
     from laconic.explain.rule_model import RuleModel
 
-__all__ = ["export"]
-
 Form: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from laconic.estimators import RuleBoosting
     from laconic.explain import Predictions
 
-__all__ = ["fit"]
-
 
 def fit(
     table: Path,

@@ -23,17 +23,8 @@ if TYPE_CHECKING:
 class TableFile:
     """A table that was read once, for any number of models.
 
-    Parameters
-    ----------
-    path : Path
-        CSV, TSV or Parquet file.
-    missing : collection of str
-        What stands for a missing cell in a text file, besides nothing.
-
-    Attributes
-    ----------
-    cells : DataFrame
-        As they stand in the file: those of a text file are text.
+    Its `cells` are as they stand in the file: those of a text file are text, some of which stands
+    for `missing` ones.
     """
 
     def __init__(self, path: Path, missing: Collection[str]) -> None:
@@ -60,7 +51,7 @@ class TableFile:
     def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
         """Columns as a model takes them; those that no rule uses are empty unless asked for."""
         ensemble = model.ensemble_
-        used, text = columns.used_features(ensemble), columns.text_features(ensemble)
+        used, text = ensemble.used_features, columns.text_features(ensemble)
         columns.check_columns(self.cells, used)
         known = ensemble.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used

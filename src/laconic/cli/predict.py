@@ -7,8 +7,6 @@ from pathlib import Path
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import CommandError
 
-__all__ = ["predict"]
-
 
 def predict(
     model: options.Model,

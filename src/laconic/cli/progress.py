@@ -20,8 +20,6 @@ from laconic.search.certificates import describe_certificate, describe_search
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
 
-__all__ = ["FitScreen", "limit_option"]
-
 # Seconds between two lines about the same search where lines cannot be overwritten.
 _PIPED_INTERVAL = 10.0
 
@@ -35,15 +33,7 @@ def limit_option(result: SearchResult) -> str | None:
 class FitScreen:
     """Callback that shows how a fit gets on, and ends it after Ctrl-C.
 
-    Parameters
-    ----------
-    console : Console
-        Where to show it: a line that changes on a terminal, otherwise a line now and then.
-
-    Attributes
-    ----------
-    is_interrupted : bool
-        Whether Ctrl-C was pressed.
+    On a terminal it is a line that changes, otherwise a line now and then.
     """
 
     def __init__(self, console: Console) -> None:

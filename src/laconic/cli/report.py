@@ -8,8 +8,6 @@ from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import CommandError
 from laconic.model.formatting import visible
 
-__all__ = ["report"]
-
 
 def report(
     model: options.Model,

@@ -48,21 +48,9 @@ def describe_model(model: RuleModel) -> str:
 def rules_table(
     model: RuleModel, title: str | None = None, n_covered: Sequence[int] | None = None
 ) -> Table:
-    """Make a table of the rules.
+    """Make a table with a row per rule.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded.
-    title : str, default=None
-        Stands in for the certificates.
-    n_covered : sequence of int, default=None
-        Number of training rows that each rule covers, if these are known.
-
-    Returns
-    -------
-    table : Table
-        One row per rule.
+    A title stands in for the certificates; `n_covered` are training rows per rule, if known.
     """
     table = make_table(title)
     table.add_column("", justify="right", style="dim")
@@ -85,13 +73,7 @@ def rules_table(
 
 
 class QueryCell:
-    """Cell with a query, in which lines break between conditions where this is possible.
-
-    Parameters
-    ----------
-    query : Query or str
-        What to show.
-    """
+    """Cell with a query, in which lines break between conditions where this is possible."""
 
     def __init__(self, query: Query | str) -> None:
         first, *others = visible(str(query)).split(" & ")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from laconic.cli import columns, files, options, screen
+from laconic.cli import files, options, screen
 from laconic.model.formatting import visible
-
-__all__ = ["show"]
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
@@ -23,7 +21,7 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     console = screen.make_console()
     screen.print_text(console, f"{screen.describe_model(fitted)}\n")
     console.print(screen.rules_table(fitted), "", sep="\n")
-    names = columns.used_features(fitted.ensemble_)
+    names = fitted.ensemble_.used_features
     listed = ", ".join(map(visible, names)) or "none"
     screen.print_text(
         console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
 
-__all__ = ["Learning", "Source", "TrainingRows"]
-
 
 class TrainingRows(NamedTuple):
     """What there is to learn from, and the estimator for that kind of target."""

@@ -19,19 +19,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "NUMBER_KINDS",
-    "CategoricalColumn",
-    "Category",
-    "Column",
-    "NumericColumn",
-    "Rows",
-    "array_column",
-    "is_present",
-    "pandas_column",
-    "series_column",
-]
-
 Category: TypeAlias = str | bool | int | float
 Kind: TypeAlias = Literal["text", "boolean", "number"]
 Rows: TypeAlias = slice | NDArray[np.bool_]
@@ -45,21 +32,14 @@ TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumericColumn:
-    """Column of numbers.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    values : ndarray of shape (n_rows,), dtype float64
-        The numbers, NaN where missing.
-    """
+    """Column of numbers."""
 
     is_numeric: ClassVar[bool] = True
     is_text: ClassVar[bool] = False
 
     name: str
     values: NDArray[np.float64]
+    """The numbers as float64, NaN where missing."""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -78,24 +58,16 @@ class NumericColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CategoricalColumn:
-    """Column of strings or booleans, or of numbers declared to be categories.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    codes : ndarray of shape (n_rows,), dtype int32
-        Position of each row's value in `categories`, -1 where missing.
-    categories : tuple of str, bool, int or float
-        The distinct values, ascending. Booleans always have (False, True), other
-        columns the values that occur.
-    """
+    """Column of strings or booleans, or of numbers declared to be categories."""
 
     is_numeric: ClassVar[bool] = False
 
     name: str
     codes: NDArray[np.int32]
+    """Position of each row's value in `categories`, -1 where missing."""
     categories: tuple[Category, ...]
+    """The distinct values, ascending. Booleans always have (False, True), other columns the values
+    that occur."""
 
     @property
     def is_text(self) -> bool:
@@ -152,16 +124,12 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
         return _numeric_column(name, _floats(series))
     if dtype == nw.Boolean:
         return _boolean_column(name, _floats(series))
-    if dtype == nw.String:
+    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+        make_column = _text_column if dtype == nw.String else _category_column
         encoding = _dictionary_encoding(series)
         if encoding is None:
-            return _text_column(name, series.to_list())
-        return _recoded(name, *encoding, _text_column)
-    if isinstance(dtype, nw.Categorical | nw.Enum):
-        encoding = _dictionary_encoding(series)
-        if encoding is None:
-            return _category_column(name, series.to_list())
-        return _recoded(name, *encoding, _category_column)
+            return make_column(name, series.to_list())
+        return _recoded(name, *encoding, make_column)
     if dtype in (nw.Object, nw.Unknown):
         return array_column(name, series.to_numpy())
     raise TypeError(_dtype_message(name, dtype))

@@ -5,28 +5,11 @@ Every function takes a value and the path of its entry, and raises a ValueError 
 
 from __future__ import annotations
 
-import math
-import reprlib
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
+from laconic._checks import is_finite_number, require, shown
 from laconic.data.columns import Category
-
-__all__ = [
-    "check_has",
-    "check_keys",
-    "is_unicode",
-    "read_amount",
-    "read_bool",
-    "read_category",
-    "read_choice",
-    "read_list",
-    "read_number",
-    "read_text",
-    "read_whole",
-    "require",
-    "shown",
-]
 
 Item = TypeVar("Item")
 
@@ -116,24 +99,5 @@ def check_has(data: dict[str, Any], path: str, keys: Collection[str]) -> None:
             )
 
 
-def require(is_met: bool, path: str, required: str, value: Any) -> None:
-    """Refuse a value that is not as it must be."""
-    if not is_met:
-        raise ValueError(f"{path} must be {required}. Got {shown(value)}.")
-
-
-def shown(value: Any) -> str:
-    """Return a short text for any value, whatever a file may hold."""
-    try:
-        return reprlib.repr(value)
-    except ValueError:
-        return "an integer of thousands of digits"
-
-
 def _is_finite_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    return isinstance(value, int | float) and is_finite_number(value)

@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals as nw
 
-__all__ = ["FrameBackend", "frame_backend", "make_frame"]
-
 FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
 
@@ -19,20 +17,10 @@ def make_frame(
     schema: Mapping[str, Any] | None = None,
     backend: FrameBackend | None = None,
 ) -> Any:
-    """Make a data frame.
+    """Make a data frame of the cells of each column.
 
-    Parameters
-    ----------
-    columns : mapping of str to sequence
-        The cells of each column.
-    schema : mapping of str to narwhals dtype, default=None
-        Types of the columns; None takes those of the cells.
-    backend : {"pandas", "polars", "pyarrow"} or None, default=None
-        Library of the result; None takes the first that is installed.
-
-    Returns
-    -------
-    frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+    Without a `schema` of narwhals, the cells tell the types; without a `backend`, it is made by the
+    first library that is installed.
     """
     return nw.from_dict(columns, schema, backend=frame_backend(backend)).to_native()
 

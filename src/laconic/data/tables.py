@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from laconic._words import listed_names
 from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
 
-__all__ = ["Table", "as_table"]
-
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
 MAX_CELLS_AT_ONCE = 1_000_000
@@ -29,20 +27,9 @@ MAX_CELLS_AT_ONCE = 1_000_000
 class Table:
     """Named columns, each extracted when first asked for. Made by `as_table`.
 
-    Parameters
-    ----------
-    feature_names : sequence of str
-        Unique names of the columns, in order.
-    n_rows : int
-        Number of rows.
-    extract : callable
-        ``extract(position, name)`` returns the column at a position.
-    is_named : bool, default=True
-        Whether the names came with the table or from the caller; otherwise they
-        only number the columns.
-    extract_block : callable or None, default=None
-        ``extract_block(position, name, rows)`` returns the column of a slice of
-        the rows, where that takes no more than its share of the whole column.
+    ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
+    that of a slice of the rows, where this takes no more than its share of the whole column. A
+    table is not named if its names only number the columns.
     """
 
     def __init__(
@@ -63,18 +50,7 @@ class Table:
         self._columns: dict[str, Column] = {}
 
     def column(self, name: str) -> Column:
-        """Column of the given name.
-
-        Parameters
-        ----------
-        name : str
-            One of `feature_names`.
-
-        Returns
-        -------
-        column : NumericColumn or CategoricalColumn
-            Extracted at the first call, the same object afterwards.
-        """
+        """Column of the given name, extracted at the first call and the same object afterwards."""
         if name not in self._columns:
             self._columns[name] = self._extract(self._position(name), name)
         return self._columns[name]
@@ -82,36 +58,15 @@ class Table:
     def block(self, name: str, rows: slice) -> Column:
         """Column of the given name, for some of the rows.
 
-        Parameters
-        ----------
-        name : str
-            One of `feature_names`.
-        rows : slice
-            Which rows.
-
-        Returns
-        -------
-        column : NumericColumn or CategoricalColumn
-            Arrays are read for these rows only, which is faster than column by column
-            when a block of rows fits into the cache of the processor.
+        Arrays are read for these rows only, which is faster than column by column when a block of
+        rows fits into the cache of the processor.
         """
         if self._extract_block is None or name in self._columns:
             return self.column(name).take(rows)
         return self._extract_block(self._position(name), name, rows)
 
     def pop_column(self, name: str) -> Column:
-        """Column of the given name, of which the table keeps nothing.
-
-        Parameters
-        ----------
-        name : str
-            One of `feature_names`.
-
-        Returns
-        -------
-        column : NumericColumn or CategoricalColumn
-            Extracted anew if it is asked for again.
-        """
+        """Column of the given name, of which the table keeps nothing."""
         column = self.column(name)
         del self._columns[name]
         return column
@@ -122,18 +77,7 @@ class Table:
         return self._positions[name]
 
     def rename(self, feature_names: Sequence[str]) -> Table:
-        """Table with the same data and other column names.
-
-        Parameters
-        ----------
-        feature_names : sequence of str
-            Unique names, one per column.
-
-        Returns
-        -------
-        table : Table
-            A new table, which extracts its columns anew.
-        """
+        """Table with the same data and other column names, which extracts its columns anew."""
         feature_names = _checked_names(feature_names, len(self.feature_names))
         return Table(feature_names, self.n_rows, self._extract, extract_block=self._extract_block)
 
@@ -141,20 +85,10 @@ class Table:
 def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     """Wrap a table of any supported kind.
 
-    Parameters
-    ----------
-    X : Table, array-like of shape (n_rows, n_features) or eager DataFrame
-        A pandas, polars or other DataFrame that narwhals supports, a pyarrow
-        table, a NumPy array, or a list of rows. A `Table` passes through.
-    feature_names : sequence of str, default=None
-        Names for the columns of a table that has none: an array, a list of rows
-        or a DataFrame with the columns 0, 1, ... The default is x0, x1, ...
-        A table with names keeps them.
-
-    Returns
-    -------
-    table : Table
-        Access to the columns.
+    That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
+    array, or a list of rows. A `Table` passes through. The feature names are for a table that has
+    none: an array, a list of rows or a DataFrame with the columns 0, 1, ..., whose columns are
+    called x0, x1, ... otherwise. A table with names keeps them.
 
     Notes
     -----

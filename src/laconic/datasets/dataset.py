@@ -10,8 +10,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Backend", "Dataset", "as_backend"]
-
 Backend: TypeAlias = Literal["cudf", "modin", "pandas", "polars", "pyarrow"]
 
 

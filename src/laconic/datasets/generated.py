@@ -10,8 +10,6 @@ import numpy as np
 
 from laconic.datasets.dataset import Backend, Dataset, as_backend
 
-__all__ = ["noisy_parity", "tic_tac_toe"]
-
 _FIELDS = (
     *("top-lft", "top-mid", "top-rgt"),
     *("mid-lft", "mid-mid", "mid-rgt"),

@@ -44,8 +44,6 @@ from laconic.tasks import Task
 if TYPE_CHECKING:
     from laconic.report import Report
 
-__all__ = ["RuleBoosting"]
-
 Floats = NDArray[np.float64]
 
 

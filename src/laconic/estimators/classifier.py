@@ -12,8 +12,6 @@ from sklearn.base import ClassifierMixin
 from laconic.estimators.base import RuleBoosting
 from laconic.tasks import Classification
 
-__all__ = ["RuleBoostingClassifier"]
-
 Floats = NDArray[np.float64]
 
 

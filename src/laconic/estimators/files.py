@@ -16,8 +16,6 @@ from laconic.export.json.contents import SavedModel, read_dict
 from laconic.export.json.files import read_model, write_model
 from laconic.losses import NAMED_LOSSES
 
-__all__ = ["ESTIMATORS", "load_model", "model_from_dict", "save_model"]
-
 ESTIMATORS: dict[str, type[RuleBoosting]] = {
     estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
 }
@@ -82,20 +80,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
 def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
     """Make a fitted estimator from what `laconic.export.model_to_dict` returned.
 
-    Parameters
-    ----------
-    data : dict
-        Every entry is checked.
-
-    Returns
-    -------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        With the default parameters, except for a loss that is not the default.
-
-    Raises
-    ------
-    ValueError
-        If an entry is missing, unknown or not what it must be.
+    Every entry is checked. The parameters are the defaults, except for a loss that is not the
+    default.
 
     Examples
     --------

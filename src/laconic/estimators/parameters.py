@@ -10,8 +10,6 @@ import numpy as np
 from laconic._checks import is_finite_number, is_whole
 from laconic.search import METHODS
 
-__all__ = ["ATTRIBUTES", "PARAMETERS", "check_parameters"]
-
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
@@ -74,69 +72,13 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
 
 
 def check_parameters(estimator: Any, default_loss: str) -> None:
-    """Refuse parameters that make no sense.
-
-    Parameters
-    ----------
-    estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Its attributes are looked at.
-    default_loss : str
-        Name of the loss that fits its kind of target.
-    """
-
-    def is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
-        return lambda value: value is None or is_met(value)
+    """Refuse parameters of an estimator that make no sense."""
 
     def is_loss(value: Any) -> bool:
         return not isinstance(value, str) or value in ("auto", default_loss)
 
-    counts = "an int in the range [1, inf)"
-    names = ", ".join(map(repr, METHODS))
-    requirements: dict[str, tuple[str, Callable[[Any], bool]]] = {
-        "n_rules": (counts, _is_count),
-        "loss": (
-            f"'auto', {default_loss!r} or an object with the methods of laconic.losses.Loss",
-            is_loss,
-        ),
-        "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
-        "search": (f"a str among {{{names}}}", _is_search),
-        "max_conditions": (f"{counts} or None", is_none_or(_is_count)),
-        "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
-        "approximation_factor": (
-            "a float in the range (0, 1]",
-            lambda value: is_finite_number(value) and 0 < value <= 1,
-        ),
-        "node_limit": (
-            f"{counts}, None or 'auto'",
-            is_none_or(lambda value: value == "auto" or _is_count(value)),
-        ),
-        "time_limit": (
-            "a float in the range (0, inf) or None",
-            is_none_or(lambda value: is_finite_number(value) and value > 0),
-        ),
-        "max_thresholds": (f"{counts} or None", is_none_or(_is_count)),
-        "negated_categories": ("a bool", _is_bool),
-        "propositions": (
-            "a list or tuple of Proposition, a callable or None",
-            is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
-        ),
-        "fit_intercept": ("a bool", _is_bool),
-        "warm_start": ("a bool", _is_bool),
-        "on_interrupt": (
-            "a str among {'raise', 'keep'}",
-            lambda value: value in ("raise", "keep"),
-        ),
-        "callback": ("a callable or None", is_none_or(callable)),
-        "n_jobs": (
-            "an int other than 0 or None",
-            is_none_or(lambda value: is_whole(value) and value != 0),
-        ),
-        "verbose": (
-            "an int in the range [0, inf)",
-            lambda value: isinstance(value, bool) or is_whole(value, 0),
-        ),
-    }
-    for name, (requirement, is_met) in requirements.items():
+    losses = f"'auto', {default_loss!r} or an object with the methods of laconic.losses.Loss"
+    for name, (requirement, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
         value = getattr(estimator, name)
         if not is_met(value):
             raise ValueError(
@@ -159,3 +101,47 @@ def _is_bool(value: Any) -> bool:
 
 def _is_search(value: Any) -> bool:
     return callable(value) or (isinstance(value, str) and value in METHODS)
+
+
+def _is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_met(value)
+
+
+_COUNTS = "an int in the range [1, inf)"
+_REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "n_rules": (_COUNTS, _is_count),
+    "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
+    "search": (f"a str among {{{', '.join(map(repr, METHODS))}}}", _is_search),
+    "max_conditions": (f"{_COUNTS} or None", _is_none_or(_is_count)),
+    "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
+    "approximation_factor": (
+        "a float in the range (0, 1]",
+        lambda value: is_finite_number(value) and 0 < value <= 1,
+    ),
+    "node_limit": (
+        f"{_COUNTS}, None or 'auto'",
+        _is_none_or(lambda value: value == "auto" or _is_count(value)),
+    ),
+    "time_limit": (
+        "a float in the range (0, inf) or None",
+        _is_none_or(lambda value: is_finite_number(value) and value > 0),
+    ),
+    "max_thresholds": (f"{_COUNTS} or None", _is_none_or(_is_count)),
+    "negated_categories": ("a bool", _is_bool),
+    "propositions": (
+        "a list or tuple of Proposition, a callable or None",
+        _is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
+    ),
+    "fit_intercept": ("a bool", _is_bool),
+    "warm_start": ("a bool", _is_bool),
+    "on_interrupt": ("a str among {'raise', 'keep'}", lambda value: value in ("raise", "keep")),
+    "callback": ("a callable or None", _is_none_or(callable)),
+    "n_jobs": (
+        "an int other than 0 or None",
+        _is_none_or(lambda value: is_whole(value) and value != 0),
+    ),
+    "verbose": (
+        "an int in the range [0, inf)",
+        lambda value: isinstance(value, bool) or is_whole(value, 0),
+    ),
+}

@@ -18,8 +18,6 @@ from laconic.search.certificates import (
     proven_percent,
 )
 
-__all__ = ["FitProgress", "ProgressPrinter", "RunningFit", "describe_unproven"]
-
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10
 
@@ -39,20 +37,9 @@ class FitProgress:
 
 
 class RunningFit:
-    """The rules found so far, and those who want to hear of them.
+    """The rules found so far, their certificates, and those who want to hear of them.
 
-    Parameters
-    ----------
-    n_rules : int
-        How many rules were asked for.
-    callbacks : sequence of callable
-        Each is called with a `FitProgress`; a true return value ends the fit.
-
-    Attributes
-    ----------
-    rules : list of Rule
-    results : list of SearchResult
-        Their certificates.
+    Each callback is called with a `FitProgress`; a true return value ends the fit.
     """
 
     def __init__(self, n_rules: int, callbacks: Sequence[Callable[[FitProgress], Any]]) -> None:
@@ -92,21 +79,9 @@ def describe_unproven(
     time_limit: float | None,
     max_thresholds: int | None,
 ) -> str | None:
-    """Say which rules a limit kept from a proof, and what to do about it.
+    """Say which rules a limit kept from a proof, and what to do about it; None if there is none.
 
-    Parameters
-    ----------
-    results : sequence of SearchResult
-        Of all rules.
-    n_before : int
-        How many of them an earlier fit has spoken of.
-    time_limit, max_thresholds
-        Parameters of the estimator.
-
-    Returns
-    -------
-    message : str or None
-        None if no new rule was stopped by a limit.
+    An earlier fit has spoken of the first `n_before` rules.
     """
     unproven = {
         number: result
@@ -151,12 +126,7 @@ def describe_unproven(
 class ProgressPrinter:
     """Callback that writes a line for every rule, and for long searches how they get on.
 
-    Parameters
-    ----------
-    interval : float, default=1.0
-        Seconds between two lines about the same search.
-    stream : text file, default=None
-        Where to write; None is the standard output.
+    There are `interval` seconds between two lines about the same search.
     """
 
     def __init__(self, interval: float = 1.0, stream: TextIO | None = None) -> None:

@@ -7,8 +7,6 @@ from sklearn.base import RegressorMixin
 from laconic.estimators.base import RuleBoosting
 from laconic.tasks import Regression
 
-__all__ = ["RuleBoostingRegressor"]
-
 
 class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules for numbers.

@@ -20,8 +20,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from laconic.curves import Scoring, normalized_area, rule_model, score_curve
 from laconic.data.frames import FrameBackend, make_frame
 
-__all__ = ["curve_areas", "evaluate"]
-
 _CURVE = ("estimator", "l2_regularization", "split")
 _SCHEMA = {
     "estimator": nw.String(),

@@ -24,8 +24,6 @@ from laconic.model.formatting import (
 )
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["Explanation", "RowExplanation"]
-
 # Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
 MAX_ROWS_SHOWN = 10
 # Of the numbers that a row holds.

@@ -13,21 +13,12 @@ from laconic.data.tables import Table
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
 
-__all__ = ["Predictions"]
-
 
 class Predictions:
     """Rows, which rules cover them, and what follows from that.
 
     Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
     a model; everything is computed when it is first asked for.
-
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-    task : Task
-    table : Table
-        With the columns that rules use.
     """
 
     def __init__(self, ensemble: RuleEnsemble, task: Task, table: Table) -> None:

@@ -25,8 +25,6 @@ from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
-__all__ = ["RuleModel", "checked_table", "first_rules", "for_all_models"]
-
 
 class RuleModel(BaseEstimator):
     """Rules, the task that they were made for, and what is proven about them.
@@ -229,22 +227,12 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 def first_rules(model: Model, X: Any) -> Iterator[Model]:
-    """Yield models of the first 0, 1, 2, ... rules, none of which reads a table again.
+    """Yield copies of a model with its first 0, 1, 2, ... rules, none of which reads a table again.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted; stays as it is.
-    X : table-like of shape (n_rows, n_features)
-        The table. The models recognise this very object, which must not change meanwhile.
-
-    Yields
-    ------
-    model : RuleModel
-        A copy with fewer rules.
+    They recognise the very object `X`, which must not change meanwhile.
     """
     table = model._fitted_table(X)
-    for feature in {proposition.feature for rule in model.ensemble_ for proposition in rule.query}:
+    for feature in model.ensemble_.used_features:
         # As a whole: blocks of rows would be read anew for every size.
         table.column(feature)
     for n_rules in range(len(model.ensemble_) + 1):

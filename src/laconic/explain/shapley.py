@@ -29,10 +29,8 @@ from numpy.typing import NDArray
 from laconic.data.columns import CategoricalColumn
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.data.tables import Table, as_table
-from laconic.model.conditions import Proposition, Query
+from laconic.model.conditions import Query, by_feature
 from laconic.model.rules import Rule, RuleEnsemble
-
-__all__ = ["ShapleyValues", "shapley_values"]
 
 Floats = NDArray[np.float64]
 
@@ -101,24 +99,13 @@ class ShapleyValues:
 
 
 def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyValues:
-    """Share out raw predictions among the features, against the rows of a background.
+    """Share out raw predictions among the features; see `RuleModel.shapley_values`.
 
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        The model.
-    X : table-like of shape (n_rows, n_features)
-        Rows to explain.
-    background : table-like of shape (n_background, n_features)
-        Rows to compare with, such as the training table. All of them count.
-
-    Returns
-    -------
-    shares : ShapleyValues
-        Exact up to rounding.
+    All rows of the background count. The values are exact up to rounding.
 
     Examples
     --------
+    >>> from laconic import Proposition
     >>> both = Rule(Query((Proposition("x0", ">", 1), Proposition("x1", "==", "a"))), 2.0)
     >>> shares = shapley_values(RuleEnsemble((both,)), [[2, "a"]], [[1, "b"], [2, "b"]])
     >>> shares.values
@@ -145,10 +132,7 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
 
 def _factors(rule: Rule) -> dict[str, Query]:
     """Group the conditions of a rule by feature."""
-    conditions: dict[str, list[Proposition]] = {}
-    for proposition in rule.query:
-        conditions.setdefault(proposition.feature, []).append(proposition)
-    return {feature: Query(tuple(group)) for feature, group in conditions.items()}
+    return {feature: Query(tuple(group)) for feature, group in by_feature(rule.query).items()}
 
 
 def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:

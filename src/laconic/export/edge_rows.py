@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 
 from laconic.data.tables import as_table
 from laconic.explain import Predictions, RuleModel
-from laconic.export.portable import PortableModel, by_feature
-from laconic.model.conditions import Proposition
-
-__all__ = ["Outputs", "check_outputs", "edge_rows", "edge_values", "expected_outputs"]
+from laconic.export.portable import PortableModel
+from laconic.model.conditions import Proposition, by_feature
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
@@ -33,38 +31,22 @@ TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a model or an export makes of some rows.
-
-    Parameters
-    ----------
-    raw_predictions : ndarray of shape (n_rows,)
-        Intercept plus weights.
-    predictions : ndarray of shape (n_rows,)
-        Classes or numbers.
-    probabilities : ndarray of shape (n_rows,) or None, default=None
-        Of the second class; None where there are no classes.
-    covered : ndarray of shape (n_rows, n_rules) or None, default=None
-        Which rule covers which row; None if the export does not tell.
-    """
+    """What a model or an export makes of some rows."""
 
     raw_predictions: NDArray[np.float64]
+    """Intercept plus weights."""
     predictions: NDArray[Any]
+    """Classes or numbers."""
     probabilities: NDArray[np.float64] | None = None
+    """Of the second class; None where there are no classes."""
     covered: NDArray[Any] | None = None
+    """Which rule covers which row; None if the export does not tell."""
 
 
 def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
-    """Make rows at and next to every place where a prediction changes.
+    """Make rows at and next to every place where a prediction changes, the same at every call.
 
-    Parameters
-    ----------
-    portable : PortableModel
-        The model.
-
-    Returns
-    -------
-    rows : list of dict
-        With the columns that rules use, None or NaN where missing. The same at every call.
+    They have the columns that rules use, with None or NaN where a value is missing.
     """
     generator = np.random.default_rng(0)
     values = {name: edge_values(portable, name) for name in portable.kinds}
@@ -86,7 +68,7 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    return _cells(portable.kinds[name], by_feature(portable.propositions)[name])
+    return _cells(portable.kinds[name], by_feature(portable.ensemble.propositions)[name])
 
 
 def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
@@ -113,20 +95,7 @@ def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Proposition]
 
 
 def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Outputs:
-    """Predict for rows of the columns that rules use.
-
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted.
-    rows : sequence of dict
-        None where missing.
-
-    Returns
-    -------
-    outputs : Outputs
-        Those of the model itself.
-    """
+    """Let the model itself predict for rows of the columns that rules use."""
     names = model.ensemble_.feature_names or ()
     table = as_table([[row.get(name) for name in names] for row in rows], names)
     found = Predictions(model.ensemble_, model.task_, table)
@@ -142,22 +111,10 @@ def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Output
 def check_outputs(
     target: str, rows: Sequence[dict[str, Any]], expected: Outputs, actual: Outputs
 ) -> None:
-    """Refuse an export that does not predict what the model does.
+    """Refuse an export to some target that does not predict what the model does.
 
-    Parameters
-    ----------
-    target : str
-        What it was exported to, for the message.
-    rows : sequence of dict
-        What was predicted for.
-    expected, actual : Outputs
-        Of the model and of the export. Raw predictions, classes and covered rows must be the
-        same, probabilities and numbers derived from an exponential up to `TOLERANCE`.
-
-    Raises
-    ------
-    RuntimeError
-        If there is a difference. The message names the first row.
+    Raw predictions, classes and covered rows must be the same, probabilities and numbers derived
+    from an exponential up to `TOLERANCE`. The message names the first row where they are not.
     """
     is_same = actual.raw_predictions == expected.raw_predictions
     if expected.probabilities is None:

@@ -11,8 +11,6 @@ from laconic.explain import RuleModel
 from laconic.export.portable import PortableModel, portable_model
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["to_pmml"]
-
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 _DATA_TYPES = {"number": "double", "boolean": "boolean", "text": "string", "any": "string"}

@@ -6,7 +6,7 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -16,44 +16,28 @@ from laconic.data.columns import Category
 from laconic.data.entries import is_unicode
 from laconic.explain import RuleModel
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
-from laconic.model.conditions import Proposition, Query
+from laconic.model.conditions import Proposition, Query, by_feature
 from laconic.model.rules import Rule, RuleEnsemble
-
-__all__ = [
-    "PortableModel",
-    "by_feature",
-    "checked_model",
-    "largest_raw_prediction",
-    "named_loss",
-    "portable_model",
-]
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
 
 
 @dataclass(frozen=True)
 class PortableModel:
-    """A fitted model without the fit.
-
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        The rules. Numbers that conditions compare with are floats, also where they stand for
-        booleans or for integers, except in columns that hold nothing but booleans.
-    link : {"logistic", "identity"}
-        Whether raw predictions are log odds, or predictions as they are.
-    classes : tuple or None
-        The two classes in ascending order; None where there are none. An export has probabilities
-        where it has classes.
-    kinds : dict of str to {"number", "boolean", "text", "any"}
-        The columns that rules use, in the order of the training table. Of "any", rules only ask
-        whether there is a value.
-    """
+    """A fitted model without the fit."""
 
     ensemble: RuleEnsemble
+    """The rules. Numbers that conditions compare with are floats, also where they stand for
+    booleans or for integers, except in columns that hold nothing but booleans."""
     link: str
+    """Whether raw predictions are log odds ("logistic"), or predictions as they are
+    ("identity")."""
     classes: tuple[Category, ...] | None
+    """The two classes in ascending order; None where there are none. An export has probabilities
+    where it has classes."""
     kinds: dict[str, Kind]
+    """The columns that rules use, in the order of the training table. Of "any", rules only ask
+    whether there is a value."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -61,29 +45,14 @@ class PortableModel:
         return self.ensemble.feature_names or ()
 
     @property
-    def propositions(self) -> list[Proposition]:
-        """The conditions of all rules."""
-        return [proposition for rule in self.ensemble for proposition in rule.query]
-
-    @property
     def texts(self) -> list[str]:
         """Texts that conditions compare with or that are classes."""
-        values = [*(proposition.value for proposition in self.propositions), *(self.classes or ())]
+        values = [*(p.value for p in self.ensemble.propositions), *(self.classes or ())]
         return [value for value in values if isinstance(value, str)]
 
 
 def portable_model(model: RuleModel) -> PortableModel:
-    """Take from a fitted model what an export needs.
-
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted, with one of the named losses.
-
-    Returns
-    -------
-    portable : PortableModel
-        Made of plain values.
+    """Take from a fitted model with one of the named losses what an export needs.
 
     Examples
     --------
@@ -95,10 +64,9 @@ def portable_model(model: RuleModel) -> PortableModel:
     """
     ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
-    propositions = [proposition for rule in ensemble for proposition in rule.query]
-    conditions = by_feature(propositions)
+    conditions = by_feature(ensemble.propositions)
     kinds = {name: _kind(name, conditions[name]) for name in names if name in conditions}
-    for text in (*kinds, *(proposition.value for proposition in propositions)):
+    for text in (*kinds, *(proposition.value for proposition in ensemble.propositions)):
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
                 "The names and categories of an exported model must be Unicode text. Got "
@@ -115,14 +83,6 @@ def portable_model(model: RuleModel) -> PortableModel:
         None if labels is None else tuple(labels),
         kinds,
     )
-
-
-def by_feature(propositions: Iterable[Proposition]) -> dict[str, list[Proposition]]:
-    """Group conditions by the column that they are about."""
-    grouped: dict[str, list[Proposition]] = {}
-    for proposition in propositions:
-        grouped.setdefault(proposition.feature, []).append(proposition)
-    return grouped
 
 
 def largest_raw_prediction(ensemble: RuleEnsemble) -> float:

@@ -6,18 +6,16 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from laconic._checks import is_whole, require
 from laconic.explain import RuleModel
 from laconic.export.portable import checked_model
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
-
-__all__ = ["RoundingCost", "Scorecard", "to_scorecard"]
 
 # Totals in the table of probabilities: as many as a page takes.
 _MAX_TOTALS_SHOWN = 21
@@ -264,7 +262,7 @@ def to_scorecard(
     On 4 rows: loss 0.0843248 instead of 0.0559258, R² 0.983745 instead of 0.989219.
     """
     checked_model(model)
-    _check_max_points(max_points)
+    require(is_whole(max_points, 1), "'max_points'", "an int in the range [1, inf)", max_points)
     if (X is None) != (y is None):
         raise ValueError(
             "The cost of rounding is measured on rows with their targets: 'X' and 'y' must be "
@@ -274,13 +272,6 @@ def to_scorecard(
     if X is None:
         return scorecard
     return replace(scorecard, cost=_cost(model, scorecard, X, y, sample_weight))
-
-
-def _check_max_points(max_points: Any) -> None:
-    if isinstance(max_points, bool) or not isinstance(max_points, Integral) or max_points < 1:
-        raise ValueError(
-            f"'max_points' must be an int in the range [1, inf). Got {max_points!r} instead."
-        )
 
 
 def _rounded(model: RuleModel, max_points: int) -> Scorecard:
@@ -318,7 +309,7 @@ def _cost(
 ) -> RoundingCost:
     task = model.task_
     raw = model.ensemble_.raw_predictions(X)
-    rounded = scorecard.total_points(X).astype(np.float64) * scorecard.unit
+    rounded = scorecard._raw_predictions(scorecard.total_points(X))
     numbers = task.numbers(y, len(raw))
     targets = task.for_loss(numbers)
     losses = [

@@ -9,8 +9,6 @@ from typing import Literal, TypeAlias
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
 
-__all__ = ["RuleChange", "compare_rules"]
-
 Kind: TypeAlias = Literal["same", "changed", "dropped", "added"]
 
 
@@ -39,17 +37,8 @@ def compare_rules(old: RuleEnsemble, new: RuleEnsemble) -> list[RuleChange]:
 
     Rules with the same conditions belong together; among the others, those with the same features
     and relations, so that only thresholds or values are different. Rules that occur several times
-    count once, with the sum of their weights.
-
-    Parameters
-    ----------
-    old, new : RuleEnsemble
-        The models. Their intercepts are not compared.
-
-    Returns
-    -------
-    changes : list of RuleChange
-        The rules of `old` in their order, then those that were added.
+    count once, with the sum of their weights. The rules of `old` come in their order, then those
+    that were added. Intercepts are not compared.
 
     Examples
     --------

@@ -22,17 +22,6 @@ from laconic.data.columns import CategoricalColumn, Category, Column, NumericCol
 from laconic.data.tables import as_table
 from laconic.model.formatting import format_conditions, format_name, format_value
 
-__all__ = [
-    "MISSING_RELATIONS",
-    "RELATIONS",
-    "THRESHOLD_RELATIONS",
-    "Proposition",
-    "Query",
-    "all_of",
-    "finite_float",
-    "set_checked_tuple",
-]
-
 THRESHOLD_RELATIONS = ("<=", ">")
 VALUE_RELATIONS = ("==", "!=")
 MISSING_RELATIONS = ("is missing", "is present")
@@ -207,6 +196,14 @@ class Query:
 
     def __repr__(self) -> str:
         return f"<Query: {self}>"
+
+
+def by_feature(propositions: Iterable[Proposition]) -> dict[str, list[Proposition]]:
+    """Group conditions by the feature that they are about."""
+    grouped: dict[str, list[Proposition]] = {}
+    for proposition in propositions:
+        grouped.setdefault(proposition.feature, []).append(proposition)
+    return grouped
 
 
 def all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:

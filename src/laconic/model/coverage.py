@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from laconic import _core
 
-__all__ = ["RuleCoverage", "rule_coverages"]
-
 
 @dataclass(frozen=True, slots=True)
 class RuleCoverage:
@@ -31,21 +29,7 @@ def rule_coverages(
     y: NDArray[np.float64] | NDArray[np.bool_],
     sample_weight: NDArray[np.float64] | None = None,
 ) -> list[RuleCoverage]:
-    """Look at the rows that each rule covers.
-
-    Parameters
-    ----------
-    covered_rows : iterable of ndarray of shape (n_rows,), dtype bool
-        For each rule, which rows it covers.
-    y : ndarray of shape (n_rows,)
-        The target.
-    sample_weight : ndarray of shape (n_rows,), default=None
-        Weights of the rows; None weighs all alike.
-
-    Returns
-    -------
-    coverages : list of RuleCoverage
-        One per rule.
+    """Look at the rows that each rule covers, given as masks, and at the target there.
 
     Examples
     --------

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from laconic.model.conditions import Proposition, Query
     from laconic.model.rules import RuleEnsemble
 
-__all__ = ["rules_frame", "rules_html", "rules_latex", "rules_markdown"]
-
 INTERCEPT = "intercept"
 
 # Two of the colours of Okabe and Ito, which people with any kind of colour vision tell apart; on
@@ -131,22 +129,8 @@ def rules_html(
 ) -> str:
     """Make an HTML table of the rules, with a bar for each weight.
 
-    Parameters
-    ----------
-    ensemble : RuleEnsemble
-        What to show.
-    caption : str
-        Stands above the table.
-    columns : mapping of str to sequence of str, default=None
-        Further columns: a text for each rule.
-    numbers : sequence of int, default=None
-        Numbers of the rules; None counts from 1.
-
-    Returns
-    -------
-    html : str
-        A table that needs nothing from the page around it. Names, values and
-        texts are escaped.
+    Further columns have a text for each rule. Without numbers, rules are counted from 1. The table
+    needs nothing from the page around it; names, values and texts are escaped.
     """
     columns = columns or {}
     weights = [rule.weight for rule in ensemble]

@@ -10,16 +10,6 @@ if TYPE_CHECKING:
     from laconic.data.columns import Category
     from laconic.model.conditions import Proposition
 
-__all__ = [
-    "format_conditions",
-    "format_count",
-    "format_name",
-    "format_number",
-    "format_value",
-    "format_weight",
-    "intervals",
-]
-
 # In a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
 # Characters that keep a feature name from standing without quotes next to relations and "&".
@@ -27,17 +17,7 @@ NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
 
 
 def format_number(number: float) -> str:
-    """Shortest text that reads back as the same number.
-
-    Parameters
-    ----------
-    number : int or float
-        A finite number.
-
-    Returns
-    -------
-    text : str
-        Without a decimal point where the number is an integer.
+    """Shortest text that reads back as the same number, without a decimal point for integers.
 
     Examples
     --------
@@ -49,16 +29,6 @@ def format_number(number: float) -> str:
 
 def format_weight(weight: float) -> str:
     """Signed weight with four significant digits, and every integer digit.
-
-    Parameters
-    ----------
-    weight : float
-        A finite number.
-
-    Returns
-    -------
-    text : str
-        Starts with a sign.
 
     Examples
     --------
@@ -177,17 +147,7 @@ def intervals(
 ) -> Iterator[tuple[Proposition | None, Proposition]]:
     """Pair the two thresholds of a feature, so that they can be written as an interval.
 
-    Parameters
-    ----------
-    propositions : sequence of Proposition
-        The conditions of a query.
-
-    Yields
-    ------
-    lower : Proposition or None
-        The condition ``feature > a`` of an interval; None for a condition that stands alone.
-    proposition : Proposition
-        The condition ``feature <= b`` of the interval, or the one that stands alone.
+    Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
     """
     remaining = list(propositions)
     while remaining:
@@ -201,18 +161,7 @@ def intervals(
 
 
 def format_conditions(propositions: Sequence[Proposition]) -> list[str]:
-    """Write conditions, two thresholds of one feature as an interval.
-
-    Parameters
-    ----------
-    propositions : sequence of Proposition
-        The conditions of a query.
-
-    Returns
-    -------
-    texts : list of str
-        Such as ``100 < PS <= 180``.
-    """
+    """Write conditions; two thresholds of a feature are an interval such as ``100 < PS <= 180``."""
     return [
         str(proposition) if lower is None else f"{format_value(lower.value)} < {proposition}"
         for lower, proposition in intervals(propositions)

@@ -21,8 +21,6 @@ from laconic.model.conditions import Proposition, Query, all_of, finite_float, s
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.model.formatting import format_count, format_weight
 
-__all__ = ["Rule", "RuleEnsemble"]
-
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
 BLOCK_SIZE = 32_768
@@ -130,7 +128,7 @@ class RuleEnsemble(Sequence[Rule]):
             self._check_features(frozenset(self.feature_names))
 
     def _check_features(self, known: frozenset[str]) -> None:
-        for proposition in (proposition for rule in self.rules for proposition in rule.query):
+        for proposition in self.propositions:
             if proposition.feature not in known:
                 raise ValueError(
                     "The features of all rules must be among the 'feature_names' of a "
@@ -146,7 +144,19 @@ class RuleEnsemble(Sequence[Rule]):
     @property
     def n_conditions(self) -> int:
         """Total number of propositions in all rules."""
-        return sum(len(rule.query) for rule in self.rules)
+        return len(self.propositions)
+
+    @property
+    def propositions(self) -> list[Proposition]:
+        """The propositions of all rules, rule by rule."""
+        return [proposition for rule in self.rules for proposition in rule.query]
+
+    @property
+    def used_features(self) -> list[str]:
+        """Features that rules are about, in the order of `feature_names` if these are given."""
+        used = dict.fromkeys(proposition.feature for proposition in self.propositions)
+        names = used if self.feature_names is None else self.feature_names
+        return [name for name in names if name in used]
 
     def raw_predictions(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus the weights of the covering rules, added in rule order.

@@ -158,18 +158,8 @@ def write_column(
 ) -> None:
     """Write a column of texts beside bars, where no bar can reach them.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-        With bars at the heights 0, 1, ...
-    texts : sequence of str
-        A text for each bar from `start` on.
-    start : int
-        The first bar with a text.
-    right : float
-        Points from the right end of the axes to that of the texts.
-    name : str, default=""
-        Head of the column.
+    The first text is that of the bar `start`, the texts end `right` points from the right end of
+    the axes, and the column has a `name` at its head.
     """
     options: dict[str, Any] = {"xytext": (right, 0), "textcoords": "offset points", "ha": "right"}
     for position, text in enumerate(texts, start=start):

@@ -30,24 +30,15 @@ SPREAD = 0.25
 
 @dataclass(frozen=True, eq=False)
 class FeatureCells:
-    """The cells of a feature.
-
-    Attributes
-    ----------
-    name : str
-        The feature.
-    edges : ndarray of shape (n_cells + 1,)
-        Where cells begin and end on an axis.
-    column : NumericColumn or CategoricalColumn
-        A value from each cell.
-    positions : ndarray of shape (n_rows,)
-        Where the rows are on the axis; NaN where the value is missing.
-    """
+    """The cells of a feature."""
 
     name: str
     edges: Floats
+    """Where cells begin and end on an axis: one more than there are cells."""
     column: Column
+    """A value from each cell."""
     positions: Floats
+    """Where the rows are on the axis; NaN where the value is missing."""
 
     @property
     def categories(self) -> tuple[str, ...] | None:
@@ -77,8 +68,7 @@ def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCel
     values = column.values
     thresholds = {
         float(proposition.value)
-        for rule in ensemble
-        for proposition in rule.query
+        for proposition in ensemble.propositions
         if proposition.feature == name and isinstance(proposition.value, int | float)
     }
     shown = np.array([*values[~np.isnan(values)], *thresholds])

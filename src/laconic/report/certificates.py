@@ -13,8 +13,6 @@ from laconic.model.formatting import format_count
 from laconic.search import SearchResult, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
-__all__ = ["describe_certificates", "describe_proof"]
-
 _SCOPE_PARAMETERS = (
     "max_conditions",
     "max_thresholds",
@@ -41,20 +39,10 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
 
 
 def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
-    """Count the proven rules, and say what was searched.
+    """Count the proven rules, and say what was searched, for which kinds of columns.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded. A model from a file has its rules and proofs, but not the parameters of
-        its fit: its ``scope`` is None.
-    table : Table
-        Tells which kinds of columns there are.
-
-    Returns
-    -------
-    certificates : dict
-        Numbers, and the scope of the proofs as numbers and in words.
+    A model from a file has its rules and proofs, but not the parameters of its fit: its ``scope``
+    is None.
     """
     results = model.search_results_
     scope = _scope(model) if hasattr(model, "n_propositions_") else None

@@ -9,16 +9,6 @@ from typing import Any, TypeAlias
 
 from laconic.model.formatting import format_statistic
 
-__all__ = [
-    "Scale",
-    "calibration_chart",
-    "histogram_chart",
-    "path_chart",
-    "residual_chart",
-    "sparkline",
-    "ticks",
-]
-
 Numbers: TypeAlias = Sequence[float]
 Range: TypeAlias = tuple[float, float]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from laconic._checks import is_whole
 from laconic._core import version
 from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
+from laconic.model.conditions import by_feature
 from laconic.model.formatting import plain_text, value_text
 from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
@@ -20,8 +22,6 @@ from laconic.report.fit import summarize_fit
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
 from laconic.tasks import Task
-
-__all__ = ["report_content"]
 
 Floats = NDArray[np.float64]
 
@@ -38,27 +38,10 @@ def report_content(
     target_name: str | None,
     max_sample_rows: int,
 ) -> dict[str, Any]:
-    """Describe a fitted model and how it does on the rows of a table.
+    """Describe a fitted or loaded model and how it does on the rows of a table.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded.
-    X : table-like of shape (n_rows, n_features)
-        Any table that the model predicts for. Each of its columns is read once.
-    y : array-like of shape (n_rows,)
-        The target of these rows.
-    title : str or None
-        Heading of the report; None makes one from the target.
-    target_name : str or None
-        What is predicted; None takes the name of `y`, where it has one.
-    max_sample_rows : int
-        Largest number of rows that the report shows one by one.
-
-    Returns
-    -------
-    content : dict
-        Made of dict, list, str, bool, int, finite float and None only.
+    The other parameters are those of the method ``report``. Each column of the table is read once.
+    The content is made of dict, list, str, bool, int, finite float and None only.
     """
     predictions = model.predictions_for(X)
     task, table = predictions.task, predictions.table
@@ -131,14 +114,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "effect": effect,
         "phrases": phrases(rule.query),
         "n_conditions": len(rule.query),
-        "conditions": [
-            {
-                "feature": proposition.feature,
-                "relation": proposition.relation,
-                "value": proposition.value,
-            }
-            for proposition in rule.query
-        ],
+        "conditions": [asdict(proposition) for proposition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),
     }
 
@@ -167,7 +143,7 @@ def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
     table, ensemble = predictions.table, predictions.ensemble
     rule_numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(ensemble, start=1):
-        for feature in dict.fromkeys(proposition.feature for proposition in rule.query):
+        for feature in by_feature(rule.query):
             rule_numbers[feature].append(number)
     names = ensemble.feature_names or table.feature_names
     features = [summarize_feature(table.column(name), rule_numbers[name]) for name in names]

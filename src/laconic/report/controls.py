@@ -19,8 +19,6 @@ from laconic.report.features import (
     known_numbers,
 )
 
-__all__ = ["control", "typical_value"]
-
 # A menu that is longer is not read to its end.
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
@@ -45,21 +43,9 @@ def control(
 ) -> dict[str, Any]:
     """Describe how a reader changes a feature.
 
-    Parameters
-    ----------
-    column : NumericColumn or CategoricalColumn
-        What it holds in the table of the report.
-    propositions : collection of Proposition
-        All conditions of the model on this feature: their thresholds lie within the slider, their
-        values are on the menu.
-    occurring : collection of str, bool, int, float or None
-        Values that must be on the menu, too.
-
-    Returns
-    -------
-    control : dict
-        Its kind decides what else there is: ``low``, ``high`` and ``step`` of a slider, or the
-        ``options`` of a menu and an ``other`` value that is none of them.
+    The thresholds of all conditions on it lie within a slider, of which there are ``low``, ``high``
+    and ``step``. A menu has the values of these conditions and those that occur as ``options``, and
+    an ``other`` value that is none of them.
     """
     values = [p.value for p in propositions if p.value is not None]
     kind = _control_kind(column, values)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["summarize_coverage"]
-
 # A table of more rules does not fit a page.
 MAX_RULES_IN_OVERLAP = 20
 
@@ -18,21 +16,9 @@ def summarize_coverage(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Count the rows of each rule, of each pair of rules, and of each number of rules.
 
-    Parameters
-    ----------
-    covered : ndarray of shape (n_rows, n_rules), dtype bool
-        Which rule covers which row.
-    target : ndarray of shape (n_rows,)
-        Numbers, or 1 for the second class and 0 for the first.
-
-    Returns
-    -------
-    rules : list of dict
-        Per rule the number and the share of covered rows, how many no other rule covers, and the
-        mean target with and without cover (None where there are no rows).
-    overlap : dict
-        ``n_rows_by_n_rules[k]`` rows are covered by exactly k rules; ``pairs[i][j]`` rows by both
-        of two rules, for the first rules only.
+    There is a dict per rule, with None for the mean target of no rows. In the dict of the overlap,
+    ``n_rows_by_n_rules[k]`` rows are covered by exactly k rules, and ``pairs[i][j]`` rows by both
+    of two rules, for the first rules only.
     """
     n_covering = covered.sum(axis=1)
     rules = [_summarize_rule(mask, n_covering, target) for mask in covered.T]

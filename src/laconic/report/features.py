@@ -11,16 +11,6 @@ from numpy.typing import NDArray
 from laconic.data.columns import CategoricalColumn, Column, NumericColumn
 from laconic.model.formatting import plain_text, value_text
 
-__all__ = [
-    "INNER_QUANTILES",
-    "category_counts",
-    "feature_kind",
-    "frequency_order",
-    "histogram",
-    "known_numbers",
-    "summarize_feature",
-]
-
 N_BINS = 20
 MAX_CATEGORIES_SHOWN = 5
 # Histograms and sliders leave out the tails, which would take most of their width.
@@ -45,19 +35,9 @@ def known_numbers(column: NumericColumn) -> NDArray[np.float64]:
 
 
 def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, Any]:
-    """Describe the values of a column.
+    """Describe a column: quantiles and a histogram of numbers, or the most frequent categories.
 
-    Parameters
-    ----------
-    column : NumericColumn or CategoricalColumn
-        The column.
-    rule_numbers : sequence of int
-        The rules that use it, counted from 1.
-
-    Returns
-    -------
-    summary : dict
-        Quantiles and a histogram of numbers, or the most frequent categories.
+    The rules that use it are counted from 1.
     """
     summary: dict[str, Any] = {
         "name": column.name,

@@ -11,8 +11,6 @@ from sklearn.metrics import brier_score_loss, confusion_matrix
 from laconic.explain import Predictions
 from laconic.report.features import histogram
 
-__all__ = ["summarize_calibration", "summarize_fit", "summarize_residuals"]
-
 Floats = NDArray[np.float64]
 
 MAX_CALIBRATION_BINS = 10
@@ -25,19 +23,7 @@ def summarize_fit(
 ) -> dict[str, Any]:
     """Summarize the calibration of a model with probabilities, and the residuals of any other.
 
-    Parameters
-    ----------
-    predictions : Predictions
-        What the model says.
-    target : ndarray of shape (n_rows,)
-        As the task of the model reads it.
-    sample : ndarray of int
-        Rows to show one by one.
-
-    Returns
-    -------
-    fit : dict
-        ``calibration`` and ``residuals``, one of which is None.
+    The rows of the sample are shown one by one.
     """
     probabilities = predictions.task.probabilities(predictions.raw)
     if probabilities is None:
@@ -54,19 +40,9 @@ def summarize_calibration(
 ) -> dict[str, Any]:
     """Compare probabilities with how often the second class came true.
 
-    Parameters
-    ----------
-    is_positive : ndarray of shape (n_rows,), dtype bool
-        Whether a row is of the second class.
-    raw_predictions, probabilities : ndarray of shape (n_rows,)
-        For the second class, which is predicted where the former are positive.
-
-    Returns
-    -------
-    calibration : dict
-        ``bins`` by ascending probability, with a 95 % interval of each share; the Brier score and
-        the mean distance between probability and share; and the ``confusion`` of classes, a row per
-        true class.
+    There are ``bins`` by ascending probability, with a 95 % interval of each share; the Brier score
+    and the mean distance between probability and share; and the ``confusion`` of classes, a row per
+    true class. The second class is predicted where raw predictions are positive.
     """
     position = _bin_positions(probabilities)
     bins = [
@@ -113,20 +89,9 @@ def _wilson_interval(n_positive: int, n_rows: int) -> tuple[float, float]:
 
 
 def summarize_residuals(y: Floats, predictions: Floats, sample: NDArray[np.intp]) -> dict[str, Any]:
-    """Describe how far the target is from its predictions.
+    """Describe how far the target is from its predictions: by target minus prediction.
 
-    Parameters
-    ----------
-    y, predictions : ndarray of shape (n_rows,)
-        The target, and what the model says.
-    sample : ndarray of int
-        Rows to show one by one.
-
-    Returns
-    -------
-    residuals : dict
-        Of target minus prediction: mean, standard deviation, quantiles and a histogram, and the
-        sample as ``points`` of prediction and residual.
+    The rows of the sample are ``points`` of prediction and residual.
     """
     residuals = y - predictions
     mean, deviation = float(residuals.mean()), float(residuals.std())

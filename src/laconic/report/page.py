@@ -15,8 +15,6 @@ from laconic._optional import import_extra
 from laconic.explain import RuleModel
 from laconic.report.content import report_content
 
-__all__ = ["Report", "make_report"]
-
 # Enough for the rules and the first charts; the frame can be dragged to any height.
 _FRAME_HEIGHT = 720
 

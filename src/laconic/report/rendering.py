@@ -15,8 +15,6 @@ from markupsafe import Markup
 from laconic.model import formatting
 from laconic.report import charts
 
-__all__ = ["render_page"]
-
 _TEMPLATES = files("laconic.report") / "templates"
 
 # More features than that are in the dictionary, but not on the page.
@@ -28,16 +26,6 @@ def render_page(content: dict[str, Any]) -> str:
 
     The page states as its policy that nothing is loaded and that only its own scripts run: even a
     text that was taken for markup could do nothing.
-
-    Parameters
-    ----------
-    content : dict
-        What `report_content` returns.
-
-    Returns
-    -------
-    page : str
-        A complete document.
     """
     style = _source("report.css")
     scripts = [_source("report.js")]

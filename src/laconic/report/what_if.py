@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from laconic.data.columns import Category, Column
 from laconic.explain import RuleModel
 from laconic.export import to_javascript
+from laconic.model.conditions import by_feature
 from laconic.model.formatting import format_statistic, value_text
 from laconic.report.controls import control, typical_value
-
-__all__ = ["describe_what_if"]
 
 
 def describe_what_if(
@@ -22,39 +21,21 @@ def describe_what_if(
 ) -> dict[str, Any]:
     """Describe the features that rules use, rows to start from, and the model as a program.
 
-    Parameters
-    ----------
-    model : RuleModel
-        Fitted or loaded.
-    columns : sequence of NumericColumn or CategoricalColumn
-        Those that rules use: where ranges, categories and rows come from.
-    y : array-like of shape (n_rows,)
-        The target of these rows.
-    sample : ndarray of int
-        Rows to start from.
-
-    Returns
-    -------
-    what_if : dict
-        ``javascript`` is None, and ``reason`` says why, where a model cannot leave Python: its loss
-        may be of any kind.
+    Ranges, categories and rows come from the given columns, those that rules use. ``javascript`` is
+    None, and ``reason`` says why, where a model cannot leave Python: its loss may be of any kind.
     """
     try:
         javascript, reason = to_javascript(model), None
     except ValueError as error:
         javascript, reason = None, str(error)
-    propositions = [p for rule in model.ensemble_ for p in rule.query]
+    propositions = by_feature(model.ensemble_.propositions)
     rows = [[column.cell(row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {
         "javascript": javascript,
         "reason": reason,
         "controls": [
-            control(
-                column,
-                [p for p in propositions if p.feature == column.name],
-                [row[position] for row in rows],
-            )
+            control(column, propositions[column.name], [row[position] for row in rows])
             for position, column in enumerate(columns)
         ],
         "typical": [typical_value(column) for column in columns],

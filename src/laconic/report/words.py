@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic._words import listed
-from laconic.model.conditions import Proposition, Query
+from laconic.model.conditions import Proposition, Query, by_feature
 from laconic.model.formatting import plain_text, value_text
-
-__all__ = ["Phrase", "phrases", "sentence"]
 
 Phrase = dict[str, Any]
 """One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
@@ -36,12 +34,9 @@ def phrases(query: Query) -> list[Phrase]:
     >>> phrase["feature"], [(part["words"], part["value"]) for part in phrase["parts"]]
     ('age', [('is more than', '18'), ('and at most', '60')])
     """
-    by_feature: dict[str, list[Proposition]] = {}
-    for proposition in query:
-        by_feature.setdefault(proposition.feature, []).append(proposition)
     return [
         {"feature": plain_text(feature), "parts": _parts(about)}
-        for feature, about in by_feature.items()
+        for feature, about in by_feature(query).items()
     ]
 
 

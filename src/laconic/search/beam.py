@@ -8,8 +8,6 @@ from laconic.search.core import run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
-__all__ = ["search_beam", "search_greedy"]
-
 
 def search_beam(
     problem: SearchProblem,

@@ -7,8 +7,6 @@ import numpy as np
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
 
-__all__ = ["search_brute_force"]
-
 
 def search_brute_force(
     problem: SearchProblem,
@@ -17,21 +15,14 @@ def search_brute_force(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
 ) -> SearchResult:
-    """Look at every query, shorter ones first, in lexicographic order.
+    """Look at every query of a small problem, shorter ones first, in lexicographic order.
 
     Of queries with the same extent only the first one is taken further: exchanging a part of a
     query for an equivalent one that is shorter, or as short and lexicographically smaller, does
     the same to the whole. So the result is the best query, of several the shortest, and of several
     of those the first.
 
-    Parameters
-    ----------
-    problem : SearchProblem
-        A small one: there may be as many extents as sets of rows.
-    limits : SearchLimits
-        Those on conditions and coverage are kept, the others have no effect.
-    n_jobs, callback
-        No effect.
+    Only the limits on conditions and coverage are kept; `n_jobs` and `callback` have no effect.
     """
     extents = [problem.covered((p,)) for p in range(problem.n_propositions)]
     max_conditions = len(extents) if limits.max_conditions is None else limits.max_conditions

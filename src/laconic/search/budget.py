@@ -9,8 +9,6 @@ from __future__ import annotations
 from laconic._core import Extents
 from laconic.search.problem import SearchLimits
 
-__all__ = ["affordable_nodes", "choose_branching", "resolve_node_limit"]
-
 # Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
 # all of them. Branching over conditions gets slow with many columns, and from 40 thresholds per
 # feature on even where features are few; over ranges it gets slow with many rows. Where queries are
@@ -31,22 +29,11 @@ MAX_NODES = 20_000
 
 
 def choose_branching(extents: Extents, max_conditions: int | None) -> str:
-    """Choose the way of branching that is mostly the faster one.
+    """Choose "conditions" or "ranges", the way of branching that is mostly the faster one.
 
     Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
     if there are 1,000 of them in all. Not, however, where queries may have no more than two
     conditions, or where there are more than 40,000 distinct rows.
-
-    Parameters
-    ----------
-    extents : Extents
-    max_conditions : int or None
-        Largest number of conditions in a query; None sets no limit.
-
-    Returns
-    -------
-    {"conditions", "ranges"}
-        The same for the same arguments, on every machine.
     """
     is_short = max_conditions is not None and max_conditions < MIN_CONDITIONS
     if is_short or extents.n_distinct_rows > MAX_DISTINCT_ROWS:
@@ -60,15 +47,7 @@ def choose_branching(extents: Extents, max_conditions: int | None) -> str:
 def affordable_nodes(extents: Extents, branching: str) -> int:
     """Count the nodes that a few seconds allow for: between 20 and 20,000.
 
-    Parameters
-    ----------
-    extents : Extents
-    branching : {"conditions", "ranges", "paper"}
-
-    Returns
-    -------
-    int
-        Fewer the more rows and conditions there are; the same on every machine.
+    There are fewer the more rows and conditions there are.
     """
     if branching == "ranges":
         work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2

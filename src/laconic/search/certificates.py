@@ -6,8 +6,6 @@ import math
 
 from laconic.search.results import SearchProgress, SearchResult, SearchStatus
 
-__all__ = ["describe_certificate", "describe_ratio", "describe_search", "proven_percent"]
-
 
 def describe_certificate(result: SearchResult) -> str:
     """Say in a few words what is proven about a result.

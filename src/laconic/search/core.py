@@ -12,8 +12,6 @@ from laconic._checks import is_whole, require
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
-__all__ = ["capped", "n_workers", "run"]
-
 # Nodes are expanded in batches of this many: more threads have nothing to do.
 MAX_WORKERS = 64
 
@@ -25,17 +23,7 @@ def run(
     callback: Callback | None,
     **options: Any,
 ) -> SearchResult:
-    """Call a search of the core and bring its result to the objective's scale.
-
-    Parameters
-    ----------
-    function : callable
-        The search.
-    problem, limits, callback
-        What every search of the core is given.
-    **options
-        What only this one is given.
-    """
+    """Call a search of the core, with options of its own, and scale its result to the objective."""
     result = function(
         problem.extents,
         problem.gradients,

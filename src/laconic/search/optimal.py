@@ -12,8 +12,6 @@ from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
-__all__ = ["BRANCHINGS", "INGREDIENTS", "search_optimal"]
-
 BRANCHINGS = ("auto", "conditions", "ranges", "paper")
 
 INGREDIENTS = (

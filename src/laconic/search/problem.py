@@ -17,8 +17,6 @@ from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Extents
 
-__all__ = ["FloatArray", "SearchLimits", "SearchProblem"]
-
 FloatArray = npt.NDArray[np.float64]
 
 

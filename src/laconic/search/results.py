@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Callback", "SearchProgress", "SearchResult", "SearchStatus"]
-
 
 class SearchStatus(StrEnum):
     """How a search ended."""

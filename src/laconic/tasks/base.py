@@ -19,51 +19,33 @@ from laconic.data.columns import Category, Rows
 from laconic.losses import Loss, known_loss
 from laconic.model.formatting import format_statistic
 
-__all__ = ["Metric", "Task", "as_1d"]
-
 Floats: TypeAlias = NDArray[np.float64]
-
-
-def always(numbers: Floats) -> bool:
-    """Hold for any target."""
-    return True
 
 
 @dataclass(frozen=True)
 class Metric:
     """A score of predictions.
 
-    Parameters
-    ----------
-    name : str
-        In files and programs, such as "log_loss".
-    label : str
-        In the middle of a sentence, such as "log loss".
-    title : str
-        At the head of a chart, such as "Log loss".
-    is_higher_better : bool
-    function : callable
-        ``function(numbers, raw_predictions, means, sample_weight)`` is the score; the target as
-        `Task.numbers` gives it.
-    is_defined : callable, default=always
-        ``is_defined(numbers)`` says whether a target has such a score.
+    Targets are numbers as `Task.numbers` gives them.
     """
 
     name: str
+    """In files and programs, such as "log_loss"."""
     label: str
+    """In the middle of a sentence, such as "log loss"."""
     title: str
+    """At the head of a chart, such as "Log loss"."""
     is_higher_better: bool
     function: Callable[[Floats, Floats, Floats, Floats | None], float]
-    is_defined: Callable[[Floats], bool] = always
+    """Score of a target, given its raw predictions, their means and the sample weights."""
+    is_defined: Callable[[Floats], bool] = lambda numbers: True
+    """Whether a target has such a score."""
 
 
 class Task(ABC):
     """What a fitted model predicts, and the loss that it was fitted with.
 
-    Parameters
-    ----------
-    loss : Loss
-        Its inverse link takes raw predictions to the scale of the target.
+    The inverse link of the loss takes raw predictions to the scale of the target.
     """
 
     name: ClassVar[str]
@@ -90,23 +72,8 @@ class Task(ABC):
     ) -> tuple[Self, Floats]:
         """Find out from the target of a training table what there is to predict.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            The target as it was passed to `fit`.
-        loss : Loss
-        n_rows : int
-            Rows of the table.
-        counted : slice or ndarray of bool
-            Rows that have a weight.
-        owner : str
-            Name of the estimator, for messages.
-
-        Returns
-        -------
-        task : Task
-        numbers : ndarray of shape (n_rows,)
-            As `numbers` gives them.
+        Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
+        The task comes with the target as `numbers` gives it.
         """
 
     @abstractmethod
@@ -116,16 +83,7 @@ class Task(ABC):
     def numbers(self, y: ArrayLike, n_rows: int) -> Floats:
         """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
 
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-        n_rows : int
-            Rows of the table.
-
-        Returns
-        -------
-        numbers : ndarray of shape (n_rows,)
-            Their mean is what `mean_words` speak of.
+        Their mean is what `mean_words` speak of.
         """
         cells = np.asarray(y)
         if cells.shape != (n_rows,):

@@ -12,13 +12,12 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
+from laconic._checks import require
 from laconic.data.columns import Rows, is_present
-from laconic.data.entries import read_category, read_list, require
+from laconic.data.entries import read_category, read_list
 from laconic.losses import LogisticLoss, Loss
 from laconic.model.formatting import format_statistic, value_text
 from laconic.tasks.base import Floats, Metric, Task, as_1d
-
-__all__ = ["Classification"]
 
 # Beyond that a double overflows, and nobody reads the digits.
 _MAX_LOG_FACTOR = 30
@@ -43,13 +42,7 @@ def _has_both_classes(numbers: Floats) -> bool:
 
 
 class Classification(Task):
-    """A target of two classes.
-
-    Parameters
-    ----------
-    loss : Loss
-    classes : ndarray of shape (2,)
-        Ascending; positive weights speak for the second one.
+    """A target of two classes in ascending order; positive weights speak for the second one.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -13,27 +14,14 @@ from laconic.data.columns import Rows
 from laconic.losses import Loss, SquaredLoss
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
-__all__ = ["Regression"]
 
-
-def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
-    return float(r2_score(numbers, means, sample_weight=weights))
-
-
-def _squared(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
-    return float(root_mean_squared_error(numbers, means, sample_weight=weights))
-
-
-def _absolute(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
-    return float(mean_absolute_error(numbers, means, sample_weight=weights))
+def _of_mean(score: Callable[..., float]) -> Callable[..., float]:
+    """Make a score of means from one of scikit-learn."""
+    return lambda numbers, raw, means, weights: score(numbers, means, sample_weight=weights)
 
 
 class Regression(Task):
     """A target of numbers.
-
-    Parameters
-    ----------
-    loss : Loss
 
     Examples
     --------
@@ -46,9 +34,9 @@ class Regression(Task):
     default_loss = SquaredLoss.name
     holds_classes = False
     metrics = (
-        Metric("r2", "R²", "R²", True, _r2, lambda numbers: len(numbers) > 1),
-        Metric("rmse", "RMSE", "Root mean squared error", False, _squared),
-        Metric("mae", "MAE", "Mean absolute error", False, _absolute),
+        Metric("r2", "R²", "R²", True, _of_mean(r2_score), lambda numbers: len(numbers) > 1),
+        Metric("rmse", "RMSE", "Root mean squared error", False, _of_mean(root_mean_squared_error)),
+        Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
     )
     deciding_metrics = ("rmse", "r2")
     title = "Rules that predict a number"

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from laconic._checks import require
 from laconic.data.entries import (
     check_has,
     check_keys,
@@ -18,7 +19,6 @@ from laconic.data.entries import (
     read_number,
     read_text,
     read_whole,
-    require,
 )
 from laconic.explain import RuleModel
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
@@ -33,8 +33,6 @@ from laconic.model.conditions import (
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import TASKS, Task
-
-__all__ = ["VERSION", "SavedModel", "model_to_dict", "read_dict"]
 
 FORMAT = "laconic-model"
 VERSION = 1

@@ -14,11 +14,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from laconic.data.entries import shown
+from laconic._checks import shown
 from laconic.explain import RuleModel
 from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
-
-__all__ = ["model_schema", "read_model", "to_json", "write_model"]
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309

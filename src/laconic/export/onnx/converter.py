@@ -11,8 +11,6 @@ from laconic.export.onnx.graph import ModelNodes, element_type, encoded
 from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model
 
-__all__ = ["register_onnx_converters"]
-
 _MISSING_TEXT = ""
 
 

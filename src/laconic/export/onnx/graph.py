@@ -6,14 +6,12 @@ those of the model to the last bit. Text is encoded as numbers first, since few 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from laconic._optional import import_extra
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition, Query
-
-__all__ = ["Graph", "ModelNodes", "OnnxGraph", "element_type", "encoded", "tensor_info"]
 
 # What text is encoded as, besides the positions of the categories that rules ask for.
 MISSING_CODE = -1
@@ -33,13 +31,7 @@ class Graph(Protocol):
 
 
 class OnnxGraph:
-    """Operators and constants of a model of its own.
-
-    Attributes
-    ----------
-    nodes : list of NodeProto
-    constants : list of TensorProto
-    """
+    """Operators and constants of a model of its own."""
 
     def __init__(self) -> None:
         self._helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
@@ -81,17 +73,7 @@ def encoded(values: Sequence[Any]) -> list[Any]:
 
 
 class ModelNodes:
-    """Operators of one model.
-
-    Parameters
-    ----------
-    portable : PortableModel
-        The model.
-    graph : Graph
-        Where to put the operators.
-    missing_text : str
-        What stands for a missing value in text.
-    """
+    """Operators of one model, in which some text stands for a missing value."""
 
     def __init__(self, portable: PortableModel, graph: Graph, missing_text: str) -> None:
         self.portable = portable
@@ -124,10 +106,9 @@ class ModelNodes:
 
     def covered(self, any_column: str) -> list[str]:
         """For each rule, which rows it covers; shape (n_rows, 1)."""
-        always: list[str] = []
-        if not all(rule.query for rule in self.portable.ensemble):
-            always.append(self._filled(any_column, "BOOL", True))
-        return [self._query(rule.query, always) for rule in self.portable.ensemble]
+        queries = [rule.query for rule in self.portable.ensemble]
+        always = "" if all(queries) else self._filled(any_column, "BOOL", True)
+        return [self._query(query) if query else always for query in queries]
 
     def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
         """Intercept plus weights; shape (n_rows, 1)."""
@@ -163,9 +144,7 @@ class ModelNodes:
         """Tensor of shape (n_rows, 1) as one of shape (n_rows,)."""
         return self.graph.node("Reshape", [tensor, self._whole(-1)])
 
-    def _query(self, query: Query, always: Collection[str]) -> str:
-        if not query:
-            return next(iter(always))
+    def _query(self, query: Query) -> str:
         first, *others = [self._proposition(proposition) for proposition in query]
         for other in others:
             first = self.graph.node("And", [first, other])
@@ -207,7 +186,7 @@ class ModelNodes:
         return node("Not", [node("Or", [is_missing, is_equal])])
 
     def _categories(self, name: str) -> list[str]:
-        values = (p.value for p in self.portable.propositions if p.feature == name)
+        values = (p.value for p in self.portable.ensemble.propositions if p.feature == name)
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
     def _filled(self, column: str, kind: str, value: Any) -> str:

@@ -14,8 +14,6 @@ from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected
 from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
 from laconic.export.portable import PortableModel, portable_model
 
-__all__ = ["to_onnx"]
-
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
 
@@ -189,7 +187,7 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
     """Refuse a text for missing values that is also a category."""
     if not isinstance(missing_text, str):
         raise TypeError(f"'missing_text' must be a str. Got {missing_text!r} instead.")
-    for proposition in portable.propositions:
+    for proposition in portable.ensemble.propositions:
         if proposition.value == missing_text:
             raise ValueError(
                 "'missing_text' must be a text that no condition compares with. Got "

@@ -8,22 +8,11 @@ from typing import Any
 from laconic.export.portable import PortableModel
 from laconic.model.conditions import Proposition
 
-__all__ = ["program_data"]
-
 
 def program_data(portable: PortableModel) -> dict[str, Any]:
     """Describe a model by what a program needs to predict, and to show what it did.
 
-    Parameters
-    ----------
-    portable : PortableModel
-        The model.
-
-    Returns
-    -------
-    data : dict
-        Made of dict, list, str, bool, int, finite float and None only. Values that numbers are
-        compared with are numbers, also for booleans.
+    Values that numbers are compared with are numbers, also for booleans.
     """
     return {
         "classes": None if portable.classes is None else list(portable.classes),

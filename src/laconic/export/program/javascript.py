@@ -9,8 +9,6 @@ from laconic.explain import RuleModel
 from laconic.export.portable import PortableModel, portable_model
 from laconic.export.program.data import program_data
 
-__all__ = ["to_javascript"]
-
 # JavaScript has no integers beyond this one, only the nearest doubles.
 _MAX_SAFE_INTEGER = 2**53 - 1
 

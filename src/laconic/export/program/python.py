@@ -13,8 +13,6 @@ from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected
 from laconic.export.portable import portable_model
 from laconic.export.program.data import program_data
 
-__all__ = ["to_python"]
-
 _PLACE_OF_MODEL = "MODEL: dict[str, Any] = {}"
 
 

@@ -12,8 +12,6 @@ from laconic._optional import import_extra
 from laconic.export.edge_rows import Outputs
 from laconic.export.portable import PortableModel
 
-__all__ = ["column_names", "run_duckdb", "run_sqlite", "select_outputs"]
-
 TABLE = "edge"
 KEY = "number"
 

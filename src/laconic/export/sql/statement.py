@@ -12,8 +12,6 @@ from laconic.export.portable import PortableModel, portable_model
 from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite
 from laconic.export.sql.terms import SqlTerms, quoted_column, sqlglot
 
-__all__ = ["to_sql"]
-
 SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
 
 

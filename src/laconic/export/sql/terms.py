@@ -20,8 +20,6 @@ from laconic.data.columns import Category
 from laconic.export.portable import PortableModel, largest_raw_prediction
 from laconic.model.conditions import Proposition, Query
 
-__all__ = ["SqlTerms", "quoted_column", "sqlglot"]
-
 # Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
 _WITHOUT_NAN = frozenset(
     {
@@ -42,16 +40,9 @@ _LARGEST_POWER = 2**62
 
 
 class SqlTerms:
-    """Writer of the parts of a statement, in one dialect.
+    """Writer of the parts of a statement, in a dialect of sqlglot.
 
-    Parameters
-    ----------
-    portable : PortableModel
-        The model.
-    dialect : str
-        A dialect of sqlglot.
-    columns : mapping of str to str
-        Names in the database where they are not those of the features.
+    `columns` are names in the database, where they are not those of the features.
     """
 
     def __init__(self, portable: PortableModel, dialect: str, columns: Mapping[str, str]) -> None:
