@@ -22,6 +22,11 @@ from laconic.model.formatting import format_statistic
 Floats: TypeAlias = NDArray[np.float64]
 
 
+def always(numbers: Floats) -> bool:
+    """Hold for any target."""
+    return True
+
+
 @dataclass(frozen=True)
 class Metric:
     """A score of predictions.
@@ -38,7 +43,7 @@ class Metric:
     is_higher_better: bool
     function: Callable[[Floats, Floats, Floats, Floats | None], float]
     """Score of a target, given its raw predictions, their means and the sample weights."""
-    is_defined: Callable[[Floats], bool] = lambda numbers: True
+    is_defined: Callable[[Floats], bool] = always
     """Whether a target has such a score."""
 
 
