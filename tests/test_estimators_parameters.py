@@ -10,8 +10,7 @@ from numpy.testing import assert_allclose
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
-from laconic.search import SearchLimits, SearchResult, SearchStatus
-from laconic.search.budget import resolve_node_limit
+from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
 
 
 @both
@@ -102,22 +101,27 @@ def test_approximation_factor_is_a_promise(factor):
 
 
 def test_automatic_node_limit_depends_on_the_size_alone():
-    node_limits = []
+    seen, told = [], []
+
+    def spy(problem, limits, **options):
+        seen.append(limits.node_limit)
+        return METHODS["greedy"](problem, limits, **options)
+
     rng = np.random.default_rng(0)
     for n_rows in (20, 20_000):
         X = rng.normal(size=(n_rows, 2))
-        model = RuleBoostingRegressor(1).fit(X, X[:, 0])
-        node_limits += [result.node_limit for result in model.search_results_]
+        for search in (spy, "optimal"):
+            model = RuleBoostingRegressor(1, search=search).fit(X, X[:, 0])
+            told += [result.node_limit for result in model.search_results_]
     # 2 columns with 7 thresholds of 2 conditions each.
-    assert node_limits == [20_000, 600_000_000 // (20_000 * 28)]
+    assert seen == told[::2] == told[1::2] == [20_000, 600_000_000 // (20_000 * 28)]
 
 
 def test_node_limit_over_all_thresholds_follows_chains_and_rows():
     limits = {}
 
     def searched(problem, search_limits, **_):
-        assert search_limits.node_limit == "auto"
-        limits[problem.n_rows] = resolve_node_limit(search_limits, problem.extents)
+        limits[problem.n_rows] = search_limits.node_limit
         return SearchResult((0,), 1.0, 1.0, SearchStatus.OPTIMAL)
 
     for n_rows in (100, 1000, 4000):

@@ -61,7 +61,7 @@ def scripted_search(*endings):
 
     def search(problem, limits, **options):
         status, ratio = next(rest)
-        return SearchResult((0,), ratio, 1.0, status, node_limit=limits.node_limit)
+        return SearchResult((0,), ratio, 1.0, status)
 
     return search
 

@@ -25,6 +25,7 @@ from laconic._checks import require
 from laconic._core import Extents
 from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
+from laconic.search.budget import resolve_node_limit
 from laconic.search.optimal import search_optimal
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
@@ -101,9 +102,18 @@ def search(
             f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
             f"Got {min_coverage!r}: no query covers that much."
         )
+    own_limit = None
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         method = METHODS[method]
+    else:
+        # A search of the caller's own is given a number, and need not hand it back.
+        own_limit = resolve_node_limit(limits, problem.extents)
+        limits = dataclasses.replace(limits, node_limit=own_limit)
     started = time.perf_counter()
     result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)
-    return dataclasses.replace(result, seconds=time.perf_counter() - started)
+    return dataclasses.replace(
+        result,
+        seconds=time.perf_counter() - started,
+        node_limit=result.node_limit or own_limit,
+    )
