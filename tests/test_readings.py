@@ -8,6 +8,7 @@ import pytest
 
 from laconic.data import tables
 from laconic.estimators import RuleBoostingClassifier
+from laconic.export import to_scorecard
 from reports import classifier, regressor
 
 
@@ -66,5 +67,14 @@ def test_an_explanation_reads_the_columns_of_rules_once(readings, make, form):
     explanation = model.explain(rows)
     assert str(explanation)
     assert len(explanation.to_frame())
-    used = {proposition.feature for rule in model.ensemble_ for proposition in rule.query}
-    assert readings == dict.fromkeys(used, 1)
+    assert readings == dict.fromkeys(model.ensemble_.used_features, 1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("make", [classifier, regressor])
+def test_a_scorecard_reads_the_columns_of_rules_once(readings, make, form):
+    model, X, y = make(100)
+    rows = FORMS[form](X)
+    readings.clear()
+    assert to_scorecard(model, X=rows, y=y).cost.n_rows == 100
+    assert readings == dict.fromkeys(model.ensemble_.used_features, 1)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._checks import is_whole, require
+from laconic.data.tables import as_table
 from laconic.explain import RuleModel
 from laconic.export.portable import checked_model
 from laconic.model.rules import RuleEnsemble
@@ -89,9 +90,9 @@ class Scorecard:
     @property
     def range(self) -> tuple[int, int]:
         """Smallest and largest total, if all rules of one sign could apply at once."""
-        least = self.base_points + sum(min(points, 0) for points in self.points)
-        most = self.base_points + sum(max(points, 0) for points in self.points)
-        return least, most
+        smallest = self.base_points + sum(min(points, 0) for points in self.points)
+        largest = self.base_points + sum(max(points, 0) for points in self.points)
+        return smallest, largest
 
     def total_points(self, X: Any) -> NDArray[np.int64]:
         """Points of the rules that cover a row, and the base points.
@@ -205,9 +206,9 @@ class Scorecard:
         return np.asarray(totals, dtype=np.float64) * self.unit
 
     def _totals(self) -> list[int]:
-        least, most = self.range
-        step = math.ceil((most - least + 1) / _MAX_TOTALS_SHOWN)
-        return list(range(least, most + 1, step))
+        smallest, largest = self.range
+        step = math.ceil((largest - smallest + 1) / _MAX_TOTALS_SHOWN)
+        return list(range(smallest, largest + 1, step))
 
 
 def to_scorecard(
@@ -308,8 +309,9 @@ def _cost(
     model: RuleModel, scorecard: Scorecard, X: Any, y: Any, sample_weight: Any
 ) -> RoundingCost:
     task = model.task_
-    raw = model.ensemble_.raw_predictions(X)
-    rounded = scorecard._raw_predictions(scorecard.total_points(X))
+    table = as_table(X, model.ensemble_.feature_names)
+    raw = model.ensemble_.raw_predictions(table)
+    rounded = scorecard._raw_predictions(scorecard.total_points(table))
     numbers = task.numbers(y, len(raw))
     targets = task.for_loss(numbers)
     losses = [

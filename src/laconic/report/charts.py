@@ -99,7 +99,7 @@ def path_chart(sizes: Sequence[int], values: Numbers) -> dict[str, Any]:
 def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Observed share over predicted probability, with intervals; larger points for more rows."""
     axes, x, y = _axes(380, 340, (0, 1), (0, 1), ticks(0, 1), ticks(0, 1))
-    most = max(entry["n_rows"] for entry in bins)
+    largest = max(entry["n_rows"] for entry in bins)
     return axes | {
         "points": [
             {
@@ -108,7 +108,7 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "low": y(entry["low"]),
                 "high": y(entry["high"]),
                 # The area of a point tells its rows.
-                "radius": round(3 + 6 * math.sqrt(entry["n_rows"] / most), _DIGITS),
+                "radius": round(3 + 6 * math.sqrt(entry["n_rows"] / largest), _DIGITS),
             }
             for entry in bins
         ],

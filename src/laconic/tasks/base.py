@@ -62,13 +62,17 @@ class Task(ABC):
     metrics: ClassVar[tuple[Metric, ...]]
     """The scores worth a look; the first is that of the method ``score``."""
     deciding_metrics: ClassVar[tuple[str, ...]]
-    """Names of the scores to choose a size by; the first decides."""
+    """Names of the scores to choose a size by; the first decides: the smaller it is, the better."""
 
     classes: NDArray[Any] | None = None
     """The classes in ascending order; None where there are none."""
 
     def __init__(self, loss: Loss) -> None:
         self.loss = loss
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={value!r}" for name, value in self.to_dict().items())
+        return f"{type(self).__name__}({self.loss!r}{settings})"
 
     @classmethod
     @abstractmethod

@@ -47,6 +47,8 @@ class Classification(Task):
     Examples
     --------
     >>> task = Classification(LogisticLoss(), np.array(["ill", "well"]))
+    >>> task
+    Classification(LogisticLoss(), classes=['ill', 'well'])
     >>> task.sum_words, task.effect(math.log(2))
     ('log odds of well', 'multiplies the odds of well by 2')
     >>> task.predictions(np.array([-1.0, 2.0]))
