@@ -53,7 +53,7 @@ class Proof:
     time_limit: float
     n_rules: int
     n_proven: int
-    least_ratio: float
+    smallest_ratio: float
     nodes: int
     seconds: float
     score: float
@@ -71,7 +71,7 @@ class Score:
     l2_factor: float
     n_proven: int
     score: float
-    least_coverage: float
+    smallest_coverage: float
     seconds: float
 
 
@@ -113,7 +113,7 @@ def prove(name: str, folder: Path, time_limit: float) -> Proof:
         time_limit=time_limit,
         n_rules=len(results),
         n_proven=sum(result.is_optimal for result in results),
-        least_ratio=min(result.approximation_ratio for result in results),
+        smallest_ratio=min(result.approximation_ratio for result in results),
         nodes=sum(result.counters["nodes"] for result in results),
         seconds=seconds,
         score=score(problem, model),
@@ -152,7 +152,7 @@ def study(name: str, folder: Path, time_limit: float) -> Iterator[Score]:
                 l2_factor=l2_factor,
                 n_proven=sum(result.is_optimal for result in model.search_results_),
                 score=score(problem, model),
-                least_coverage=float(np.min(model.ensemble_.covered(problem.X).sum(axis=0))),
+                smallest_coverage=float(np.min(model.ensemble_.covered(problem.X).sum(axis=0))),
                 seconds=process_time() - started,
             )
 
@@ -221,7 +221,7 @@ def proofs_table(proofs: Sequence[Proof]) -> str:
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for proof in proofs:
-        ratio = np.floor(proof.least_ratio * 100) / 100
+        ratio = np.floor(proof.smallest_ratio * 100) / 100
         lines.append(
             f"| {proof.problem} | {proof.rows:,} x {proof.features} | {proof.conditions:,} "
             f"| {proof.time_limit:g} | {proof.n_proven} of {proof.n_rules} | {ratio:g} "
@@ -256,7 +256,7 @@ def scores_table(scores: Sequence[Score]) -> str:
             f"| {np.mean(list(found.values())):.4f} | {np.median(list(found.values())):.4f} "
             f"| {np.sum(gains > 0.005)} | {np.sum(np.abs(gains) <= 0.005)} "
             f"| {np.sum(gains < -0.005)} "
-            f"| {np.median([row.least_coverage for row in everything]):g} rows "
+            f"| {np.median([row.smallest_coverage for row in everything]):g} rows "
             f"| {sum(row.seconds for row in everything):.3g} |"
         )
     return "\n".join(lines)

@@ -40,8 +40,8 @@ def test_scores_are_compared_with_those_of_eight_thresholds():
     rows = [
         SCORE,
         replace(SCORE, problem="wine", score=0.8),
-        replace(SCORE, thresholds="all", score=0.92, least_coverage=3.0),
-        replace(SCORE, thresholds="all", problem="wine", score=0.804, least_coverage=5.0),
+        replace(SCORE, thresholds="all", score=0.92, smallest_coverage=3.0),
+        replace(SCORE, thresholds="all", problem="wine", score=0.804, smallest_coverage=5.0),
     ]
     *_, eight, everything = full_resolution.scores_table(rows).splitlines()
     assert "| 0.8500 | 0.8500 | 0 | 2 | 0 | 30 rows |" in eight
@@ -71,6 +71,6 @@ def test_page_gets_both_tables_again_and_again(tmp_path, monkeypatch):
 @pytest.mark.datasets
 def test_all_thresholds_are_proven_on_a_small_problem(datasets_folder):
     proof = full_resolution.prove("iris", datasets_folder, time_limit=60.0)
-    assert (proof.n_rules, proof.n_proven, proof.least_ratio) == (10, 10, 1.0)
+    assert (proof.n_rules, proof.n_proven, proof.smallest_ratio) == (10, 10, 1.0)
     X = load_problem("iris", datasets_folder).X
     assert proof.conditions == sum(2 * (X[name].nunique() - 1) for name in X)

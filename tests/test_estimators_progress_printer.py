@@ -1,3 +1,5 @@
+"""Lines about a running fit."""
+
 import io
 from dataclasses import FrozenInstanceError
 
