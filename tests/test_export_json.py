@@ -14,7 +14,7 @@ from exports import fitted_classifier, fitted_regressor, small_model
 from laconic.data.entries import read_text
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.contents import read_dict
-from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
 from laconic.search import SearchStatus
 from laconic.tasks import TASKS, Classification, Regression
 
@@ -179,6 +179,8 @@ def test_schema_is_valid_and_states_the_same_words():
     assert model_schema() == SCHEMA
     status = SCHEMA["$defs"]["certificate"]["properties"]["status"]
     assert status["enum"] == [status.value for status in SearchStatus]
+    assert SCHEMA["properties"]["task"]["enum"] == [*TASKS]
+    assert SCHEMA["properties"]["loss"]["enum"] == [*NAMED_LOSSES]
 
 
 @pytest.mark.parametrize("data", [None, 3, "model", [], [["format", "laconic-model"]]])

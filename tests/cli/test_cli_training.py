@@ -2,11 +2,14 @@
 
 import dataclasses
 import inspect
+from typing import get_args, get_type_hints
 
 import pytest
 
 from laconic import RuleBoostingClassifier
 from laconic.cli.training import Learning, Source
+from laconic.estimators import ESTIMATORS
+from laconic.tasks import TASKS
 
 
 def test_defaults_are_those_of_the_estimators():
@@ -14,6 +17,12 @@ def test_defaults_are_those_of_the_estimators():
     theirs = inspect.signature(RuleBoostingClassifier).parameters
     assert len(ours) == 12
     assert ours == {name: theirs[name].default for name in ours}
+
+
+def test_every_task_can_be_chosen_and_fitted():
+    choices = get_type_hints(Source)["task"]
+    assert get_args(choices) == ("auto", *TASKS)
+    assert [*ESTIMATORS] == [*TASKS]
 
 
 @pytest.mark.parametrize("command", ["fit", "cv"])
