@@ -1,5 +1,7 @@
 """Predictions of one reading against those of the model."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,3 +59,21 @@ def test_columns_are_read_once(task, n_read):
     assert_array_equal(told.raw_predictions, predictions.raw)
     assert len(str(told)) > 0
     assert max(n_read.values()) == 1
+
+
+@both
+def test_raw_predictions_take_no_more_memory_than_they_need(task):
+    X, y = numeric_problem(task)
+    model = ESTIMATORS[task](n_rules=20, search="greedy", l2_regularization=0.01).fit(X, y)
+    assert len(model.ensemble_) == 20
+    many = np.tile(X, (4000, 1))
+    for knows_rules in (False, True):
+        predictions = model.predictions_for(many)
+        if knows_rules:
+            assert len(predictions.covered) == len(many)
+        tracemalloc.start()
+        raw = predictions.raw
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert_array_equal(raw, model.ensemble_.raw_predictions(many))
+        assert peak < 4 * raw.nbytes

@@ -1,4 +1,4 @@
-"""Words in a row, for messages of any room."""
+"""Lists in words, for messages of any room."""
 
 from __future__ import annotations
 

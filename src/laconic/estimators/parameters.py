@@ -61,6 +61,8 @@ search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
+task_ : Task
+    What the model is for: it knows the loss, the classes if there are any, metrics and words.
 loss_ : Loss
     The loss in use.
 n_propositions_ : int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -39,8 +40,11 @@ class Predictions:
     @cached_property
     def raw(self) -> NDArray[np.float64]:
         """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
-        *_, last = self.staged_raw()
-        return last
+        if "covered" not in vars(self):
+            # Goes through the rows in blocks, and takes no memory for what each rule covers.
+            return self.ensemble.raw_predictions(self.table)
+        # Of all stages, only the last one is kept.
+        return deque(self.staged_raw(), maxlen=1).pop()
 
     def staged_raw(self) -> Iterator[NDArray[np.float64]]:
         """Yield the raw predictions of the first 0, 1, 2, ... rules."""

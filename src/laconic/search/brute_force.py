@@ -22,7 +22,8 @@ def search_brute_force(
     the same to the whole. So the result is the best query, of several the shortest, and of several
     of those the first.
 
-    Only the limits on conditions and coverage are kept; `n_jobs` and `callback` have no effect.
+    Of the limits, only those on conditions and coverage count; `n_jobs` and `callback` have no
+    effect.
     """
     extents = [problem.covered((p,)) for p in range(problem.n_propositions)]
     max_conditions = len(extents) if limits.max_conditions is None else limits.max_conditions

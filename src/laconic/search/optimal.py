@@ -61,7 +61,8 @@ def search_optimal(
         same with each of them, the work is not.
     beam_width : int or None, default=None
         Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
-        that is always true. Ranges start from a local search instead and accept no other number.
+        that is always true. Ranges start from a local search instead, unless it is 0, and accept no
+        other number.
     memory_limit : int, default=2**28
         Bytes that open nodes may take. Beyond that the search goes on depth-first, with a bound
         that is as true but falls more slowly; the result says so (`SearchResult.was_depth_first`).
@@ -74,8 +75,8 @@ def search_optimal(
 
     Notes
     -----
-    What only conditions have, an instruction set, a beam or an ingredient, makes ``"auto"`` take
-    them.
+    ``"auto"`` takes conditions if something is asked for that ranges do not have: an instruction
+    set, a beam of some width, or to leave out an ingredient.
     """
     left_out = [name for name in without if name != "beam"]
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
