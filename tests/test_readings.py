@@ -57,24 +57,23 @@ def test_a_report_reads_every_column_of_an_array_once(readings):
     assert readings == {"x0": 1, "x1": 1, "x2": 1, "x3": 1}
 
 
+def explain(model, X, y):
+    explanation = model.explain(X)
+    assert str(explanation)
+    assert len(explanation.to_frame())
+
+
+def round_to_points(model, X, y):
+    assert to_scorecard(model, X=X, y=y).cost.n_rows == len(y)
+
+
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("make", [classifier, regressor])
-def test_an_explanation_reads_the_columns_of_rules_once(readings, make, form):
-    model, X, _ = make(100)
-    rows = FORMS[form](X)
-    readings.clear()
-    explanation = model.explain(rows)
-    assert str(explanation)
-    assert len(explanation.to_frame())
-    assert readings == dict.fromkeys(model.ensemble_.used_features, 1)
-
-
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("make", [classifier, regressor])
-def test_a_scorecard_reads_the_columns_of_rules_once(readings, make, form):
+@pytest.mark.parametrize("use", [explain, round_to_points])
+def test_columns_of_rules_are_read_once(readings, use, make, form):
     model, X, y = make(100)
     rows = FORMS[form](X)
     readings.clear()
-    assert to_scorecard(model, X=rows, y=y).cost.n_rows == 100
+    use(model, rows, y)
     assert readings == dict.fromkeys(model.ensemble_.used_features, 1)
