@@ -62,7 +62,7 @@ struct Progress {
     double value;           // of the incumbent
     double bound;           // no query is worth more
     std::uint64_t n_nodes;  // expanded so far
-    std::uint64_t n_open;   // open
+    std::uint64_t n_open;   // still to be expanded
     bool is_depth_first;    // because memory is short
 };
 
