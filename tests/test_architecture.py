@@ -37,7 +37,14 @@ APART = {"datasets": ({"data"}, {"cli"})}
 PUBLIC_USERS = {"__init__", "__main__", "cli"}
 
 # Folders and files of src/librulesearch, in the same manner.
-FLOORS = (("problem",), ("kernels",), ("engine",), ("conditions", "ranges"), ("optimal",))
+FLOORS = (
+    ("problem",),
+    ("kernels",),
+    ("engine",),
+    ("beam",),
+    ("conditions", "ranges", "tables"),
+    ("optimal",),
+)
 
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 60  # of the body, without the docstring

@@ -346,3 +346,25 @@ def test_superset_sums(n_columns, instruction_set):
     expected = [values[(indices & i) == i].sum() for i in indices]
     sums = _core.Bounds.sum_supersets(values, n_columns, instruction_set)
     assert sums.tolist() == expected
+
+
+@given(case=cases(), n_conditions=st.integers(2, 4), share=st.sampled_from([0.3, 0.7, 0.95, 1.0]))
+def test_pairs_of_good_queries_are_allowed(case, n_conditions, share):
+    queries = list(itertools.combinations(range(len(case.extents)), n_conditions))
+    assume(queries)
+    values = np.array([case.value(case.covered(query)) for query in queries])
+    value = share * values.max()
+    allowed = set(case.bounds.allowed_pairs(n_conditions, value))
+    for query, reached in zip(queries, values, strict=True):
+        if reached >= value > 0:
+            assert allowed.issuperset(itertools.combinations(query, 2)), query
+
+
+def test_most_pairs_are_ruled_out_where_two_conditions_tell_all():
+    rng = np.random.default_rng(0)
+    extents = rng.random((20, 400)) < 0.5
+    gradients = np.where(extents[3] & extents[11], 4.0, -1.0)
+    case = Case(extents, gradients, np.ones(400), 1.0)
+    allowed = case.bounds.allowed_pairs(2, case.value(case.covered((3, 11))))
+    assert (3, 11) in allowed
+    assert len(allowed) < 40

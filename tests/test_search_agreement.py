@@ -78,15 +78,39 @@ def test_exact_methods_agree_with_brute_force(number):
             assert result.status is SearchStatus.OPTIMAL
 
 
+TABLE_VARIANTS = [
+    {},
+    {"beam_width": 0},
+    {"n_jobs": 2, "instruction_set": "scalar"},
+    {"beam_width": 0, "memory_limit": 0},
+]
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_tables_agree_with_brute_force(number):
+    for seed in chunk(number):
+        case = random_problem(seed)
+        limits = case.limits | {"max_conditions": 1 + seed % 4}
+        expected = search(case.problem, "brute_force", **limits)
+        for options in TABLE_VARIANTS:
+            result = search(case.problem, branching="tables", **limits, **options)
+            assert result.query == expected.query, (seed, case, options)
+            assert result.objective_value == expected.objective_value
+            assert result.status is SearchStatus.OPTIMAL
+
+
 @pytest.mark.parametrize("number", range(N_CHUNKS))
 def test_stopped_searches_keep_true_bounds(number):
     for seed in chunk(number):
         case = random_problem(seed)
         optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        is_short = case.limits.get("max_conditions", 5) <= 4
+        tables = [("optimal", {"branching": "tables", "beam_width": 0, "node_limit": 1})] * is_short
         for method, options in [
             ("optimal", {"beam_width": 0, "node_limit": 1}),
             ("optimal", {"beam_width": 0, "node_limit": 3}),
             ("optimal", {"branching": "paper", "node_limit": 2}),
+            *tables,
             ("reference", {"node_limit": 2}),
             ("reference", {"node_limit": 2, "best_first": False}),
             ("optimal", {"approximation_factor": 0.7}),

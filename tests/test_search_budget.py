@@ -22,8 +22,9 @@ def thresholds_of(n_features, n_thresholds, n_rows):
     [
         (3, 31, 200, None, "conditions"),
         (3, 32, 200, None, "ranges"),
-        (3, 32, 200, 3, "ranges"),
-        (3, 32, 200, 2, "conditions"),
+        (3, 32, 200, 5, "ranges"),
+        (3, 32, 200, 4, "tables"),
+        (3, 32, 200, 2, "tables"),
         (49, 10, 100, None, "conditions"),
         (50, 10, 100, None, "ranges"),
         (60, 9, 100, None, "conditions"),
@@ -34,6 +35,20 @@ def test_ranges_are_taken_where_chains_are_long(
 ):
     extents = thresholds_of(n_features, n_thresholds, n_rows)
     assert choose_branching(extents, max_conditions) == expected
+
+
+def test_tables_are_taken_where_all_queries_can_be_looked_at(monkeypatch):
+    extents = thresholds_of(n_features=3, n_thresholds=10, n_rows=200)
+    work = [extents.table_work(n) for n in (1, 2, 3, 4)]
+    assert work == sorted(work)
+    # At least all pairs of conditions.
+    assert work[1] > 60 * 59 / 2
+    assert choose_branching(extents, 3) == "tables"
+    monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK_IN_TABLES", work[2] - 1)
+    assert choose_branching(extents, 3) == "conditions"
+    assert choose_branching(extents, 2) == "tables"
+    assert choose_branching(extents, None) == "conditions"
+    assert affordable_nodes(extents, "tables") is None
 
 
 def test_ranges_are_not_taken_with_many_rows(monkeypatch):
@@ -88,12 +103,12 @@ def test_limits_other_than_auto_stay(node_limit):
     assert resolve_node_limit(SearchLimits(node_limit=node_limit), extents) == node_limit
 
 
-@pytest.mark.parametrize(("max_conditions", "branching"), [(2, "conditions"), (3, "ranges")])
+@pytest.mark.parametrize(("max_conditions", "branching"), [(3, "tables"), (5, "ranges")])
 def test_auto_follows_the_choice_of_branching(max_conditions, branching):
     extents = thresholds_of(n_features=2, n_thresholds=40, n_rows=4_000)
     limits = SearchLimits(max_conditions=max_conditions, node_limit="auto")
     expected = {"conditions": 600_000_000 // (160 * 4_000), "ranges": 10**11 // (4 * 4_000**2)}
-    assert resolve_node_limit(limits, extents) == expected[branching]
+    assert resolve_node_limit(limits, extents) == expected.get(branching)
     assert resolve_node_limit(limits, extents, "paper") == expected["conditions"]
 
 
@@ -101,7 +116,7 @@ def test_auto_follows_the_choice_of_branching(max_conditions, branching):
     ("options", "branching"),
     [
         ({}, "ranges"),
-        ({"max_conditions": 2}, "conditions"),
+        ({"max_conditions": 2, "beam_width": 3}, "conditions"),
         ({"branching": "conditions"}, "conditions"),
         ({"branching": "ranges"}, "ranges"),
         ({"branching": "paper"}, "paper"),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,6 +20,7 @@
 #include "librulesearch/kernels/proof_workspace.hpp"
 #include "librulesearch/problem/ratio_order.hpp"
 #include "librulesearch/ranges/bound.hpp"
+#include "librulesearch/tables/pair_graph.hpp"
 
 using namespace nb::literals;
 using namespace rulesearch;
@@ -126,6 +128,23 @@ std::optional<NodeBounds> bound_ranges(const Problem& problem, const Levels& tig
     return NodeBounds(implied, blocked, std::move(splits));
 }
 
+/// Pairs of columns that may be in a query of that many conditions that is worth a value.
+std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Problem& problem,
+                                                                    std::size_t n_conditions,
+                                                                    double value) {
+    const std::size_t n_columns = problem.extents.n_columns();
+    std::vector<std::uint32_t> rows(problem.extents.n_distinct_rows());
+    std::iota(rows.begin(), rows.end(), 0);
+    const auto axes = tables::make_axes(problem.extents, tables::find_features(problem.extents),
+                                        rows, BitSet(n_columns, true), 4, false);
+    const tables::PairGraph graph(problem, rows, axes, n_conditions, value);
+    std::vector<std::tuple<std::uint32_t, std::uint32_t>> pairs;
+    for (std::uint32_t a = 0; a < n_columns; ++a)
+        for (std::uint32_t b = a + 1; b < n_columns; ++b)
+            if (has_bit(graph.pairs() + a * graph.stride(), b)) pairs.emplace_back(a, b);
+    return pairs;
+}
+
 std::vector<std::vector<std::size_t>> chains_of(const Extents& extents) {
     const ranges::Chains chains(extents);
     std::vector<std::vector<std::size_t>> columns(chains.n_chains());
@@ -183,6 +202,9 @@ void bind_bounds(nb::module_& module) {
              "Bounds of boxes of one sign that are worth a value: by implied rows, by blocked "
              "rows, and for each split its chain, level, and bounds at or above it and below. "
              "None if no box is wanted.")
+        .def("allowed_pairs", &allowed_pairs, "n_conditions"_a, "value"_a,
+             "Pairs of columns that are not ruled out of queries of that many conditions that are "
+             "worth at least a value.")
         .def(
             "chains", [](const Problem& self) { return chains_of(self.extents); },
             "Columns by chain, from small to large.")

@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
-#include "librulesearch/conditions/beam.hpp"
+#include "librulesearch/beam/beam.hpp"
 #include "librulesearch/optimal.hpp"
 #include "librulesearch/problem/exact_sums.hpp"
+#include "librulesearch/tables/search.hpp"
 
 using namespace nb::literals;
 using namespace rulesearch;
@@ -91,9 +92,11 @@ Result run(PythonInterrupt& interrupt, Search&& search) {
 Branching branching_from_name(const std::string& name) {
     if (name == "conditions") return Branching::conditions;
     if (name == "ranges") return Branching::ranges;
+    if (name == "tables") return Branching::tables;
     if (name == "paper") return Branching::paper;
     throw nb::value_error(
-        ("branching must be 'conditions', 'ranges' or 'paper'. Got '" + name + "'.").c_str());
+        ("branching must be 'conditions', 'tables', 'ranges' or 'paper'. Got '" + name + "'.")
+            .c_str());
 }
 
 const char* status_name(Status status) {
@@ -124,6 +127,7 @@ nb::dict counters_dict(const Counters& counters) {
     names["nodes"] = counters.n_nodes;
     names["depth_first"] = counters.n_depth_first;
     names["leaves"] = counters.n_leaves;
+    names["tables"] = counters.n_tables;
     names["evaluations"] = counters.n_evaluations;
     names["bound_immediate"] = counters.bound_immediate;
     names["bound_propagated"] = counters.bound_propagated;
@@ -160,6 +164,14 @@ NB_MODULE(_core, m) {
             "query"_a, "Which rows satisfy all of the given propositions.")
         .def_prop_ro("n_columns", &Extents::n_columns,
                      "Propositions that are neither constant nor equal to an earlier one.")
+        .def(
+            "table_work",
+            [](const Extents& self, std::size_t max_conditions) {
+                const nb::gil_scoped_release no_gil;
+                return tables::work(self, std::min(max_conditions, tables::max_conditions));
+            },
+            "max_conditions"_a,
+            "What a search in tables costs: rows added to them, and sets looked at.")
         .def_prop_ro("n_chains", &Extents::n_chains,
                      "Chains of nested extents that the columns are sorted into.");
 
@@ -251,7 +263,7 @@ NB_MODULE(_core, m) {
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
-            return run(interrupt, [&] { return conditions::beam(problem, limits, width); });
+            return run(interrupt, [&] { return beam(problem, limits, width); });
         },
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,

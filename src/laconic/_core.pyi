@@ -33,6 +33,9 @@ class Extents:
     def n_columns(self) -> int:
         """Propositions that are neither constant nor equal to an earlier one."""
 
+    def table_work(self, max_conditions: int) -> float:
+        """What a search in tables costs: rows added to them, and sets looked at."""
+
     @property
     def n_chains(self) -> int:
         """Chains of nested extents that the columns are sorted into."""
@@ -104,6 +107,11 @@ class Bounds:
     def of_ranges(self, tight: Sequence[int], loose: Sequence[int], *, is_negative: bool, value: float, min_coverage: float, max_cuts: int) -> tuple[float, float, list[tuple[int, int, float, float]]] | None:
         """
         Bounds of boxes of one sign that are worth a value: by implied rows, by blocked rows, and for each split its chain, level, and bounds at or above it and below. None if no box is wanted.
+        """
+
+    def allowed_pairs(self, n_conditions: int, value: float) -> list[tuple[int, int]]:
+        """
+        Pairs of columns that are not ruled out of queries of that many conditions that are worth at least a value.
         """
 
     def chains(self) -> list[list[int]]:

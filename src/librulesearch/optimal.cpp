@@ -5,6 +5,7 @@
 #include "librulesearch/conditions/search.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/ranges/search.hpp"
+#include "librulesearch/tables/search.hpp"
 
 namespace rulesearch {
 namespace {
@@ -35,13 +36,17 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
-    return conditions::search(problem, limits, options.resources, kernels,
-                              options.beam_width.value_or(default_beam_width), [&] {
-                                  return options.branching == Branching::paper
-                                             ? conditions::make_paper_expander(problem, limits)
-                                             : conditions::make_class_expander(
-                                                   problem, limits, kernels, options.ingredients);
-                              });
+    const std::size_t beam_width = options.beam_width.value_or(default_beam_width);
+    refuse_if(
+        options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
+        "Tables hold queries of at most four conditions. Set max_conditions to 4 or less.");
+    if (options.branching == Branching::tables)
+        return tables::search(problem, limits, options.resources, kernels, beam_width);
+    return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {
+        return options.branching == Branching::paper
+                   ? conditions::make_paper_expander(problem, limits)
+                   : conditions::make_class_expander(problem, limits, kernels, options.ingredients);
+    });
 }
 
 }  // namespace rulesearch

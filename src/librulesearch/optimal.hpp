@@ -13,6 +13,7 @@ namespace rulesearch {
 /// What a search branches over.
 enum class Branching {
     conditions,  // one more condition, bounded by what the remaining ones can express
+    tables,      // none: tables of sums hold all sets of a few conditions
     ranges,      // ranges of cuts on chains of nested columns
     paper        // one more condition, as in the paper: bounded by any subset of the covered rows
 };

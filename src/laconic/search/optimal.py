@@ -12,7 +12,7 @@ from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
-BRANCHINGS = ("auto", "conditions", "ranges", "paper")
+BRANCHINGS = ("auto", "conditions", "tables", "ranges", "paper")
 
 INGREDIENTS = (
     "beam",
@@ -53,12 +53,14 @@ def search_optimal(
     callback : callable, default=None
         Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
         the search.
-    branching : {"auto", "conditions", "ranges", "paper"}, default="auto"
+    branching : {"auto", "conditions", "tables", "ranges", "paper"}, default="auto"
         How a node is divided. ``"conditions"`` adds one proposition after the other.
+        ``"tables"`` looks at all queries of up to four propositions, in tables of sums, at a cost
+        that hardly depends on the gradients.
         ``"ranges"`` divides ranges of thresholds, which pays where features have many of them.
         ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
-        conditions or ranges, see :func:`~laconic.search.budget.choose_branching`. The query is the
-        same with each of them, the work is not.
+        conditions, tables or ranges, see :func:`~laconic.search.budget.choose_branching`. The query
+        is the same with each of them, the work is not.
     beam_width : int or None, default=None
         Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
         that is always true. Ranges start from a local search instead, unless it is 0, and accept no

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "librulesearch/conditions/keyed_rows.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "librulesearch/conditions/keyed_rows.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"

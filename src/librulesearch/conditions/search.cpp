@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "librulesearch/conditions/beam.hpp"
+#include "librulesearch/beam/beam.hpp"
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/engine/best_first.hpp"
 

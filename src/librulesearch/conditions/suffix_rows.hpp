@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "librulesearch/conditions/keyed_rows.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 
 namespace rulesearch::conditions {
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "librulesearch/kernels/table_scan.hpp"
 #include "librulesearch/problem/bits.hpp"
 
 namespace rulesearch {
@@ -101,6 +102,22 @@ struct Kernels {
     /// Indices, ascending, of the entries with g^2 >= value * (lambda + h); returns how many.
     std::size_t (*find_above)(const double* gradients, const double* hessians, std::size_t size,
                               double l2_regularization, double value, std::uint32_t* found);
+
+    /// Adds what each row holds to a cell: its bin on the last axis behind the first cell of its
+    /// bins on the others (`base`).
+    void (*add_rows)(const std::uint32_t* base, const std::uint8_t* codes,
+                     const std::int64_t* packed, std::size_t n_rows, std::size_t n_bins,
+                     std::int64_t* cells);
+
+    /// Adds up the cells of a table over the masks of its last axis: packed sums, J in the lower
+    /// half and G in the upper one, become lanes from the given ones on. `sums`: room for one
+    /// number more than the axis has singles.
+    void (*fill_lanes)(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
+                       std::int64_t* sums, const Lanes& lanes, std::size_t first_single,
+                       std::size_t first_pair, std::int32_t* rows);
+
+    /// Finds the wanted sets of a table.
+    void (*scan_table)(const TableScan& scan);
 };
 
 /// Names of the instruction sets that this processor has, the best one last; "scalar" always is.

@@ -91,6 +91,7 @@ struct Counters {
     std::uint64_t n_nodes = 0;        // expanded
     std::uint64_t n_depth_first = 0;  // of the nodes, those expanded while memory was short
     std::uint64_t n_leaves = 0;       // solved by superset sums, without a node
+    std::uint64_t n_tables = 0;       // of sums over a few features
     std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
     std::uint64_t bound_immediate = 0;
     std::uint64_t bound_propagated = 0;
@@ -101,6 +102,7 @@ struct Counters {
         n_nodes += other.n_nodes;
         n_depth_first += other.n_depth_first;
         n_leaves += other.n_leaves;
+        n_tables += other.n_tables;
         n_evaluations += other.n_evaluations;
         bound_immediate += other.bound_immediate;
         bound_propagated += other.bound_propagated;

@@ -8,7 +8,7 @@
 #include "librulesearch/problem/incumbent.hpp"
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch::conditions {
+namespace rulesearch {
 
 /// Extends the `width` best queries of one size to those of the next, as long as the best one
 /// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search.
@@ -19,4 +19,4 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
 /// Greedy (width 1) or beam search by itself. The bound is the bounding theorem's for all rows.
 Result beam(const Problem& problem, const Limits& limits, std::size_t width);
 
-}  // namespace rulesearch::conditions
+}  // namespace rulesearch

@@ -11,7 +11,7 @@
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"
 
-namespace rulesearch::conditions {
+namespace rulesearch {
 
 /// Statistics and keys, a list each; see RowsView for the layout of keys.
 class KeyedRows {
@@ -174,4 +174,4 @@ class KeyedRows {
     std::vector<Word> keys_;
 };
 
-}  // namespace rulesearch::conditions
+}  // namespace rulesearch

@@ -1,13 +1,13 @@
-#include "librulesearch/conditions/beam.hpp"
+#include "librulesearch/beam/beam.hpp"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "librulesearch/conditions/keyed_rows.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/problem/ratio_order.hpp"
 
-namespace rulesearch::conditions {
+namespace rulesearch {
 namespace {
 
 struct Member {
@@ -130,4 +130,4 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     return result;
 }
 
-}  // namespace rulesearch::conditions
+}  // namespace rulesearch

@@ -1,0 +1,84 @@
+// Tables of sums over a few features: all sets of rows that a few conditions cut out of them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace rulesearch {
+
+/// How to get the sum over a mask: from the sum over another one, by adding and taking off bins.
+struct MaskStep {
+    std::int32_t parent;      // -1 for nothing, 0 for all bins, else 1 + a single mask before it
+    std::uint32_t begin;      // of its bins
+    std::uint16_t n_added;    // at least one if there is no parent
+    std::uint16_t n_removed;  // behind the added ones
+};
+
+/// Masks over the bins of one feature; the first `n_singles` are single conditions, the others what
+/// two of them have in common.
+struct TableAxis {
+    std::size_t n_bins;
+    std::size_t n_singles;
+    std::size_t n_masks;
+    const MaskStep* masks;
+    const std::uint8_t* bins;
+    const std::array<std::uint32_t, 2>* columns;  // by mask; twice the same for single conditions
+};
+
+/// The last conditions of sets, which are looked at together: *lanes*, first those of single
+/// conditions and then those of two. Each cell of a table has a row of numbers for them: G for all
+/// lanes, then J, then the coverage if that counts.
+struct Lanes {
+    std::size_t n_singles = 0;  // with those that fill a block
+    std::size_t n_pairs = 0;    // as well
+    bool has_coverage = false;
+
+    std::size_t size() const { return n_singles + n_pairs; }
+    std::size_t row_size() const { return (has_coverage ? 3 : 2) * size(); }
+};
+
+/// Lanes come in whole blocks of this many.
+inline constexpr std::size_t lane_block = 8;
+
+constexpr std::size_t padded_lanes(std::size_t n) {
+    return (n + lane_block - 1) / lane_block * lane_block;
+}
+
+inline constexpr std::size_t max_outer_axes = 3;
+
+/// A table over one to three axes and lanes, and which sets to look for in it. Sums are whole
+/// numbers: G, and what G^2 has to make up for, J.
+struct TableScan {
+    std::size_t n_axes;
+    TableAxis axes[max_outer_axes];
+    Lanes lanes;
+    /// How many masks of two conditions a set may have.
+    std::size_t n_pairs;
+    /// Pairs of columns that a set may have, a row of bits for each column; null for all pairs.
+    /// Lanes are not looked at.
+    const std::uint64_t* pairs;
+    std::size_t pair_stride;  // words of a row
+    /// Sets with G^2 - scale * J > threshold are wanted, if they cover enough.
+    float scale;
+    float threshold;
+    std::int32_t min_coverage;
+    const std::int32_t* cells;  // the last axis fastest
+    std::int32_t* buffer;       // room for `scan_buffer_size` numbers
+    /// Told the number of the mask on each axis, and the lane.
+    void (*on_hit)(void* context, const std::uint32_t* masks, std::size_t lane);
+    void* context;
+};
+
+/// Numbers that a scan needs room for.
+inline std::size_t scan_buffer_size(const TableScan& scan) {
+    std::size_t row_size = scan.lanes.row_size();
+    std::size_t size = 0;
+    for (std::size_t axis = scan.n_axes; axis-- > 0;) {
+        size += row_size * (scan.axes[axis].n_singles + 2);
+        row_size *= scan.axes[axis].n_bins;
+    }
+    return size;
+}
+
+}  // namespace rulesearch

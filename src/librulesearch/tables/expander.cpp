@@ -1,0 +1,186 @@
+#include "librulesearch/tables/expander.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rulesearch::tables {
+namespace {
+
+// Sums are whole numbers below this.
+constexpr double max_sum = 1 << 30;
+// Few enough for the table to stay in a cache near the processor.
+constexpr std::size_t max_lanes = 96;
+// Of a float, with room for a few roundings.
+constexpr double float_slack = 1e-6;
+
+std::int64_t packed(double g, double j) {
+    return (static_cast<std::int64_t>(g) << 32) + static_cast<std::int64_t>(j);
+}
+
+}  // namespace
+
+/// Sets: what each row adds to a cell, and which sums are wanted.
+///
+/// Of a set S with n rows, G is off by at most n/2 from the sum of gradients in units of u. If the
+/// set is worth at least `value`, that sum is at least Y = sqrt(value * (lambda + H(S))) / u, so
+/// that G^2 is at least Y^2 - n * Y: each row is charged with the largest possible Y, and J rounded
+/// down.
+void Expander::pack(double value) {
+    const std::vector<std::uint32_t>& rows = local_->rows;
+    Statistics sums;  // of magnitudes
+    for (const std::uint32_t row : rows) {
+        const Statistics& entry = problem_.rows[row];
+        sums += {std::abs(entry.gradient), entry.hessian, entry.coverage};
+    }
+    const double lambda = problem_.l2_regularization;
+    const double n_rows = static_cast<double>(rows.size());
+    const double unit = sums.gradient / (max_sum - n_rows);
+    const double wanted = value * (1.0 - rounding_slack) / (unit * unit);
+    const double charge = std::sqrt(wanted * (lambda + sums.hessian)) * 1.0001 + 1.0;
+    const double scale = std::max(1.0, (wanted * sums.hessian + charge * n_rows) / max_sum);
+    packed_.clear();
+    for (const std::uint32_t row : rows) {
+        const Statistics& entry = problem_.rows[row];
+        const double j = std::floor((wanted * entry.hessian - charge) / scale);
+        packed_.push_back(packed(std::nearbyint(entry.gradient / unit), j));
+    }
+    scale_ = static_cast<float>(scale * (1.0 - float_slack));
+    threshold_ = static_cast<float>(wanted * lambda * (1.0 - float_slack));
+    packed_value_ = value;
+    coverages_.clear();
+    if (limits_.min_coverage <= 0.0) return;
+    // Rounded up, so that no set that covers enough seems to cover less.
+    const double part = std::max(1.0, sums.coverage / (max_sum - n_rows));
+    for (const std::uint32_t row : rows)
+        coverages_.push_back(packed(0.0, std::ceil(problem_.rows[row].coverage / part)));
+    const double least = std::floor(limits_.min_coverage / part * (1.0 - rounding_slack));
+    min_coverage_ = static_cast<std::int32_t>(std::min(least, max_sum));
+}
+
+Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& interrupt) {
+    Expansion expansion;
+    expansion_ = &expansion;
+    local_ = node.local.get();
+    best_ = goal.value;
+    pack(best_);
+    const std::size_t n_axes = local_->axes.size(), n_left = local_->n_left;
+    const std::size_t f = node.axis;
+    // One axis twice: two or three of its conditions.
+    scan({f}, f, n_left > 2 ? n_left - 2 : 0, interrupt);
+    if (n_left >= 4) scan({f, f}, f + 1, n_left - 3, interrupt);
+    for (std::size_t e = f + 1; e < n_axes && n_left >= 3; ++e) {
+        scan({f, e}, n_left == 3 ? e + 1 : e, n_left - 3, interrupt);
+        for (std::size_t d = e + 1; d < n_axes && n_left >= 4; ++d)
+            scan({f, e, d}, d + 1, n_left - 4, interrupt);
+        if (interrupt.is_requested()) return {};
+    }
+    expansion.is_complete = !interrupt.is_requested();
+    return expansion;
+}
+
+/// Looks at all sets with a mask on each of the given axes and on one from `first` on.
+void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
+                    const Interrupt& interrupt) {
+    const std::size_t n_rows = local_->rows.size();
+    if (best_ > packed_value_) pack(best_);
+    scan_ = {};
+    scan_.n_axes = outer.size();
+    scan_.n_pairs = n_pairs;
+    outer_ = outer;
+    std::size_t n_cells = 1;
+    for (std::size_t k = 0; k < outer.size(); ++k) {
+        scan_.axes[k] = local_->axes[outer[k]].view();
+        n_cells *= scan_.axes[k].n_bins;
+    }
+    if (local_->pairs) {
+        scan_.pairs = local_->pairs->pairs();
+        scan_.pair_stride = local_->pairs->stride();
+    }
+    scan_.scale = scale_;
+    scan_.threshold = threshold_;
+    scan_.min_coverage = min_coverage_;
+    scan_.context = this;
+    scan_.on_hit = [](void* context, const std::uint32_t* masks, std::size_t lane) {
+        static_cast<Expander*>(context)->check(masks, lane);
+    };
+    base_.assign(n_rows, 0);
+    for (std::size_t k = 0; k < outer.size(); ++k) {
+        const std::uint8_t* codes = local_->axes[outer[k]].codes.data();
+        const auto n_bins = static_cast<std::uint32_t>(scan_.axes[k].n_bins);
+        for (std::size_t row = 0; row < n_rows; ++row)
+            base_[row] = base_[row] * n_bins + codes[row];
+    }
+    while (first < local_->axes.size() && !interrupt.is_requested())
+        first = scan_lanes(first, n_cells);
+}
+
+/// Looks at the last axes from `first` on, as many as there is room for; returns the next one.
+std::size_t Expander::scan_lanes(std::size_t first, std::size_t n_cells) {
+    const std::vector<Axis>& axes = local_->axes;
+    const std::size_t n_rows = local_->rows.size();
+    Lanes lanes;
+    groups_.clear();
+    std::size_t n_singles = 0, n_pairs = 0, next = first;
+    for (; next < axes.size(); ++next) {
+        if (next > first && n_singles + n_pairs + axes[next].n_singles > max_lanes) break;
+        groups_.push_back({next, n_singles, n_pairs});
+        n_singles += axes[next].n_singles;
+        if (scan_.n_pairs > 0) n_pairs += axes[next].masks.size() - axes[next].n_singles;
+    }
+    lanes.n_singles = padded_lanes(n_singles);
+    lanes.n_pairs = padded_lanes(n_pairs);
+    lanes.has_coverage = !coverages_.empty();
+    scan_.lanes = lanes;
+    rows_.assign(n_cells * lanes.row_size(), 0);
+    for (Group& group : groups_) {
+        const Axis& axis = axes[group.axis];
+        group.first_pair += lanes.n_singles;
+        sums_.resize(std::max(sums_.size(), axis.n_singles + 1));
+        const auto fill = [&](const std::vector<std::int64_t>& values, std::size_t offset) {
+            cells_.assign(n_cells * axis.n_bins, 0);
+            kernels_.add_rows(base_.data(), axis.codes.data(), values.data(), n_rows, axis.n_bins,
+                              cells_.data());
+            kernels_.fill_lanes(cells_.data(), n_cells, axis.view(), sums_.data(), lanes,
+                                group.first_single, group.first_pair, rows_.data() + offset);
+        };
+        // Coverages first: they leave nothing where G and J go.
+        if (lanes.has_coverage) fill(coverages_, lanes.size());
+        fill(packed_, 0);
+        ++expansion_->counters.n_tables;
+    }
+    buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
+    scan_.cells = rows_.data();
+    scan_.buffer = buffer_.data();
+    kernels_.scan_table(scan_);
+    return next;
+}
+
+/// Offers a set if it is as good as it looks.
+void Expander::check(const std::uint32_t* masks, std::size_t lane) {
+    ++expansion_->counters.n_evaluations;
+    std::vector<std::size_t> query(local_->query.begin(), local_->query.end());
+    const auto add = [&](const Axis& axis, std::size_t mask) {
+        for (const std::uint32_t column : axis.columns[mask]) query.push_back(column);
+    };
+    for (std::size_t k = 0; k < outer_.size(); ++k) add(local_->axes[outer_[k]], masks[k]);
+    const bool is_pair = lane >= scan_.lanes.n_singles;
+    const auto group = std::find_if(groups_.rbegin(), groups_.rend(), [&](const Group& entry) {
+        return (is_pair ? entry.first_pair : entry.first_single) <= lane;
+    });
+    const Axis& axis = local_->axes[group->axis];
+    add(axis, is_pair ? axis.n_singles + (lane - group->first_pair) : lane - group->first_single);
+    std::sort(query.begin(), query.end());
+    query.erase(std::unique(query.begin(), query.end()), query.end());
+    if (query.size() > limits_.max_conditions) return;  // the same axis twice, for one condition
+    Statistics sums;
+    problem_.extents.extent_of(query).for_each(
+        [&](std::size_t row) { sums += problem_.rows[row]; });
+    const double value = problem_.value(sums);
+    if (value < best_ || value == 0.0 || sums.coverage < limits_.min_coverage) return;
+    if (value > best_) expansion_->offers.clear();
+    best_ = value;
+    expansion_->offers.push_back({value, std::move(query)});
+}
+
+}  // namespace rulesearch::tables

@@ -1,0 +1,93 @@
+// All sets of a few conditions, from tables over a few features.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "librulesearch/engine/control.hpp"
+#include "librulesearch/engine/open_nodes.hpp"
+#include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/problem/problem.hpp"
+#include "librulesearch/tables/features.hpp"
+#include "librulesearch/tables/pair_graph.hpp"
+
+namespace rulesearch::tables {
+
+/// Rows of a query, as tables take them.
+struct LocalProblem {
+    std::vector<std::uint32_t> query;  // columns that all of its rows are in
+    std::vector<std::uint32_t> rows;   // distinct ones
+    std::vector<Axis> axes;
+    std::size_t n_left = 0;                  // conditions that may be added to the query
+    std::shared_ptr<const PairGraph> pairs;  // that these may have; or none
+};
+
+/// All queries whose first axis is the given one.
+struct Node {
+    double bound = 0.0;
+    std::uint64_t number = 0;
+    std::shared_ptr<const LocalProblem> local;
+    std::size_t axis = 0;
+
+    bool operator<(const Node& other) const {
+        return bound != other.bound ? bound < other.bound : number > other.number;
+    }
+    std::size_t n_bytes() const { return sizeof(Node); }
+};
+
+struct Offer {
+    double value;
+    std::vector<std::size_t> query;
+};
+
+struct Expansion : BasicExpansion<Node> {
+    std::vector<Offer> offers;
+};
+
+/// What is looked for: queries that are at least as good as the incumbent.
+struct Goal {
+    double value = 0.0;
+
+    bool can_prune(const Node& node) const { return node.bound < value * (1.0 - rounding_slack); }
+    double unproven(double) const { return 0.0; }
+};
+
+class Expander {
+  public:
+    Expander(const Problem& problem, const Limits& limits, const Kernels& kernels)
+        : problem_(problem), limits_(limits), kernels_(kernels) {}
+
+    Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
+
+  private:
+    void pack(double value);
+    void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
+              const Interrupt& interrupt);
+    std::size_t scan_lanes(std::size_t first, std::size_t n_cells);
+    void check(const std::uint32_t* masks, std::size_t lane);
+
+    /// Lanes of one axis.
+    struct Group {
+        std::size_t axis, first_single, first_pair;
+    };
+
+    const Problem& problem_;
+    const Limits& limits_;
+    const Kernels& kernels_;
+    const LocalProblem* local_ = nullptr;
+    Expansion* expansion_ = nullptr;
+    double best_ = 0.0;
+    double packed_value_ = 0.0;
+    TableScan scan_{};
+    std::vector<std::size_t> outer_;
+    std::vector<Group> groups_;
+    std::vector<std::int64_t> packed_, coverages_, cells_, sums_;
+    std::vector<std::int32_t> rows_, buffer_;
+    std::vector<std::uint32_t> base_;
+    float scale_ = 0.0F, threshold_ = 0.0F;
+    std::int32_t min_coverage_ = 0;
+};
+
+}  // namespace rulesearch::tables

@@ -1,0 +1,196 @@
+#include "librulesearch/tables/features.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <map>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+namespace rulesearch::tables {
+namespace {
+
+constexpr std::size_t max_bins = 256;  // a code is a byte
+// A feature of many categories goes on in another one: tables stay small.
+constexpr std::size_t max_natural_bins = 128;
+
+using Mask = std::bitset<max_bins>;
+
+/// Splits the bins of a feature by a column if that gives at most one more of them.
+bool try_to_add(Feature& feature, std::uint32_t column, const BitSet& extent) {
+    const std::size_t n_rows = feature.codes.size();
+    Mask has_inside, has_outside;  // bins with rows in the column, and with others
+    for (std::size_t row = 0; row < n_rows; ++row)
+        (extent.contains(row) ? has_inside : has_outside).set(feature.codes[row]);
+    const Mask is_split = has_inside & has_outside;
+    if (is_split.count() > 1) return false;
+    if (is_split.any()) {
+        if (feature.n_bins == max_natural_bins) return false;
+        for (std::size_t row = 0; row < n_rows; ++row) {
+            if (is_split[feature.codes[row]] && extent.contains(row))
+                feature.codes[row] = static_cast<std::uint8_t>(feature.n_bins);
+        }
+        ++feature.n_bins;
+    }
+    feature.columns.push_back(column);
+    return true;
+}
+
+/// Columns as masks over the bins of one axis, while it is made.
+struct Draft {
+    std::vector<std::uint8_t> codes;
+    std::size_t n_bins = 1;
+    std::vector<std::pair<std::uint32_t, Mask>> singles;
+};
+
+/// What is left of a feature among some rows and columns.
+Draft localized(const Extents& extents, const Feature& feature, std::span<const std::uint32_t> rows,
+                const BitSet& allowed_columns) {
+    Draft draft;
+    std::vector<std::uint32_t> columns;
+    for (const std::uint32_t column : feature.columns)
+        if (allowed_columns.contains(column)) columns.push_back(column);
+    if (columns.empty()) return draft;
+    std::array<std::optional<std::uint32_t>, max_bins> some_row;
+    for (const std::uint32_t row : rows) some_row[feature.codes[row]] = row;
+    // Bins that the columns do not tell apart become one.
+    std::map<std::vector<bool>, std::uint8_t> codes;
+    std::array<std::uint8_t, max_bins> new_code{};
+    for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
+        if (!some_row[bin]) continue;
+        std::vector<bool> signature;
+        for (const std::uint32_t column : columns)
+            signature.push_back(extents.extent(column).contains(*some_row[bin]));
+        new_code[bin] = codes.emplace(std::move(signature), static_cast<std::uint8_t>(codes.size()))
+                            .first->second;
+    }
+    draft.n_bins = codes.size();
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+        Mask mask;
+        for (const auto& [signature, code] : codes) mask[code] = signature[c];
+        const bool is_constant = mask.none() || mask.count() == draft.n_bins;
+        const bool is_known =
+            std::any_of(draft.singles.begin(), draft.singles.end(),
+                        [&](const auto& single) { return single.second == mask; });
+        if (!is_constant && !is_known) draft.singles.emplace_back(columns[c], mask);
+    }
+    for (const std::uint32_t row : rows) draft.codes.push_back(new_code[feature.codes[row]]);
+    return draft;
+}
+
+/// Joins two features: a bin for each of one with each of the other.
+void join(Draft& draft, const Draft& other) {
+    const std::size_t n_bins = draft.n_bins;
+    for (auto& [column, mask] : draft.singles) {
+        const Mask once = mask;
+        for (std::size_t k = 1; k < other.n_bins; ++k) mask |= once << (k * n_bins);
+    }
+    for (const auto& [column, mask] : other.singles) {
+        Mask wider;
+        for (std::size_t bin = 0; bin < other.n_bins * n_bins; ++bin)
+            wider[bin] = mask[bin / n_bins];
+        draft.singles.emplace_back(column, wider);
+    }
+    for (std::size_t row = 0; row < draft.codes.size(); ++row)
+        draft.codes[row] = static_cast<std::uint8_t>(draft.codes[row] + other.codes[row] * n_bins);
+    draft.n_bins *= other.n_bins;
+}
+
+void add_bins(const Mask& mask, std::size_t n_bins, std::vector<std::uint8_t>& bins) {
+    for (std::size_t bin = 0; bin < n_bins; ++bin)
+        if (mask[bin]) bins.push_back(static_cast<std::uint8_t>(bin));
+}
+
+/// Makes a mask from the one of the given parents that is nearest.
+void add_mask(Axis& axis, const Mask& mask,
+              const std::vector<std::pair<std::int32_t, Mask>>& parents) {
+    const std::pair<std::int32_t, Mask>* best = nullptr;
+    for (const auto& parent : parents)
+        if (best == nullptr || (mask ^ parent.second).count() < (mask ^ best->second).count())
+            best = &parent;
+    const Mask added = mask & ~best->second, removed = best->second & ~mask;
+    axis.masks.push_back({best->first, static_cast<std::uint32_t>(axis.bins.size()),
+                          static_cast<std::uint16_t>(added.count()),
+                          static_cast<std::uint16_t>(removed.count())});
+    add_bins(added, axis.n_bins, axis.bins);
+    add_bins(removed, axis.n_bins, axis.bins);
+}
+
+Axis make_axis(Draft draft, bool has_pairs) {
+    Axis axis;
+    axis.codes = std::move(draft.codes);
+    axis.n_bins = draft.n_bins;
+    axis.n_singles = draft.singles.size();
+    Mask all;
+    for (std::size_t bin = 0; bin < axis.n_bins; ++bin) all.set(bin);
+    std::vector<std::pair<std::int32_t, Mask>> parents{{-1, Mask()}, {0, all}};
+    for (const auto& [column, mask] : draft.singles) {
+        add_mask(axis, mask, parents);
+        axis.columns.push_back({column, column});
+        parents.emplace_back(static_cast<std::int32_t>(axis.masks.size()), mask);
+    }
+    if (!has_pairs) return axis;
+    std::unordered_set<Mask> known;
+    for (const auto& [column, mask] : draft.singles) known.insert(mask);
+    for (std::size_t i = 0; i < draft.singles.size(); ++i) {
+        for (std::size_t j = i + 1; j < draft.singles.size(); ++j) {
+            const Mask both = draft.singles[i].second & draft.singles[j].second;
+            if (both.none() || !known.insert(both).second) continue;
+            add_mask(axis, both, {parents[i + 2], parents[j + 2]});
+            axis.columns.push_back({draft.singles[i].first, draft.singles[j].first});
+        }
+    }
+    return axis;
+}
+
+}  // namespace
+
+std::vector<Feature> find_features(const Extents& extents) {
+    std::vector<Feature> features;
+    std::vector<std::size_t> feature_of_chain(extents.n_chains(), 0);
+    for (std::uint32_t column = 0; column < extents.n_columns(); ++column) {
+        const BitSet& extent = extents.extent(column);
+        std::size_t& of_chain = feature_of_chain[extents.link(column).chain];
+        bool is_added = !features.empty() && try_to_add(features.back(), column, extent);
+        if (is_added) {
+            of_chain = features.size();
+        } else if (of_chain > 0 && of_chain < features.size()) {
+            is_added = try_to_add(features[of_chain - 1], column, extent);
+        }
+        if (is_added) continue;
+        features.emplace_back().codes.resize(extents.n_distinct_rows());
+        try_to_add(features.back(), column, extent);
+        of_chain = features.size();
+    }
+    return features;
+}
+
+std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& features,
+                            std::span<const std::uint32_t> rows, const BitSet& allowed_columns,
+                            std::size_t max_joined_bins, bool has_pairs) {
+    std::vector<Draft> drafts;
+    for (const Feature& feature : features) {
+        Draft draft = localized(extents, feature, rows, allowed_columns);
+        if (!draft.singles.empty()) drafts.push_back(std::move(draft));
+    }
+    std::stable_sort(drafts.begin(), drafts.end(),
+                     [](const Draft& a, const Draft& b) { return a.n_bins > b.n_bins; });
+    std::vector<Draft> joined;
+    for (Draft& draft : drafts) {
+        const auto room = std::find_if(joined.begin(), joined.end(), [&](const Draft& other) {
+            return other.n_bins * draft.n_bins <= max_joined_bins;
+        });
+        if (room == joined.end()) {
+            joined.push_back(std::move(draft));
+        } else {
+            join(*room, draft);
+        }
+    }
+    std::vector<Axis> axes;
+    for (Draft& draft : joined) axes.push_back(make_axis(std::move(draft), has_pairs));
+    std::stable_sort(axes.begin(), axes.end(),
+                     [](const Axis& a, const Axis& b) { return a.n_singles < b.n_singles; });
+    return axes;
+}
+
+}  // namespace rulesearch::tables

@@ -1,0 +1,24 @@
+// Exact search by number of conditions.
+#pragma once
+
+#include <cstddef>
+
+#include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/problem/problem.hpp"
+
+namespace rulesearch::tables {
+
+/// No query may have more.
+inline constexpr std::size_t max_conditions = 4;
+
+/// What a search for up to that many conditions costs, known before it starts: rows that are added
+/// to tables, and sets of rows that are looked at. An upper bound for four conditions, of which
+/// many are ruled out in pairs.
+double work(const Extents& extents, std::size_t n_conditions);
+
+/// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
+/// are looked at, in tables of sums.
+Result search(const Problem& problem, const Limits& limits, const Resources& resources,
+              const Kernels& kernels, std::size_t beam_width);
+
+}  // namespace rulesearch::tables

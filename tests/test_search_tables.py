@@ -1,0 +1,118 @@
+"""Tables of sums: short queries, whatever the gradients."""
+
+import numpy as np
+import pytest
+
+from laconic import _core
+from laconic.search import SearchProblem, SearchStatus, search
+
+
+def mixed_problem(n_rows=150, seed=0, l2_regularization=1.0):
+    """Thresholds, categories with negations, missing values, and columns that follow nothing."""
+    rng = np.random.default_rng(seed)
+    extents = []
+    for _ in range(3):
+        x = rng.normal(size=n_rows)
+        x[rng.random(n_rows) < 0.1] = np.nan
+        for cut in (-0.8, -0.2, 0.3, 1.0):
+            extents += [x <= cut, x > cut]
+        extents += [np.isnan(x), ~np.isnan(x)]
+    category = rng.integers(5, size=n_rows)
+    for value in range(5):
+        extents += [category == value, category != value]
+    extents += list(rng.random((6, n_rows)) < 0.4)
+    weights = rng.integers(0, 4, n_rows) / 2
+    gradients = np.round(rng.normal(size=n_rows), 1)
+    hessians = rng.integers(1, 5, n_rows) / 4
+    return SearchProblem(np.array(extents), gradients, hessians, l2_regularization, weights)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("max_conditions", [2, 3, 4])
+@pytest.mark.parametrize("limits", [{}, {"min_coverage": 20}])
+def test_the_same_query_as_by_branching(seed, max_conditions, limits):
+    problem = mixed_problem(seed=seed, l2_regularization=[0.0, 0.1, 1.0, 10.0][seed % 4])
+    limits = {"max_conditions": max_conditions, **limits}
+    tables = search(problem, branching="tables", **limits)
+    branched = search(problem, branching="conditions", **limits)
+    assert tables.is_optimal
+    assert tables.query == branched.query
+    assert tables.objective_value == branched.objective_value
+    assert tables.counters["tables"] > 0
+
+
+@pytest.mark.parametrize("options", [{"max_conditions": 3}, {"max_conditions": 4, "node_limit": 5}])
+def test_the_same_work_for_any_number_of_threads_and_instruction_set(options):
+    problem = mixed_problem(300)
+    expected = search(problem, branching="tables", beam_width=0, **options)
+    for more in [{"n_jobs": 2}, {"n_jobs": 3}] + [
+        {"instruction_set": name} for name in _core.instruction_sets()
+    ]:
+        result = search(problem, branching="tables", beam_width=0, **options, **more)
+        assert (result.query, result.bound) == (expected.query, expected.bound)
+        assert result.counters == expected.counters
+
+
+def test_coverage_is_looked_at_before_values():
+    # Few rows are worth much more than many: most sets are wanted until coverage is asked for.
+    rng = np.random.default_rng(0)
+    extents = rng.random((60, 300)) < 0.3
+    problem = SearchProblem(extents, rng.normal(size=300), np.full(300, 0.01), 0.01)
+    result = search(problem, branching="tables", max_conditions=3, min_coverage=60)
+    assert result.is_optimal
+    assert result.counters["evaluations"] < 1000
+
+
+@pytest.mark.parametrize("max_conditions", [None, 5])
+def test_longer_queries_are_refused(max_conditions):
+    with pytest.raises(ValueError, match="at most four conditions"):
+        search(mixed_problem(), branching="tables", max_conditions=max_conditions)
+
+
+def test_ingredients_are_refused():
+    with pytest.raises(ValueError, match="Only a search over conditions"):
+        search(mixed_problem(), branching="tables", max_conditions=3, without=["leaves"])
+
+
+def test_a_stopped_search_has_a_true_bound():
+    problem = mixed_problem(300)
+    optimum = search(problem, branching="tables", max_conditions=3).objective_value
+    stopped = search(problem, branching="tables", max_conditions=3, beam_width=0, node_limit=1)
+    assert stopped.status is SearchStatus.NODE_LIMIT
+    assert stopped.objective_value <= optimum <= stopped.bound
+    called = search(problem, branching="tables", max_conditions=4, time_limit=1e-9, beam_width=0)
+    assert called.status is SearchStatus.TIME_LIMIT
+    assert called.bound >= optimum
+
+
+def test_a_callback_ends_a_search_between_tables():
+    rng = np.random.default_rng(0)
+    problem = SearchProblem(rng.random((400, 3000)) < 0.5, rng.normal(size=3000), np.ones(3000))
+    told = []
+
+    def stop(progress):
+        told.append(progress)
+        return True
+
+    result = search(problem, branching="tables", max_conditions=4, callback=stop)
+    assert result.status is SearchStatus.INTERRUPTED
+    assert len(told) == 1
+    assert result.bound >= result.objective_value > 0
+
+
+@pytest.mark.parametrize("gradients", [np.zeros(6), np.array([1.0, -1, 0, 0, 0, 0])])
+@pytest.mark.parametrize("hessians", [np.ones(6), np.zeros(6)])
+def test_nothing_to_gain_and_nothing_to_divide_by(gradients, hessians):
+    extents = np.eye(6, dtype=bool)[:4]
+    for l2_regularization in (0.0, 1.0):
+        if not hessians.any() and l2_regularization == 0.0:
+            continue
+        problem = SearchProblem(extents, gradients, hessians, l2_regularization)
+        for max_conditions in (1, 4):
+            limits = {"max_conditions": max_conditions}
+            expected = search(problem, "brute_force", **limits)
+            result = search(problem, branching="tables", **limits)
+            assert (result.query, result.objective_value) == (
+                expected.query,
+                expected.objective_value,
+            )
