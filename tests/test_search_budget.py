@@ -51,6 +51,20 @@ def test_tables_are_taken_where_all_queries_can_be_looked_at(monkeypatch):
     assert affordable_nodes(extents, "tables") is None
 
 
+def test_tables_of_many_categories_are_too_large():
+    rng = np.random.default_rng(0)
+    few, many = (
+        Extents(
+            np.array([x == value for x in rng.integers(n, size=(4, 3000)) for value in range(n)])
+        )
+        for n in (20, 120)
+    )
+    assert choose_branching(few, 4) == "tables"
+    assert many.table_work(4) == np.inf
+    assert choose_branching(many, 4) == "conditions"
+    assert choose_branching(many, 2) == "tables"
+
+
 def test_ranges_are_not_taken_with_many_rows(monkeypatch):
     extents = thresholds_of(n_features=3, n_thresholds=40, n_rows=500)
     assert choose_branching(extents, None) == "ranges"

@@ -141,7 +141,7 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Proble
     std::vector<std::tuple<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t a = 0; a < n_columns; ++a)
         for (std::uint32_t b = a + 1; b < n_columns; ++b)
-            if (has_bit(graph.pairs() + a * graph.stride(), b)) pairs.emplace_back(a, b);
+            if (graph.pairs()(a, b)) pairs.emplace_back(a, b);
     return pairs;
 }
 

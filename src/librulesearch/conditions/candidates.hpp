@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/conditions/row_classes.hpp"
 #include "librulesearch/conditions/row_orders.hpp"
 #include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 
 namespace rulesearch::conditions {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/problem/extents.hpp"
 
 namespace rulesearch::conditions {

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/kernels/kernels.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 
 namespace rulesearch::conditions {
 

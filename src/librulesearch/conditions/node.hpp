@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
+#include "librulesearch/kernels/keyed_rows.hpp"
 #include "librulesearch/problem/bits.hpp"
 #include "librulesearch/problem/problem.hpp"
 

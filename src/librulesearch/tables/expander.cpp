@@ -94,8 +94,8 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         n_cells *= scan_.axes[k].n_bins;
     }
     if (local_->pairs) {
-        scan_.pairs = local_->pairs->pairs();
-        scan_.pair_stride = local_->pairs->stride();
+        scan_.pairs = local_->pairs->pairs().bits;
+        scan_.pair_stride = local_->pairs->pairs().stride;
     }
     scan_.scale = scale_;
     scan_.threshold = threshold_;

@@ -116,7 +116,7 @@ void add_mask(Axis& axis, const Mask& mask,
     add_bins(removed, axis.n_bins, axis.bins);
 }
 
-Axis make_axis(Draft draft, bool has_pairs) {
+Axis make_axis(Draft draft, bool has_pairs, const AllowedPairs& is_allowed) {
     Axis axis;
     axis.codes = std::move(draft.codes);
     axis.n_bins = draft.n_bins;
@@ -134,6 +134,7 @@ Axis make_axis(Draft draft, bool has_pairs) {
     for (const auto& [column, mask] : draft.singles) known.insert(mask);
     for (std::size_t i = 0; i < draft.singles.size(); ++i) {
         for (std::size_t j = i + 1; j < draft.singles.size(); ++j) {
+            if (!is_allowed(draft.singles[i].first, draft.singles[j].first)) continue;
             const Mask both = draft.singles[i].second & draft.singles[j].second;
             if (both.none() || !known.insert(both).second) continue;
             add_mask(axis, both, {parents[i + 2], parents[j + 2]});
@@ -167,7 +168,8 @@ std::vector<Feature> find_features(const Extents& extents) {
 
 std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& features,
                             std::span<const std::uint32_t> rows, const BitSet& allowed_columns,
-                            std::size_t max_joined_bins, bool has_pairs) {
+                            std::size_t max_joined_bins, bool has_pairs,
+                            const AllowedPairs& is_allowed) {
     std::vector<Draft> drafts;
     for (const Feature& feature : features) {
         Draft draft = localized(extents, feature, rows, allowed_columns);
@@ -187,7 +189,7 @@ std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& 
         }
     }
     std::vector<Axis> axes;
-    for (Draft& draft : joined) axes.push_back(make_axis(std::move(draft), has_pairs));
+    for (Draft& draft : joined) axes.push_back(make_axis(std::move(draft), has_pairs, is_allowed));
     std::stable_sort(axes.begin(), axes.end(),
                      [](const Axis& a, const Axis& b) { return a.n_singles < b.n_singles; });
     return axes;

@@ -38,12 +38,24 @@ struct Axis {
     }
 };
 
+/// Pairs of columns that a query may have: rows of bits, one for each column; none for all pairs.
+struct AllowedPairs {
+    const Word* bits = nullptr;
+    std::size_t stride = 0;  // words of a row
+
+    bool operator()(std::uint32_t a, std::uint32_t b) const {
+        return bits == nullptr || has_bit(bits + a * stride, b);
+    }
+};
+
 /// Axes for some rows and columns, ascending in their number of singles. Bins that no column tells
 /// apart are one; columns that cover all rows or none are left out, and of those with equal extents
 /// all but one. Features with few bins are joined as long as they have no more than
-/// `max_joined_bins` together, so that fewer tables hold all combinations.
+/// `max_joined_bins` together, so that fewer tables hold all combinations. Masks of two conditions
+/// are made if `has_pairs`, of pairs that are allowed.
 std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& features,
                             std::span<const std::uint32_t> rows, const BitSet& allowed_columns,
-                            std::size_t max_joined_bins, bool has_pairs);
+                            std::size_t max_joined_bins, bool has_pairs,
+                            const AllowedPairs& is_allowed = {});
 
 }  // namespace rulesearch::tables

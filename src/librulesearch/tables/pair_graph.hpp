@@ -27,9 +27,8 @@ class PairGraph {
     PairGraph(const Problem& problem, const std::vector<std::uint32_t>& rows,
               const std::vector<Axis>& axes, std::size_t n_conditions, double value);
 
-    /// Rows of bits, `stride` words each: which columns may be in a query with a column.
-    const Word* pairs() const { return pairs_.data(); }
-    std::size_t stride() const { return stride_; }
+    /// Valid as long as the graph is.
+    AllowedPairs pairs() const { return {pairs_.data(), stride_}; }
     /// Columns that may be in a query.
     const BitSet& columns() const { return columns_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -17,6 +18,7 @@ namespace {
 // More cells than rows are mostly empty, and large tables leave the cache.
 constexpr double cells_per_row = 2.0;
 constexpr double max_joined_bins = 16.0;
+constexpr double max_table_bytes = 1 << 27;
 
 std::vector<std::uint32_t> all_rows(const Extents& extents) {
     std::vector<std::uint32_t> rows(extents.n_distinct_rows());
@@ -27,12 +29,27 @@ std::vector<std::uint32_t> all_rows(const Extents& extents) {
 /// Axes for queries of up to that many conditions.
 std::vector<Axis> axes_for(const Extents& extents, const std::vector<Feature>& features,
                            const std::vector<std::uint32_t>& rows, const BitSet& columns,
-                           std::size_t n_conditions) {
+                           std::size_t n_conditions, const AllowedPairs& is_allowed = {}) {
     const double n_axes = static_cast<double>(std::max<std::size_t>(n_conditions, 2));
     const double n_cells = cells_per_row * static_cast<double>(rows.size());
     const double n_bins = std::min(std::pow(n_cells, 1.0 / n_axes), max_joined_bins);
     return make_axes(extents, features, rows, columns, static_cast<std::size_t>(n_bins),
-                     n_conditions > 2);
+                     n_conditions > 2, is_allowed);
+}
+
+/// Whether the largest table leaves no room for others: all but one of its axes, by lanes.
+bool needs_too_much_memory(const std::vector<Axis>& axes, std::size_t n_conditions) {
+    std::vector<double> n_bins;
+    std::size_t n_masks = 0;
+    for (const Axis& axis : axes) {
+        n_bins.push_back(static_cast<double>(axis.n_bins));
+        n_masks = std::max(n_masks, axis.masks.size());
+    }
+    std::sort(n_bins.rbegin(), n_bins.rend());
+    double n_bytes = static_cast<double>(n_masks * 2 * sizeof(std::int32_t));
+    for (std::size_t axis = 0; axis + 1 < std::min(n_conditions, axes.size()); ++axis)
+        n_bytes *= n_bins[axis];
+    return n_bytes > max_table_bytes;
 }
 
 /// See BestFirst.
@@ -70,7 +87,7 @@ class Branching : public OptionalHooks<Node> {
             auto pairs = std::make_shared<PairGraph>(problem_, local->rows, local->axes,
                                                      limits_.max_conditions,
                                                      incumbent.value() * (1.0 - rounding_slack));
-            auto longer = localize(pairs->columns(), limits_.max_conditions);
+            auto longer = localize(pairs->columns(), limits_.max_conditions, pairs->pairs());
             longer->pairs = std::move(pairs);
             add_nodes(bound, longer, roots);
         }
@@ -86,11 +103,13 @@ class Branching : public OptionalHooks<Node> {
     void prepare(Node& node) { node.number = n_opened_++; }
 
   private:
-    std::shared_ptr<LocalProblem> localize(const BitSet& columns, std::size_t n_left) const {
+    std::shared_ptr<LocalProblem> localize(const BitSet& columns, std::size_t n_left,
+                                           const AllowedPairs& is_allowed = {}) const {
         auto local = std::make_shared<LocalProblem>();
         local->n_left = n_left;
         local->rows = all_rows(problem_.extents);
-        local->axes = axes_for(problem_.extents, features_, local->rows, columns, n_left);
+        local->axes =
+            axes_for(problem_.extents, features_, local->rows, columns, n_left, is_allowed);
         return local;
     }
 
@@ -114,22 +133,26 @@ double work(const Extents& extents, std::size_t n_conditions) {
     const std::vector<std::uint32_t> rows = all_rows(extents);
     const std::vector<Axis> axes = axes_for(extents, find_features(extents), rows,
                                             BitSet(extents.n_columns(), true), n_conditions);
-    // By number of conditions: sets, and combinations of axes.
+    if (needs_too_much_memory(axes, n_conditions)) return std::numeric_limits<double>::infinity();
+    // By number of conditions: sets, combinations of axes, and cells of their tables.
     std::vector<double> n_sets(n_conditions + 1), n_tables(n_conditions + 1);
-    n_sets[0] = n_tables[0] = 1.0;
+    std::vector<double> n_cells(n_conditions + 1);
+    n_sets[0] = n_tables[0] = n_cells[0] = 1.0;
     for (const Axis& axis : axes) {
         const double n_pairs = static_cast<double>(axis.masks.size() - axis.n_singles);
         for (std::size_t n = n_conditions; n > 0; --n) {
             n_sets[n] += n_sets[n - 1] * static_cast<double>(axis.n_singles);
             n_tables[n] += n_tables[n - 1];
+            n_cells[n] += n_cells[n - 1] * static_cast<double>(axis.n_bins);
             if (n < 2) continue;
             n_sets[n] += n_sets[n - 2] * n_pairs;
             n_tables[n] += n_tables[n - 2];  // one axis twice
         }
     }
-    const double n_rows = static_cast<double>(rows.size());
-    return n_rows * std::accumulate(n_tables.begin(), n_tables.end(), 0.0) +
-           std::accumulate(n_sets.begin(), n_sets.end(), 0.0);
+    const auto sum = [](const std::vector<double>& numbers) {
+        return std::accumulate(numbers.begin(), numbers.end(), 0.0);
+    };
+    return static_cast<double>(rows.size()) * sum(n_tables) + sum(n_cells) + sum(n_sets);
 }
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
