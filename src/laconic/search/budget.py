@@ -27,9 +27,9 @@ AFFORDABLE_WORK = 600_000_000
 # Over ranges, it is the chains of thresholds that count, and pairs of rows.
 AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
-# in one. A second or two at most, mostly much less.
+# in one. A few seconds at most, mostly much less.
 MAX_TABLE_CONDITIONS = 4
-AFFORDABLE_WORK_IN_TABLES = 1_500_000_000
+AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
 MIN_NODES = 20
 MAX_NODES = 20_000
 
@@ -38,7 +38,7 @@ def choose_branching(extents: Extents, max_conditions: int | None) -> str:
     """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
 
     Tables are taken for queries of up to four conditions if all of them can be looked at in a
-    second or two, which is so unless there are many hundreds of conditions.
+    few seconds, which is so unless there are many hundreds of conditions.
 
     Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
     if there are 1,000 of them in all. Not, however, where queries may have no more than two

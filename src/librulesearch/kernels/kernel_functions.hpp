@@ -20,8 +20,8 @@ Function<decltype(Kernels::find_above)> find_above;
 void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int64_t* packed,
               std::size_t n_rows, std::size_t n_bins, std::int64_t* cells);
 void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                std::int64_t* sums, const Lanes& lanes, std::size_t first_single,
-                std::size_t first_pair, std::int32_t* rows);
+                std::size_t first_mask, std::size_t n_masks, std::int64_t* sums, const Lanes& lanes,
+                std::int32_t* rows);
 void scan_table(const TableScan& scan);
 
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -109,12 +109,12 @@ struct Kernels {
                      const std::int64_t* packed, std::size_t n_rows, std::size_t n_bins,
                      std::int64_t* cells);
 
-    /// Adds up the cells of a table over the masks of its last axis: packed sums, J in the lower
-    /// half and G in the upper one, become lanes from the given ones on. `sums`: room for one
-    /// number more than the axis has singles.
+    /// Adds up the cells of a table over some masks of its last axis: packed sums, J in the lower
+    /// half and G in the upper one, become lanes, one for each mask, from the first of `rows` on.
+    /// `sums`: room for one number more than the axis has singles.
     void (*fill_lanes)(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                       std::int64_t* sums, const Lanes& lanes, std::size_t first_single,
-                       std::size_t first_pair, std::int32_t* rows);
+                       std::size_t first_mask, std::size_t n_masks, std::int64_t* sums,
+                       const Lanes& lanes, std::int32_t* rows);
 
     /// Finds the wanted sets of a table.
     void (*scan_table)(const TableScan& scan);

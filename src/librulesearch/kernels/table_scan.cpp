@@ -22,7 +22,7 @@ inline void subtract(Number* __restrict out, const Number* __restrict in, std::s
 
 class Scanner {
   public:
-    explicit Scanner(const TableScan& scan) : scan_(scan), n_lanes_(scan.lanes.size()) {
+    explicit Scanner(const TableScan& scan) : scan_(scan), n_lanes_(scan.lanes.size) {
         Number* next = scan.buffer;
         std::size_t row_size = scan.lanes.row_size();
         for (std::size_t axis = scan.n_axes; axis-- > 0;) {
@@ -33,11 +33,12 @@ class Scanner {
         }
     }
 
-    void run() { descend(0, scan_.cells, scan_.n_pairs); }
+    void run() { descend<0>(scan_.cells, scan_.n_pairs); }
 
   private:
     /// Goes through the masks of an axis, given the sums of its bins.
-    void descend(std::size_t level, const Number* bins, std::size_t n_pairs) {
+    template <std::size_t level>
+    void descend(const Number* bins, std::size_t n_pairs) {
         const TableAxis& axis = scan_.axes[level];
         const std::size_t size = row_size_[level];
         Number* slot = slots_[level];
@@ -54,11 +55,13 @@ class Scanner {
             if (!is_allowed) continue;
             masks_[level] = static_cast<std::uint32_t>(mask);
             const std::size_t n_left = n_pairs - (is_pair ? 1 : 0);
-            if (level + 1 < scan_.n_axes) {
-                descend(level + 1, slot, n_left);
-            } else {
-                test(slot, n_left > 0 ? n_lanes_ : scan_.lanes.n_singles);
+            if constexpr (level + 1 < max_outer_axes) {
+                if (level + 1 < scan_.n_axes) {
+                    descend<level + 1>(slot, n_left);
+                    continue;
+                }
             }
+            test(slot);
         }
     }
 
@@ -98,9 +101,9 @@ class Scanner {
         return !scan_.lanes.has_coverage || coverages[lane] >= scan_.min_coverage;
     }
 
-    void test(const Number* g, std::size_t n_lanes) {
+    void test(const Number* g) {
         const Number* j = g + n_lanes_;
-        for (std::size_t begin = 0; begin < n_lanes; begin += lane_block) {
+        for (std::size_t begin = 0; begin < n_lanes_; begin += lane_block) {
             Number any = 0;
             for (std::size_t i = begin; i < begin + lane_block; ++i)
                 any |= is_wanted(g[i], j[i]) ? 1 : 0;
@@ -129,27 +132,31 @@ void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::i
 }
 
 void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                std::int64_t* sums, const Lanes& lanes, std::size_t first_single,
-                std::size_t first_pair, std::int32_t* rows) {
-    const std::size_t n_masks = lanes.n_pairs > 0 ? axis.n_masks : axis.n_singles;
+                std::size_t first_mask, std::size_t n_masks, std::int64_t* sums, const Lanes& lanes,
+                std::int32_t* rows) {
+    const std::size_t n_parents =
+        first_mask < axis.n_singles ? first_mask + n_masks : axis.n_singles;
     for (std::size_t cell = 0; cell < n_cells; ++cell) {
         const std::int64_t* bins = cells + cell * axis.n_bins;
-        Number* g = rows + cell * lanes.row_size();
-        sums[0] = 0;
-        for (std::size_t bin = 0; bin < axis.n_bins; ++bin) sums[0] += bins[bin];
-        for (std::size_t mask = 0; mask < n_masks; ++mask) {
-            const bool is_single = mask < axis.n_singles;
-            const MaskStep& step = axis.masks[mask];
+        const auto sum_of = [&](const MaskStep& step) {
             std::int64_t sum = step.parent < 0 ? 0 : sums[step.parent];
             const std::uint8_t* bin = axis.bins + step.begin;
             for (std::size_t i = 0; i < step.n_added; ++i) sum += bins[*bin++];
             for (std::size_t i = 0; i < step.n_removed; ++i) sum -= bins[*bin++];
-            if (is_single) sums[mask + 1] = sum;
-            const std::size_t lane =
-                is_single ? first_single + mask : first_pair + (mask - axis.n_singles);
+            return sum;
+        };
+        sums[0] = 0;
+        for (std::size_t bin = 0; bin < axis.n_bins; ++bin) sums[0] += bins[bin];
+        for (std::size_t mask = 0; mask < n_parents; ++mask)
+            sums[mask + 1] = sum_of(axis.masks[mask]);
+        Number* g = rows + cell * lanes.row_size();
+        for (std::size_t lane = 0; lane < n_masks; ++lane) {
+            const std::size_t mask = first_mask + lane;
+            const std::int64_t sum =
+                mask < axis.n_singles ? sums[mask + 1] : sum_of(axis.masks[mask]);
             const Number j = static_cast<Number>(sum & 0xffffffff);
             g[lane] = static_cast<Number>((sum - j) >> 32);
-            g[lanes.size() + lane] = j;
+            g[lanes.size + lane] = j;
         }
     }
 }

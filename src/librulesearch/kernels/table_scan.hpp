@@ -26,16 +26,13 @@ struct TableAxis {
     const std::array<std::uint32_t, 2>* columns;  // by mask; twice the same for single conditions
 };
 
-/// The last conditions of sets, which are looked at together: *lanes*, first those of single
-/// conditions and then those of two. Each cell of a table has a row of numbers for them: G for all
-/// lanes, then J, then the coverage if that counts.
+/// The last masks of sets, which are looked at together. Each cell of a table has a row of numbers
+/// for them: G for all *lanes*, then J, then the coverage if that counts.
 struct Lanes {
-    std::size_t n_singles = 0;  // with those that fill a block
-    std::size_t n_pairs = 0;    // as well
+    std::size_t size = 0;  // in whole blocks
     bool has_coverage = false;
 
-    std::size_t size() const { return n_singles + n_pairs; }
-    std::size_t row_size() const { return (has_coverage ? 3 : 2) * size(); }
+    std::size_t row_size() const { return (has_coverage ? 3 : 2) * size; }
 };
 
 /// Lanes come in whole blocks of this many.
@@ -53,7 +50,7 @@ struct TableScan {
     std::size_t n_axes;
     TableAxis axes[max_outer_axes];
     Lanes lanes;
-    /// How many masks of two conditions a set may have.
+    /// How many masks of two conditions a set may have on the axes.
     std::size_t n_pairs;
     /// Pairs of columns that a set may have, a row of bits for each column; null for all pairs.
     /// Lanes are not looked at.

@@ -9,8 +9,6 @@ namespace {
 
 // Sums are whole numbers below this.
 constexpr double max_sum = 1 << 30;
-// Few enough for the table to stay in a cache near the processor.
-constexpr std::size_t max_lanes = 96;
 // Of a float, with room for a few roundings.
 constexpr double float_slack = 1e-6;
 
@@ -88,10 +86,10 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
     scan_.n_axes = outer.size();
     scan_.n_pairs = n_pairs;
     outer_ = outer;
-    std::size_t n_cells = 1;
+    n_cells_ = 1;
     for (std::size_t k = 0; k < outer.size(); ++k) {
         scan_.axes[k] = local_->axes[outer[k]].view();
-        n_cells *= scan_.axes[k].n_bins;
+        n_cells_ *= scan_.axes[k].n_bins;
     }
     if (local_->pairs) {
         scan_.pairs = local_->pairs->pairs().bits;
@@ -111,49 +109,57 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         for (std::size_t row = 0; row < n_rows; ++row)
             base_[row] = base_[row] * n_bins + codes[row];
     }
-    while (first < local_->axes.size() && !interrupt.is_requested())
-        first = scan_lanes(first, n_cells);
+    const std::vector<Axis>& axes = local_->axes;
+    for (std::size_t axis = first; axis < axes.size() && !interrupt.is_requested(); ++axis)
+        add_lanes(axis, 0, axes[axis].n_singles);
+    scan_lanes();
+    if (n_pairs == 0) return;
+    scan_.n_pairs = n_pairs - 1;
+    for (std::size_t axis = first; axis < axes.size() && !interrupt.is_requested(); ++axis)
+        add_lanes(axis, axes[axis].n_singles, axes[axis].masks.size());
+    scan_lanes();
 }
 
-/// Looks at the last axes from `first` on, as many as there is room for; returns the next one.
-std::size_t Expander::scan_lanes(std::size_t first, std::size_t n_cells) {
-    const std::vector<Axis>& axes = local_->axes;
-    const std::size_t n_rows = local_->rows.size();
-    Lanes lanes;
-    groups_.clear();
-    std::size_t n_singles = 0, n_pairs = 0, next = first;
-    for (; next < axes.size(); ++next) {
-        if (next > first && n_singles + n_pairs + axes[next].n_singles > max_lanes) break;
-        groups_.push_back({next, n_singles, n_pairs});
-        n_singles += axes[next].n_singles;
-        if (scan_.n_pairs > 0) n_pairs += axes[next].masks.size() - axes[next].n_singles;
+/// Adds masks to the lanes, and looks at them whenever there is no room for more.
+void Expander::add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask) {
+    while (first_mask < end_mask) {
+        if (n_lanes_ == max_lanes) scan_lanes();
+        const std::size_t n_masks = std::min(end_mask - first_mask, max_lanes - n_lanes_);
+        groups_.push_back({axis, first_mask, n_masks, n_lanes_});
+        n_lanes_ += n_masks;
+        first_mask += n_masks;
     }
-    lanes.n_singles = padded_lanes(n_singles);
-    lanes.n_pairs = padded_lanes(n_pairs);
-    lanes.has_coverage = !coverages_.empty();
-    scan_.lanes = lanes;
-    rows_.assign(n_cells * lanes.row_size(), 0);
-    for (Group& group : groups_) {
-        const Axis& axis = axes[group.axis];
-        group.first_pair += lanes.n_singles;
+}
+
+/// Looks at the sets with one of the masks in the lanes, which are empty afterwards.
+void Expander::scan_lanes() {
+    Lanes& lanes = scan_.lanes;
+    lanes = {padded_lanes(n_lanes_), !coverages_.empty()};
+    rows_.assign(n_cells_ * lanes.row_size(), 0);
+    for (const Group& group : groups_) {
+        const Axis& axis = local_->axes[group.axis];
         sums_.resize(std::max(sums_.size(), axis.n_singles + 1));
         const auto fill = [&](const std::vector<std::int64_t>& values, std::size_t offset) {
-            cells_.assign(n_cells * axis.n_bins, 0);
-            kernels_.add_rows(base_.data(), axis.codes.data(), values.data(), n_rows, axis.n_bins,
-                              cells_.data());
-            kernels_.fill_lanes(cells_.data(), n_cells, axis.view(), sums_.data(), lanes,
-                                group.first_single, group.first_pair, rows_.data() + offset);
+            cells_.assign(n_cells_ * axis.n_bins, 0);
+            kernels_.add_rows(base_.data(), axis.codes.data(), values.data(), local_->rows.size(),
+                              axis.n_bins, cells_.data());
+            kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask,
+                                group.n_masks, sums_.data(), lanes,
+                                rows_.data() + offset + group.first_lane);
         };
         // Coverages first: they leave nothing where G and J go.
-        if (lanes.has_coverage) fill(coverages_, lanes.size());
+        if (lanes.has_coverage) fill(coverages_, lanes.size);
         fill(packed_, 0);
         ++expansion_->counters.n_tables;
     }
-    buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
-    scan_.cells = rows_.data();
-    scan_.buffer = buffer_.data();
-    kernels_.scan_table(scan_);
-    return next;
+    if (n_lanes_ > 0) {
+        buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
+        scan_.cells = rows_.data();
+        scan_.buffer = buffer_.data();
+        kernels_.scan_table(scan_);
+    }
+    groups_.clear();
+    n_lanes_ = 0;
 }
 
 /// Offers a set if it is as good as it looks.
@@ -164,12 +170,9 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
         for (const std::uint32_t column : axis.columns[mask]) query.push_back(column);
     };
     for (std::size_t k = 0; k < outer_.size(); ++k) add(local_->axes[outer_[k]], masks[k]);
-    const bool is_pair = lane >= scan_.lanes.n_singles;
-    const auto group = std::find_if(groups_.rbegin(), groups_.rend(), [&](const Group& entry) {
-        return (is_pair ? entry.first_pair : entry.first_single) <= lane;
-    });
-    const Axis& axis = local_->axes[group->axis];
-    add(axis, is_pair ? axis.n_singles + (lane - group->first_pair) : lane - group->first_single);
+    const auto group = std::find_if(groups_.rbegin(), groups_.rend(),
+                                    [&](const Group& entry) { return entry.first_lane <= lane; });
+    add(local_->axes[group->axis], group->first_mask + (lane - group->first_lane));
     std::sort(query.begin(), query.end());
     query.erase(std::unique(query.begin(), query.end()), query.end());
     if (query.size() > limits_.max_conditions) return;  // the same axis twice, for one condition

@@ -15,6 +15,10 @@
 
 namespace rulesearch::tables {
 
+/// Masks that are looked at together: few enough for most tables to stay in a cache, many enough
+/// for what a table costs besides them not to count.
+inline constexpr std::size_t max_lanes = 384;
+
 /// Rows of a query, as tables take them.
 struct LocalProblem {
     std::vector<std::uint32_t> query;  // columns that all of its rows are in
@@ -65,12 +69,13 @@ class Expander {
     void pack(double value);
     void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
               const Interrupt& interrupt);
-    std::size_t scan_lanes(std::size_t first, std::size_t n_cells);
+    void add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask);
+    void scan_lanes();
     void check(const std::uint32_t* masks, std::size_t lane);
 
-    /// Lanes of one axis.
+    /// Masks of one axis, in lanes.
     struct Group {
-        std::size_t axis, first_single, first_pair;
+        std::size_t axis, first_mask, n_masks, first_lane;
     };
 
     const Problem& problem_;
@@ -83,6 +88,7 @@ class Expander {
     TableScan scan_{};
     std::vector<std::size_t> outer_;
     std::vector<Group> groups_;
+    std::size_t n_lanes_ = 0, n_cells_ = 0;
     std::vector<std::int64_t> packed_, coverages_, cells_, sums_;
     std::vector<std::int32_t> rows_, buffer_;
     std::vector<std::uint32_t> base_;

@@ -40,13 +40,9 @@ std::vector<Axis> axes_for(const Extents& extents, const std::vector<Feature>& f
 /// Whether the largest table leaves no room for others: all but one of its axes, by lanes.
 bool needs_too_much_memory(const std::vector<Axis>& axes, std::size_t n_conditions) {
     std::vector<double> n_bins;
-    std::size_t n_masks = 0;
-    for (const Axis& axis : axes) {
-        n_bins.push_back(static_cast<double>(axis.n_bins));
-        n_masks = std::max(n_masks, axis.masks.size());
-    }
+    for (const Axis& axis : axes) n_bins.push_back(static_cast<double>(axis.n_bins));
     std::sort(n_bins.rbegin(), n_bins.rend());
-    double n_bytes = static_cast<double>(n_masks * 2 * sizeof(std::int32_t));
+    double n_bytes = max_lanes * 2 * sizeof(std::int32_t);
     for (std::size_t axis = 0; axis + 1 < std::min(n_conditions, axes.size()); ++axis)
         n_bytes *= n_bins[axis];
     return n_bytes > max_table_bytes;
