@@ -1,10 +1,13 @@
 """What a node costs: the choice of branching at its edges, and what "auto" comes to."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from laconic.search import Extents, SearchLimits, SearchProblem, SearchStatus, search
 from laconic.search.budget import affordable_nodes, choose_branching, resolve_node_limit
+from laconic.search.optimal import search_optimal
 from problems import thresholds_problem
 
 
@@ -41,6 +44,7 @@ def test_tables_are_taken_where_all_queries_can_be_looked_at(monkeypatch):
     extents = thresholds_of(n_features=3, n_thresholds=10, n_rows=200)
     work = [extents.table_work(n) for n in (1, 2, 3, 4)]
     assert work == sorted(work)
+    assert extents.table_work(5) == np.inf
     # At least all pairs of conditions.
     assert work[1] > 60 * 59 / 2
     assert choose_branching(extents, 3) == "tables"
@@ -117,12 +121,13 @@ def test_limits_other_than_auto_stay(node_limit):
     assert resolve_node_limit(SearchLimits(node_limit=node_limit), extents) == node_limit
 
 
-@pytest.mark.parametrize(("max_conditions", "branching"), [(3, "tables"), (5, "ranges")])
+@pytest.mark.parametrize(("max_conditions", "branching"), [(2, "conditions"), (3, "ranges")])
 def test_auto_follows_the_choice_of_branching(max_conditions, branching):
     extents = thresholds_of(n_features=2, n_thresholds=40, n_rows=4_000)
     limits = SearchLimits(max_conditions=max_conditions, node_limit="auto")
     expected = {"conditions": 600_000_000 // (160 * 4_000), "ranges": 10**11 // (4 * 4_000**2)}
-    assert resolve_node_limit(limits, extents) == expected.get(branching)
+    assert resolve_node_limit(limits, extents) == expected[branching]
+    assert resolve_node_limit(limits, extents, "tables") is None
     assert resolve_node_limit(limits, extents, "paper") == expected["conditions"]
 
 
@@ -168,3 +173,14 @@ def test_searches_stop_at_the_automatic_limit(method, monkeypatch):
 def test_auto_has_no_effect_where_no_nodes_are_counted(method):
     result = search(thresholds_problem(10), method, node_limit="auto")
     assert (result.node_limit, result.branching) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "method", ["reference", partial(search_optimal, branching="conditions")], ids=["name", "own"]
+)
+def test_searches_without_tables_keep_the_automatic_limit(method):
+    problem = thresholds_problem(10)
+    assert choose_branching(problem.extents, 3) == "tables"
+    assert search(problem, node_limit="auto", max_conditions=3).node_limit is None
+    result = search(problem, method, node_limit="auto", max_conditions=3)
+    assert result.node_limit == affordable_nodes(problem.extents, "conditions")

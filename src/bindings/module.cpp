@@ -168,7 +168,7 @@ NB_MODULE(_core, m) {
             "table_work",
             [](const Extents& self, std::size_t max_conditions) {
                 const nb::gil_scoped_release no_gil;
-                return tables::work(self, std::min(max_conditions, tables::max_conditions));
+                return tables::work(self, max_conditions);
             },
             "max_conditions"_a,
             "What a search in tables costs: rows added to them, and sets looked at.")

@@ -1,7 +1,7 @@
 """What a node costs: which way of branching is the cheaper one, and how many nodes are affordable.
 
-Costs are counted rather than measured, so that a model does not depend on the machine. All numbers
-come from properties of the extents that are computed once, so asking again costs nothing.
+Costs are counted rather than measured, so that a model does not depend on the machine. Asking costs
+nothing, but for the work in tables: its count takes milliseconds, little next to the search.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ AFFORDABLE_WORK = 600_000_000
 AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
 # in one. A few seconds at most, mostly much less.
-MAX_TABLE_CONDITIONS = 4
 AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
 MIN_NODES = 20
 MAX_NODES = 20_000
@@ -44,12 +43,23 @@ def choose_branching(extents: Extents, max_conditions: int | None) -> str:
     if there are 1,000 of them in all. Not, however, where queries may have no more than two
     conditions, or where there are more than 40,000 distinct rows.
     """
-    if max_conditions is not None and max_conditions <= MAX_TABLE_CONDITIONS:
-        # Cheaper to count than it looks, but not for a table that is hopeless anyway.
-        n_sets = math.comb(extents.n_columns, max_conditions)
-        is_hopeless = n_sets > 10 * AFFORDABLE_WORK_IN_TABLES
-        if not is_hopeless and extents.table_work(max_conditions) <= AFFORDABLE_WORK_IN_TABLES:
-            return "tables"
+    if _has_affordable_tables(extents, max_conditions):
+        return "tables"
+    return _choose_by_nodes(extents, max_conditions)
+
+
+def _has_affordable_tables(extents: Extents, max_conditions: int | None) -> bool:
+    if max_conditions is None:
+        return False
+    # Where this many sets are out of reach, their exact number need not be counted.
+    n_sets = math.comb(extents.n_columns, max_conditions)
+    return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and bool(
+        extents.table_work(max_conditions) <= AFFORDABLE_WORK_IN_TABLES
+    )
+
+
+def _choose_by_nodes(extents: Extents, max_conditions: int | None) -> str:
+    """Choose between the ways of branching whose number of nodes is not known beforehand."""
     is_short = max_conditions is not None and max_conditions < MIN_CONDITIONS
     if is_short or extents.n_distinct_rows > MAX_DISTINCT_ROWS:
         return "conditions"
@@ -79,8 +89,9 @@ def resolve_node_limit(
 ) -> int | None:
     """Tell after how many nodes a search has to stop; "auto" is as many as it can afford.
 
-    Where `branching` is None, the search branches as :func:`choose_branching` says.
+    Where `branching` is None, so is the way of branching, and the number is that of conditions or
+    ranges: only a search that takes tables itself knows that it needs no limit.
     """
     if limits.node_limit != "auto":
         return limits.node_limit
-    return affordable_nodes(extents, branching or choose_branching(extents, limits.max_conditions))
+    return affordable_nodes(extents, branching or _choose_by_nodes(extents, limits.max_conditions))

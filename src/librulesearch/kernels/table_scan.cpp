@@ -66,7 +66,7 @@ class Scanner {
     }
 
     bool has_pair(std::uint32_t a, std::uint32_t b) const {
-        return (scan_.pairs[a * scan_.pair_stride + b / 64] >> (b % 64) & 1) != 0;
+        return has_bit(scan_.pairs + a * scan_.pair_stride, b);
     }
 
     /// Whether a mask may be in a set with those on the axes above.

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "librulesearch/problem/bits.hpp"
+
 namespace rulesearch {
 
 /// How to get the sum over a mask: from the sum over another one, by adding and taking off bins.
@@ -54,7 +56,7 @@ struct TableScan {
     std::size_t n_pairs;
     /// Pairs of columns that a set may have, a row of bits for each column; null for all pairs.
     /// Lanes are not looked at.
-    const std::uint64_t* pairs;
+    const Word* pairs;
     std::size_t pair_stride;  // words of a row
     /// Sets with G^2 - scale * J > threshold are wanted, if they cover enough.
     float scale;

@@ -62,15 +62,15 @@ Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& 
     local_ = node.local.get();
     best_ = goal.value;
     pack(best_);
-    const std::size_t n_axes = local_->axes.size(), n_left = local_->n_left;
+    const std::size_t n_axes = local_->axes.size(), n_conditions = local_->n_conditions;
     const std::size_t f = node.axis;
     // One axis twice: two or three of its conditions.
-    scan({f}, f, n_left > 2 ? n_left - 2 : 0, interrupt);
-    if (n_left >= 4) scan({f, f}, f + 1, n_left - 3, interrupt);
-    for (std::size_t e = f + 1; e < n_axes && n_left >= 3; ++e) {
-        scan({f, e}, n_left == 3 ? e + 1 : e, n_left - 3, interrupt);
-        for (std::size_t d = e + 1; d < n_axes && n_left >= 4; ++d)
-            scan({f, e, d}, d + 1, n_left - 4, interrupt);
+    scan({f}, f, n_conditions > 2 ? n_conditions - 2 : 0, interrupt);
+    if (n_conditions >= 4) scan({f, f}, f + 1, n_conditions - 3, interrupt);
+    for (std::size_t e = f + 1; e < n_axes && n_conditions >= 3; ++e) {
+        scan({f, e}, n_conditions == 3 ? e + 1 : e, n_conditions - 3, interrupt);
+        for (std::size_t d = e + 1; d < n_axes && n_conditions >= 4; ++d)
+            scan({f, e, d}, d + 1, n_conditions - 4, interrupt);
         if (interrupt.is_requested()) return {};
     }
     expansion.is_complete = !interrupt.is_requested();
@@ -165,7 +165,7 @@ void Expander::scan_lanes() {
 /// Offers a set if it is as good as it looks.
 void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     ++expansion_->counters.n_evaluations;
-    std::vector<std::size_t> query(local_->query.begin(), local_->query.end());
+    std::vector<std::size_t> query;
     const auto add = [&](const Axis& axis, std::size_t mask) {
         for (const std::uint32_t column : axis.columns[mask]) query.push_back(column);
     };

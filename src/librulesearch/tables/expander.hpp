@@ -19,13 +19,12 @@ namespace rulesearch::tables {
 /// for what a table costs besides them not to count.
 inline constexpr std::size_t max_lanes = 384;
 
-/// Rows of a query, as tables take them.
+/// Rows and conditions, as tables take them.
 struct LocalProblem {
-    std::vector<std::uint32_t> query;  // columns that all of its rows are in
-    std::vector<std::uint32_t> rows;   // distinct ones
+    std::vector<std::uint32_t> rows;  // distinct ones
     std::vector<Axis> axes;
-    std::size_t n_left = 0;                  // conditions that may be added to the query
-    std::shared_ptr<const PairGraph> pairs;  // that these may have; or none
+    std::size_t n_conditions = 0;            // of a query at most
+    std::shared_ptr<const PairGraph> pairs;  // that it may have; or none
 };
 
 /// All queries whose first axis is the given one.

@@ -99,13 +99,13 @@ class Branching : public OptionalHooks<Node> {
     void prepare(Node& node) { node.number = n_opened_++; }
 
   private:
-    std::shared_ptr<LocalProblem> localize(const BitSet& columns, std::size_t n_left,
+    std::shared_ptr<LocalProblem> localize(const BitSet& columns, std::size_t n_conditions,
                                            const AllowedPairs& is_allowed = {}) const {
         auto local = std::make_shared<LocalProblem>();
-        local->n_left = n_left;
+        local->n_conditions = n_conditions;
         local->rows = all_rows(problem_.extents);
         local->axes =
-            axes_for(problem_.extents, features_, local->rows, columns, n_left, is_allowed);
+            axes_for(problem_.extents, features_, local->rows, columns, n_conditions, is_allowed);
         return local;
     }
 
@@ -126,6 +126,7 @@ class Branching : public OptionalHooks<Node> {
 }  // namespace
 
 double work(const Extents& extents, std::size_t n_conditions) {
+    if (n_conditions > max_conditions) return std::numeric_limits<double>::infinity();
     const std::vector<std::uint32_t> rows = all_rows(extents);
     const std::vector<Axis> axes = axes_for(extents, find_features(extents), rows,
                                             BitSet(extents.n_columns(), true), n_conditions);
