@@ -10,7 +10,7 @@ import numpy as np
 
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.search import SearchProblem
+from laconic.search import OtherRules, SearchProblem
 
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
 
@@ -86,6 +86,86 @@ def random_problem(seed: int) -> RandomProblem:
     if rng.random() < 0.4:
         limits["min_coverage"] = float(rng.random() * problem.total_coverage)
     return RandomProblem(problem, limits)
+
+
+def random_others(
+    rng: np.random.Generator, extents: np.ndarray, l2_regularization: float
+) -> OtherRules:
+    """Up to six rules, most of them from the extents, and an intercept now and then."""
+    n_rows = extents.shape[1]
+    covered = []
+    for _ in range(rng.integers(0, 7)):
+        if len(extents) > 0 and rng.random() < 0.7:
+            chosen = rng.integers(0, len(extents), rng.integers(1, 3))
+            covered.append(extents[chosen].all(axis=0))
+        else:
+            covered.append(rng.random(n_rows) < 0.5)
+    penalties = [l2_regularization] * len(covered)
+    if rng.random() < 0.5:
+        covered.append(np.ones(n_rows, dtype=bool))
+        penalties.append(0.0)
+    return OtherRules(
+        np.array(covered, dtype=bool).reshape(-1, n_rows), np.array(penalties, dtype=float)
+    )
+
+
+def refitted_weights(
+    loss: Any, y: np.ndarray, others: OtherRules, row_weights: np.ndarray
+) -> np.ndarray:
+    """Weights of the others that minimise the penalised loss, by Newton's method without frills."""
+    columns = others.covered.astype(float)
+    weights = np.zeros(len(columns))
+    for _ in range(60):
+        scores = weights @ columns
+        gradients = row_weights * loss.gradients(y, scores)
+        hessians = row_weights * loss.hessians(y, scores)
+        slope = columns @ gradients + others.penalties * weights
+        matrix = (columns * hessians) @ columns.T + np.diag(others.penalties)
+        step = np.linalg.lstsq(matrix, slope, rcond=1e-12)[0]
+        weights -= step * min(1.0, 2.0 / max(np.abs(step).max(initial=0.0), 1e-300))
+    return weights
+
+
+@dataclass(frozen=True)
+class ProblemWithOthers(RandomProblem):
+    """A problem beside other rules, whose weights are the best ones."""
+
+    others: OtherRules | None = None
+    weights: np.ndarray | None = None
+
+
+@cache
+def random_problem_with_others(seed: int) -> ProblemWithOthers:
+    rng = np.random.default_rng(seed)
+    n_rows = int(rng.integers(2, 25))
+    extents = random_extents(rng, n_rows)
+    row_weights = rng.choice([0.5, 1.0, 2.0, 3.3], n_rows) if rng.random() < 0.4 else None
+    if rng.random() < 0.5:
+        loss, y = SquaredLoss(), rng.choice([1.0, 0.5], n_rows) * rng.integers(-3, 4, n_rows)
+        l2_regularization = float(rng.choice(REGULARIZATIONS))
+    else:
+        loss, y = LogisticLoss(), rng.choice([-1.0, 1.0], n_rows)
+        y[:2] = -1.0, 1.0  # one class alone has no best intercept
+        l2_regularization = float(rng.choice(REGULARIZATIONS[1:]))
+    others = random_others(rng, extents, l2_regularization)
+    weights = refitted_weights(
+        loss, y, others, np.ones(n_rows) if row_weights is None else row_weights
+    )
+    scores = weights @ others.covered
+    problem = SearchProblem(
+        extents,
+        loss.gradients(y, scores),
+        loss.hessians(y, scores),
+        l2_regularization,
+        row_weights,
+        others,
+    )
+    limits: dict[str, Any] = {}
+    if rng.random() < 0.5:
+        limits["max_conditions"] = int(rng.integers(0, 4))
+    if rng.random() < 0.3:
+        limits["min_coverage"] = float(rng.random() * problem.total_coverage)
+    return ProblemWithOthers(problem, limits, others, weights)
 
 
 def thresholds_problem(n_rows: int = 120) -> SearchProblem:

@@ -27,6 +27,7 @@ from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
 from laconic.search.optimal import search_optimal
+from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
@@ -34,6 +35,7 @@ from laconic.search.results import Callback, SearchProgress, SearchResult, Searc
 __all__ = [
     "METHODS",
     "Extents",
+    "OtherRules",
     "SearchLimits",
     "SearchProblem",
     "SearchProgress",

@@ -24,6 +24,8 @@ def run(
     **options: Any,
 ) -> SearchResult:
     """Call a search of the core, with options of its own, and scale its result to the objective."""
+    if problem.projections is not None:
+        options |= {"projections": problem.projections, "cells": problem.cells}
     result = function(
         problem.extents,
         problem.gradients,

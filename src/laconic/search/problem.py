@@ -16,8 +16,7 @@ import numpy.typing as npt
 from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Extents
-
-FloatArray = npt.NDArray[np.float64]
+from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -70,6 +69,8 @@ class SearchProblem:
 
     The objective of a query that covers the rows I is (Σ_I g)² / (2n (λ + Σ_I h)): the decrease of
     the regularised risk, to second order, when the query's rule is added with its best weight.
+    Where the weights of other rules are refitted with it, it is the decrease after that, and what
+    the others cannot imitate takes the place of Σ_I h (see :mod:`laconic.search.others`).
 
     Parameters
     ----------
@@ -83,6 +84,9 @@ class SearchProblem:
     sample_weight : array-like of shape (n_rows,), default=None
         Multiplies gradients and hessians. A row of weight two counts as two rows everywhere: in n
         and in the coverage.
+    others : OtherRules, default=None
+        Rules whose weights are refitted with the new one. At the given gradients their weights
+        must be the best ones.
 
     Attributes
     ----------
@@ -93,6 +97,10 @@ class SearchProblem:
         coverage of a query is the sum of its rows' entries: their number, or their total weight.
     total_coverage : float
         The n of the objective: number of rows, or their total weight.
+    projections : ndarray of shape (n_components, n_rows) or None
+        Each row's part in what the others imitate, rounded like the gradients; None without others.
+    cells : int array of shape (n_rows,) or None
+        Rows that are covered by the same others have the same number; None without others.
 
     Examples
     --------
@@ -111,6 +119,7 @@ class SearchProblem:
         hessians: npt.ArrayLike,
         l2_regularization: float = 0.0,
         sample_weight: npt.ArrayLike | None = None,
+        others: OtherRules | None = None,
     ) -> None:
         self.extents = _as_extents(extents)
         n_rows = self.extents.n_rows
@@ -134,14 +143,20 @@ class SearchProblem:
                 )
         self.coverage, _ = self._summable(np.ones(n_rows), "sample_weight")
         self.total_coverage = float(self.coverage.sum())
-        self._set_statistics(gradients, hessians)
+        self._set_statistics(gradients, hessians, others)
 
-    def with_statistics(self, gradients: npt.ArrayLike, hessians: npt.ArrayLike) -> Self:
-        """Pose the problem anew for other gradients and hessians.
+    def with_statistics(
+        self,
+        gradients: npt.ArrayLike,
+        hessians: npt.ArrayLike,
+        others: OtherRules | None = None,
+    ) -> Self:
+        """Pose the problem anew for other gradients and hessians, and other rules beside.
 
         Parameters
         ----------
         gradients, hessians : array-like of shape (n_rows,)
+        others : OtherRules, default=None
             As for the class.
 
         Returns
@@ -157,19 +172,22 @@ class SearchProblem:
         4.0
         """
         problem = copy.copy(self)
-        problem._set_statistics(gradients, hessians)
+        problem._set_statistics(gradients, hessians, others)
         return problem
 
-    def _set_statistics(self, gradients: npt.ArrayLike, hessians: npt.ArrayLike) -> None:
+    def _set_statistics(
+        self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: OtherRules | None
+    ) -> None:
         """Weight and round the statistics.
 
-        Sets: gradients, hessians.
+        Sets: gradients, hessians, projections, cells.
         """
         gradients = _vector(gradients, "gradients", self.n_rows)
         hessians = _vector(hessians, "hessians", self.n_rows)
         _check_not_negative(hessians, "hessians")
         self.gradients, total_gradients = self._summable(gradients, "gradients")
         self.hessians, total_hessians = self._summable(hessians, "hessians")
+        self._set_others(others)
         # No positive hessian is smaller than the last digit of their sum: mostly that is enough.
         if math.isinf(self._steepness(total_gradients, math.ulp(total_hessians))):
             smallest = self.hessians[self.hessians > 0.0].min(initial=np.inf)
@@ -186,6 +204,25 @@ class SearchProblem:
                     "not: the best weight would be infinite. Got 0 with a zero hessian at row "
                     f"{int(is_flat.argmax())}."
                 )
+
+    def _set_others(self, others: OtherRules | None) -> None:
+        """Find out what the others can imitate.
+
+        Sets: projections, cells.
+        """
+        self.projections: FloatArray | None = None
+        self.cells: npt.NDArray[np.int32] | None = None
+        if others is None or len(others.covered) == 0:
+            return
+        if others.covered.shape[1] != self.n_rows:
+            raise ValueError(
+                f"others must cover the rows of the extents, {self.n_rows}. "
+                f"Got {others.covered.shape[1]} rows."
+            )
+        cells = others.cells()
+        projections = others.projections(self.hessians, cells)
+        if len(projections) > 0:  # not if all hessians are 0
+            self.projections, self.cells = projections, cells
 
     def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
         """Weight values and round them so that all partial sums are exact in double precision.
@@ -210,6 +247,8 @@ class SearchProblem:
         return rounded, total
 
     def _steepness(self, total_gradients: float, smallest_hessian: float) -> float:
+        if self.projections is not None:
+            smallest_hessian *= IMITATED
         return total_gradients * total_gradients / (self.l2_regularization + smallest_hessian)
 
     @property
@@ -232,7 +271,10 @@ class SearchProblem:
         return self.extents.covered(list(query))
 
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
-        """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0."""
+        """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
+
+        Where there are other rules, what they cannot imitate takes the place of Σh.
+        """
         sum_gradients, sum_hessians = self._sums(np.ascontiguousarray(covered, dtype=bool))
         if sum_gradients == 0.0:
             return 0.0
@@ -250,11 +292,13 @@ class SearchProblem:
         return -sum_gradients / (self.l2_regularization + sum_hessians)
 
     def _sums(self, covered: npt.NDArray[np.bool_]) -> tuple[float, float]:
-        """Add up the gradients and the hessians of the covered rows."""
-        return (
-            _core.sum_covered(covered, self.gradients),
-            _core.sum_covered(covered, self.hessians),
-        )
+        """Add up the gradients and the hessians of the covered rows, less what others imitate."""
+        sum_gradients = _core.sum_covered(covered, self.gradients)
+        sum_hessians = _core.sum_covered(covered, self.hessians)
+        if self.projections is None:
+            return sum_gradients, sum_hessians
+        sums = np.array([_core.sum_covered(covered, values) for values in self.projections])
+        return sum_gradients, remaining_hessians(sum_hessians, sums)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 Boley, Teshuva, Le Bodic and Webb: Better Short than Greedy: Interpretable Models through Optimal
 Rule Boosting, SDM 2021. This module is for reading and for checking other searches against; each
 mechanism can be switched off without changing the objective value of the result.
+
+Where the weights of other rules are refitted with the new one, objective and bound take less than
+the hessians: see :mod:`laconic.search.others` and `discounted_hessians`. That is not in the paper.
 """
 
 from __future__ import annotations
@@ -19,15 +22,23 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic.search.budget import resolve_node_limit
-from laconic.search.problem import FloatArray, SearchLimits, SearchProblem
+from laconic.search.others import IMITATED, FloatArray, remaining_hessians
+from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
 Extent = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
+# How much of the discounted hessians is given up for being positive and for rounding errors.
+_SLACK = 1e-3
+
 
 def objective(
-    gradients: FloatArray, hessians: FloatArray, l2_regularization: float, n_samples: float
+    gradients: FloatArray,
+    hessians: FloatArray,
+    l2_regularization: float,
+    n_samples: float,
+    projections: FloatArray | None = None,
 ) -> float:
     """Objective value of a query that covers the given rows.
 
@@ -38,6 +49,8 @@ def objective(
     l2_regularization : float
     n_samples : float
         Number of all rows, or their total weight.
+    projections : ndarray of shape (n_components, n_covered), default=None
+        Parts of the covered rows in what other rules imitate.
 
     Examples
     --------
@@ -47,9 +60,12 @@ def objective(
     sum_gradients = gradients.sum()
     if sum_gradients == 0.0:
         return 0.0
+    sum_hessians = float(hessians.sum())
+    if projections is not None:
+        sum_hessians = remaining_hessians(sum_hessians, projections.sum(axis=1))
     # Paper: the penalty is λ/(2n), as in the expansion of the risk; λ/n in its definition.
     return float(
-        sum_gradients * sum_gradients / (l2_regularization + hessians.sum()) / (2.0 * n_samples)
+        sum_gradients * sum_gradients / (l2_regularization + sum_hessians) / (2.0 * n_samples)
     )
 
 
@@ -87,6 +103,45 @@ def objective_bound(
             values = np.cumsum(g) ** 2 / (l2_regularization + np.cumsum(h))
             bound = max(bound, float(values.max()))
     return bound / (2.0 * n_samples)
+
+
+def discounted_hessians(
+    hessians: FloatArray, cells: npt.NDArray[np.int32], cell_hessians: FloatArray
+) -> FloatArray:
+    """Hessians of the given rows R with which `objective_bound` holds beside other rules.
+
+    Within a cell, a set of rows that the same others cover, the others are constant. So they
+    imitate a set S ⊆ R no better than one free number per cell does, which leaves
+    D(S) ≥ Σ_c h(S_c) (1 − h(S_c)/h_c) ≥ Σ_S h_i (1 − h(R_c)/h_c).
+
+    Parameters
+    ----------
+    hessians, cells : ndarray of shape (n_covered,)
+        Of the given rows.
+    cell_hessians : ndarray of shape (n_cells,)
+        Sums of hessians over whole cells, h_c.
+
+    Examples
+    --------
+    Two of three rows of one cell; the others could imitate two thirds of them.
+
+    >>> discounted_hessians(np.ones(2), np.zeros(2, np.int32), np.array([3.0])).round(2)
+    array([0.33, 0.33])
+    """
+    covered = np.bincount(cells, hessians, len(cell_hessians))
+    shares = covered / np.maximum(cell_hessians, np.finfo(float).tiny)
+    # D is at least A, and at least B by definition: so it is at least (1 - t) A + t B.
+    factors = (1.0 - _SLACK) * (1.0 - shares) + _SLACK * IMITATED
+    discounted: FloatArray = hessians * factors[cells]
+    return discounted
+
+
+def descending_ratios(gradients: FloatArray, hessians: FloatArray) -> npt.NDArray[np.intp]:
+    """Order of rows by descending g/h."""
+    # Paper: g/h needs a rule where h is 0; its sign decides then.
+    with np.errstate(over="ignore"):
+        ratios = gradients / np.maximum(hessians, np.finfo(float).tiny)
+    return np.argsort(-ratios, kind="stable")
 
 
 def implies(extents: BoolArray, extent: Extent) -> BoolArray:
@@ -181,12 +236,13 @@ class BranchAndBound:
         self.node_limit = resolve_node_limit(limits, problem.extents)
         self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
 
-        # Paper: g/h needs a rule where h is 0; its sign decides then.
-        with np.errstate(over="ignore"):
-            ratios = problem.gradients / np.maximum(problem.hessians, np.finfo(float).tiny)
-        order = np.argsort(-ratios, kind="stable")
+        order = descending_ratios(problem.gradients, problem.hessians)
         self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
         self.coverage = problem.coverage[order]
+        self.projections = None
+        if problem.projections is not None and problem.cells is not None:
+            self.projections, self.cells = problem.projections[:, order], problem.cells[order]
+            self.cell_hessians = np.bincount(self.cells, self.hessians).astype(np.float64)
         self.extents = np.stack(
             [problem.covered((p,))[order] for p in range(problem.n_propositions)]
             or [np.empty(problem.n_rows, dtype=bool)]
@@ -208,25 +264,32 @@ class BranchAndBound:
         self.incumbent: tuple[int, ...] = ()
         self.incumbent_extent: Extent = everything
         self.incumbent_value = self.objective(everything)
-        root_bound = objective_bound(
-            self.gradients, self.hessians, self.l2_regularization, self.n_samples
-        )
         if limits.max_conditions != 0:
+            root_bound = self.largest_objective(everything)
             self.push(Node((), everything, self.all_augmentations()), root_bound)
 
     def objective(self, extent: Extent) -> float:
         """Objective value of an extent."""
         return objective(
-            self.gradients[extent], self.hessians[extent], self.l2_regularization, self.n_samples
+            self.gradients[extent],
+            self.hessians[extent],
+            self.l2_regularization,
+            self.n_samples,
+            None if self.projections is None else self.projections[:, extent],
         )
 
     def bound(self, extent: Extent) -> float:
-        """Bound on the objective of all refinements of an extent."""
-        if not self.switches.bounding:
-            return math.inf
-        return objective_bound(
-            self.gradients[extent], self.hessians[extent], self.l2_regularization, self.n_samples
-        )
+        """Bound on the objective of all refinements of an extent, if there is to be one."""
+        return self.largest_objective(extent) if self.switches.bounding else math.inf
+
+    def largest_objective(self, extent: Extent) -> float:
+        """Bound on the objective of all subsets of an extent."""
+        gradients, hessians = self.gradients[extent], self.hessians[extent]
+        if self.projections is not None:
+            hessians = discounted_hessians(hessians, self.cells[extent], self.cell_hessians)
+            order = descending_ratios(gradients, hessians)
+            gradients, hessians = gradients[order], hessians[order]
+        return objective_bound(gradients, hessians, self.l2_regularization, self.n_samples)
 
     def all_augmentations(self) -> list[Augmentation]:
         """List every proposition, with nothing known about it."""

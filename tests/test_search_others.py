@@ -1,0 +1,202 @@
+"""Rules judged by what a refit of all weights gains, against dense algebra and brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from laconic.search import OtherRules, SearchProblem, SearchStatus, search
+from laconic.search.others import IMITATED, remaining_hessians
+from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
+from problems import random_problem_with_others
+
+SEEDS = range(600)
+
+
+def some_masks(problem, rng):
+    yield from (problem.covered((p,)) for p in range(problem.n_propositions))
+    yield from (rng.random((5, problem.n_rows)) < rng.random((5, 1)))
+
+
+def gain_of_refit(case, mask):
+    """Decrease of the quadratic model when the mask is a further column and all weights are free.
+
+    The gain is in units of the value: twice the risk, summed over rows.
+    """
+    problem, others = case.problem, case.others
+    columns = np.vstack([others.covered, mask]).astype(float)
+    penalties = np.append(others.penalties, problem.l2_regularization)
+    weights = np.append(case.weights, 0.0)
+    slope = columns @ problem.gradients + penalties * weights
+    matrix = (columns * problem.hessians) @ columns.T + np.diag(penalties)
+    step = -np.linalg.lstsq(matrix, slope, rcond=1e-13)[0]
+    return -2 * (slope @ step + step @ matrix @ step / 2)
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_value_is_what_a_refit_gains(chunk):
+    n_compared = 0
+    for seed in SEEDS[chunk::6]:
+        case = random_problem_with_others(seed)
+        problem, rng = case.problem, np.random.default_rng(seed)
+        for mask in some_masks(problem, rng):
+            total = problem.hessians[mask].sum()
+            sums = problem.projections if problem.projections is not None else np.empty((0, 1))
+            sums = sums[:, mask].sum(axis=1) if len(sums) else np.zeros(0)
+            remaining = remaining_hessians(total, sums)
+            if remaining < 1e-6 * total:
+                continue  # the refit itself has no digits there
+            n_compared += 1
+            expected = gain_of_refit(case, mask)
+            scale = (problem.gradients**2).sum() / (problem.l2_regularization + total or 1.0)
+            assert problem.value(mask) == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale), seed
+    assert n_compared > 500
+
+
+def test_remaining_hessians_are_those_of_the_formula():
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        problem, others = case.problem, case.others
+        if problem.projections is None:
+            assert len(others.covered) == 0
+            continue
+        columns = others.covered.astype(float)
+        matrix = (columns * problem.hessians) @ columns.T + np.diag(others.penalties)
+        for mask in some_masks(problem, np.random.default_rng(seed)):
+            total = problem.hessians[mask].sum()
+            v = (columns * problem.hessians)[:, mask].sum(axis=1)
+            expected = max(total - v @ np.linalg.pinv(matrix, rcond=1e-12, hermitian=True) @ v, 0)
+            found = remaining_hessians(total, problem.projections[:, mask].sum(axis=1))
+            assert found == pytest.approx(expected, rel=1e-9, abs=2 * IMITATED * total)
+
+
+def test_a_rule_that_is_there_already_gains_nothing():
+    extents = np.array([[1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
+    others = OtherRules(np.vstack([np.ones(4, bool), extents[:1]]), np.zeros(2))
+    y = np.array([3.0, 1.0, 5.0, 0.0])
+    means = np.array([2.0, 2.0, 2.5, 2.5])
+    problem = SearchProblem(extents, 2 * (means - y), np.full(4, 2.0), 0.0, others=others)
+    # Its complement, all rows and what it covers are unions of cells.
+    for mask in ([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]):
+        assert problem.value(np.array(mask, dtype=bool)) == 0.0
+    # Rows 0 and 2: half of each cell, of which the others imitate half.
+    assert problem.value(np.array([1, 0, 1, 0], dtype=bool)) == pytest.approx(7**2 / (4 - 2))
+    assert problem.weight((1,)) == pytest.approx(7 / 2)
+    assert problem.objective((1,)) == pytest.approx(7**2 / 2 / 8)
+    assert search(problem, "brute_force").query == (1,)
+
+
+def test_cells_are_rows_that_the_same_others_cover():
+    covered = np.array([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], dtype=bool)
+    cells = OtherRules(covered, np.zeros(3)).cells()
+    assert cells.dtype == np.int32
+    assert cells.tolist() == [3, 2, 1, 0, 3]
+
+
+def test_no_others_are_as_good_as_none():
+    arguments = ([[True, False]], [1.0, 2.0], [1.0, 1.0])
+    nobody = OtherRules(np.empty((0, 2), dtype=bool), np.empty(0))
+    problem = SearchProblem(*arguments, others=nobody)
+    assert problem.projections is None
+    assert problem.cells is None
+    assert problem.value([True, True]) == SearchProblem(*arguments).value([True, True])
+
+
+def test_others_are_left_behind_with_their_statistics():
+    others = OtherRules(np.array([[True, True]]), np.zeros(1))
+    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], others=others)
+    assert problem.projections.shape == (1, 2)
+    assert problem.with_statistics([1.0, -1.0], [1.0, 1.0]).projections is None
+    again = problem.with_statistics([1.0, -1.0], [1.0, 1.0], others)
+    assert again.objective((0,)) == problem.objective((0,))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_projections_add_up_exactly(sign):
+    for seed in range(100):
+        problem = random_problem_with_others(seed).problem
+        if problem.projections is None:
+            continue
+        assert problem.projections.flags.c_contiguous
+        for component in sign * problem.projections:
+            forward = backward = 0.0
+            for value in component.tolist():
+                forward += value
+            for value in reversed(component.tolist()):
+                backward += value
+            assert forward == backward
+
+
+@pytest.mark.parametrize(
+    ("covered", "penalties", "message"),
+    [
+        (np.ones((1, 2)), np.zeros(1), "covered must be a boolean array.*float64"),
+        (np.ones(2, bool), np.zeros(1), r"covered must be.*shape \(2,\)"),
+        (np.ones((1, 2), bool), np.zeros(2), "penalties must be"),
+        (np.ones((1, 2), bool), np.array([-1.0]), "penalties must be"),
+        (np.ones((1, 2), bool), np.array([np.nan]), "penalties must be"),
+    ],
+)
+def test_wrong_others(covered, penalties, message):
+    with pytest.raises(ValueError, match=message):
+        OtherRules(covered, penalties)
+
+
+def test_others_on_other_rows():
+    others = OtherRules(np.ones((1, 3), dtype=bool), np.zeros(1))
+    with pytest.raises(ValueError, match=r"others must cover the rows of the extents, 2\. Got 3"):
+        SearchProblem([[True, False]], [1.0, 2.0], [1.0, 1.0], others=others)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.randoms(use_true_random=False))
+def test_discounted_bound_holds_for_all_subsets(seed, density, random):
+    problem = random_problem_with_others(seed % 5000).problem
+    if problem.projections is None:
+        return
+    node = np.array([random.random() < density for _ in range(problem.n_rows)])
+    rows = np.flatnonzero(node)
+    hessians = discounted_hessians(
+        problem.hessians[rows],
+        problem.cells[rows],
+        np.bincount(problem.cells, problem.hessians),
+    )
+    order = descending_ratios(problem.gradients[rows], hessians)
+    bound = objective_bound(
+        problem.gradients[rows][order], hessians[order], problem.l2_regularization, 0.5
+    )
+    small = rows[:7]
+    subsets = [
+        *itertools.chain.from_iterable(itertools.combinations(small, k) for k in range(1, 8)),
+        *([row for row in rows if random.random() < share] for share in (0.2, 0.5, 0.8, 0.9, 1.0)),
+    ]
+    for subset in subsets:
+        mask = np.zeros(problem.n_rows, dtype=bool)
+        mask[list(subset)] = True
+        assert problem.value(mask) <= bound * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_reference_agrees_with_brute_force(chunk):
+    for seed in SEEDS[chunk::6]:
+        case = random_problem_with_others(seed)
+        expected = search(case.problem, "brute_force", **case.limits)
+        assert case.problem.objective(expected.query) == expected.objective_value
+        for options in ({}, {"bounding": False}, {"best_first": False}):
+            result = search(case.problem, "reference", **case.limits, **options)
+            assert result.objective_value == pytest.approx(
+                expected.objective_value, rel=1e-9, abs=0
+            ), (seed, case, options)
+            assert case.problem.objective(result.query) == result.objective_value
+            assert result.bound == result.objective_value
+            assert result.status is SearchStatus.OPTIMAL
+
+
+def test_stopped_reference_keeps_a_true_bound():
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        result = search(case.problem, "reference", **case.limits, node_limit=1)
+        assert result.objective_value <= optimum <= result.bound
