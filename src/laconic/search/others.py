@@ -60,12 +60,14 @@ class OtherRules:
             )
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """Give rows that are covered by the same of these rules the same number, from 0."""
+        """Give rows that are covered by the same of these rules the same number; 0 if by none."""
         cells = np.zeros(self.covered.shape[1], dtype=np.int32)
         for covered in self.covered:
             cells = 2 * cells + covered
-            # Numbers that occur become 0, 1, 2, ..., so that they never outgrow the rows.
-            cells = (np.cumsum(np.bincount(cells) > 0, dtype=np.int32) - 1)[cells]
+            # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
+            occurs = np.bincount(cells) > 0
+            occurs[0] = True
+            cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
     def projections(self, hessians: FloatArray, cells: npt.NDArray[np.int32]) -> FloatArray:
@@ -73,7 +75,7 @@ class OtherRules:
 
         Within a cell, rows differ in their hessians only.
         """
-        first = np.empty(cells.max() + 1, dtype=np.intp)
+        first = np.zeros(cells.max() + 1, dtype=np.intp)
         first[cells[::-1]] = np.arange(len(cells))[::-1]
         columns = self.covered[:, first].astype(np.float64)
         matrix = columns * np.bincount(cells, hessians) @ columns.T + np.diag(self.penalties)
