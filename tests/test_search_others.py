@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from laconic import _core
 from laconic.search import OtherRules, SearchProblem, SearchStatus, search
 from laconic.search.others import IMITATED, remaining_hessians
 from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
@@ -92,7 +93,9 @@ def test_cells_are_rows_that_the_same_others_cover():
     covered = np.array([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], dtype=bool)
     cells = OtherRules(covered, np.zeros(3)).cells()
     assert cells.dtype == np.int32
-    assert cells.tolist() == [3, 2, 1, 0, 3]
+    assert cells.tolist() == [4, 3, 2, 1, 4]
+    # Nobody covers the cell 0.
+    assert OtherRules(covered[:1], np.zeros(1)).cells().tolist() == [1, 1, 0, 0, 1]
 
 
 def test_no_others_are_as_good_as_none():
@@ -200,3 +203,103 @@ def test_stopped_reference_keeps_a_true_bound():
         optimum = search(case.problem, "brute_force", **case.limits).objective_value
         result = search(case.problem, "reference", **case.limits, node_limit=1)
         assert result.objective_value <= optimum <= result.bound
+
+
+WAYS = [
+    {"branching": "tables"},
+    {"branching": "tables", "beam_width": 0, "n_jobs": 2},
+    {"branching": "tables", "instruction_set": "scalar"},
+    {"branching": "paper"},
+    {"branching": "paper", "beam_width": 0, "n_jobs": 2},
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("max_conditions", [1, 2, 3, 4])
+def test_core_agrees_with_brute_force(max_conditions, way):
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        limits = {**case.limits, "max_conditions": max_conditions}
+        expected = search(case.problem, "brute_force", **limits)
+        if case.problem.projections is None and way["branching"] == "paper":
+            continue  # compared elsewhere, up to rounding
+        result = search(case.problem, "optimal", **limits, **way)
+        assert result.query == expected.query, (seed, case)
+        assert result.objective_value == result.bound == expected.objective_value, (seed, case)
+
+
+def test_core_agrees_with_brute_force_without_a_limit():
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        if case.problem.projections is None:
+            continue
+        expected = search(case.problem, "brute_force", min_coverage=0)
+        result = search(case.problem, "optimal")
+        assert result.branching == "paper"
+        assert result.objective_value == result.bound == expected.objective_value, (seed, case)
+        assert case.problem.objective(result.query) == result.objective_value
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+def test_heuristics_tell_the_value_of_their_query(method):
+    n_optimal = 0
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        result = search(case.problem, method, **case.limits)
+        assert result.objective_value == case.problem.objective(result.query)
+        assert result.objective_value <= optimum <= result.bound
+        n_optimal += result.objective_value == optimum
+    assert n_optimal > len(SEEDS) / 2
+
+
+def test_stopped_core_keeps_a_true_bound():
+    for seed in SEEDS:
+        case = random_problem_with_others(seed)
+        if case.problem.projections is None:
+            continue
+        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        for branching in ("tables", "paper"):
+            limits = {"max_conditions": 4} | case.limits
+            result = search(case.problem, **limits, branching=branching, node_limit=1, beam_width=0)
+            if limits == case.limits:
+                assert result.objective_value <= optimum
+            assert optimum <= result.bound
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 10**6), st.randoms(use_true_random=False))
+def test_bound_of_the_core_holds_for_all_subsets(seed, random):
+    problem = random_problem_with_others(seed % 5000).problem
+    if problem.projections is None or problem.extents.n_columns == 0:
+        return
+    bounds = _core.Bounds(
+        problem.extents,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+        problem.projections,
+        problem.cells,
+    )
+    # Columns stand for propositions that are not constant and not equal to an earlier one.
+    extents = [problem.covered((p,)) for p in range(problem.n_propositions)]
+    distinct = list(
+        {rows.tobytes(): rows for rows in extents if 0 < rows.sum() < len(rows)}.values()
+    )
+    column = random.randrange(len(distinct))
+    for bound, rows in (
+        (bounds.of_all_rows(), problem.covered(())),
+        (bounds.of_query([column]), distinct[column]),
+    ):
+        for refinement in [rows, *(rows & other for other in distinct)]:
+            for last in distinct:
+                assert problem.value(refinement & last) <= bound * (1 + 1e-12)
+
+
+def test_conditions_and_ranges_do_not_know_others():
+    others = OtherRules(np.array([[True, True]]), np.zeros(1))
+    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], others=others)
+    for branching in ("conditions", "ranges"):
+        with pytest.raises(ValueError, match="tables' or 'paper'"):
+            search(problem, branching=branching)

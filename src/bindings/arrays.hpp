@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ namespace nb = nanobind;
 
 using BoolMatrix = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using BoolVector = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoubleMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IntVector = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoubleVector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <typename Vector>
@@ -54,6 +57,11 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
             {gradients.data()[row], hessians.data()[row], coverage.data()[row]};
     return problem;
 }
+
+/// Sets: what the other rules of an ensemble can imitate. A row of `projections` is one component;
+/// cell 0 is that of rows that no rule covers. Without the GIL.
+void add_others(rulesearch::Problem& problem, const DoubleVector& hessians,
+                const DoubleMatrix& projections, const IntVector& cells);
 
 /// Adds the class of bounds.
 void bind_bounds(nb::module_& module);

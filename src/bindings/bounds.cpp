@@ -18,7 +18,7 @@
 #include "bindings/arrays.hpp"
 #include "librulesearch/conditions/candidates.hpp"
 #include "librulesearch/kernels/proof_workspace.hpp"
-#include "librulesearch/problem/ratio_order.hpp"
+#include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/ranges/bound.hpp"
 #include "librulesearch/tables/pair_graph.hpp"
 
@@ -163,20 +163,22 @@ void bind_bounds(nb::module_& module) {
         .def(
             "__init__",
             [](Problem* self, const Extents& extents, const DoubleVector& gradients,
-               const DoubleVector& hessians, const DoubleVector& coverage,
-               double l2_regularization) {
+               const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
+               const std::optional<DoubleMatrix>& projections,
+               const std::optional<IntVector>& cells) {
                 new (self) Problem(
                     make_problem(extents, gradients, hessians, coverage, l2_regularization));
+                if (projections && cells) add_others(*self, hessians, *projections, *cells);
             },
             nb::keep_alive<1, 2>(), "extents"_a, "gradients"_a.noconvert(),
-            "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a)
+            "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a,
+            "projections"_a.noconvert().none() = nb::none(),
+            "cells"_a.noconvert().none() = nb::none())
         .def("of_all_rows", &bound_of_all_rows, "Largest value of any set of rows.")
         .def(
             "of_query",
             [](const Problem& self, const Columns& query) {
-                RatioOrder rows;
-                rows.assign(self, self.extents.extent_of(query));
-                return rows.bound(self);
+                return bound_within(self, self.extents.extent_of(query));
             },
             "query"_a, "Largest value of any set of the query's rows, as in the paper.")
         .def(

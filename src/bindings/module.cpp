@@ -166,11 +166,11 @@ NB_MODULE(_core, m) {
                      "Propositions that are neither constant nor equal to an earlier one.")
         .def(
             "table_work",
-            [](const Extents& self, std::size_t max_conditions) {
+            [](const Extents& self, std::size_t max_conditions, std::size_t n_components) {
                 const nb::gil_scoped_release no_gil;
-                return tables::work(self, max_conditions);
+                return tables::work(self, max_conditions, n_components);
             },
-            "max_conditions"_a,
+            "max_conditions"_a, "n_components"_a = 0,
             "What a search in tables costs: rows added to them, and sets looked at.")
         .def_prop_ro("n_chains", &Extents::n_chains,
                      "Chains of nested extents that the columns are sorted into.");
@@ -231,9 +231,11 @@ NB_MODULE(_core, m) {
            const std::string& branching, std::optional<std::size_t> beam_width,
            std::size_t n_workers, std::size_t memory_limit,
            const std::optional<std::string>& instruction_set,
-           const std::vector<std::string>& without) {
-            const Problem problem =
+           const std::vector<std::string>& without, const std::optional<DoubleMatrix>& projections,
+           const std::optional<IntVector>& cells) {
+            Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
+            if (projections && cells) add_others(problem, hessians, *projections, *cells);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
@@ -249,6 +251,7 @@ NB_MODULE(_core, m) {
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
+        "projections"_a.noconvert().none() = nb::none(), "cells"_a.noconvert().none() = nb::none(),
         "Best query of all within the limits, with a certificate.");
 
     m.def(
@@ -257,9 +260,11 @@ NB_MODULE(_core, m) {
            const DoubleVector& coverage, double l2_regularization,
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           std::size_t width) {
-            const Problem problem =
+           std::size_t width, const std::optional<DoubleMatrix>& projections,
+           const std::optional<IntVector>& cells) {
+            Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
+            if (projections && cells) add_others(problem, hessians, *projections, *cells);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
@@ -268,6 +273,7 @@ NB_MODULE(_core, m) {
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
+        "projections"_a.noconvert().none() = nb::none(), "cells"_a.noconvert().none() = nb::none(),
         "Beam search; with width 1, greedy search.");
 
     bind_bounds(m);

@@ -33,7 +33,7 @@ class Extents:
     def n_columns(self) -> int:
         """Propositions that are neither constant nor equal to an earlier one."""
 
-    def table_work(self, max_conditions: int) -> float:
+    def table_work(self, max_conditions: int, n_components: int = 0) -> float:
         """What a search in tables costs: rows added to them, and sets looked at."""
 
     @property
@@ -77,10 +77,10 @@ class Result:
     @property
     def counters(self) -> dict: ...
 
-def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str]) -> Result:
+def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str], projections: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Result:
     """Best query of all within the limits, with a certificate."""
 
-def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int) -> Result:
+def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int, projections: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> Result:
     """Beam search; with width 1, greedy search."""
 
 class Bounds:
@@ -88,7 +88,7 @@ class Bounds:
     Each bound of the search by itself, for tests. Queries name columns; values lack the factor 1/(2n).
     """
 
-    def __init__(self, extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float) -> None: ...
+    def __init__(self, extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, projections: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None = None, cells: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None = None) -> None: ...
 
     def of_all_rows(self) -> float:
         """Largest value of any set of rows."""

@@ -33,7 +33,9 @@ MIN_NODES = 20
 MAX_NODES = 20_000
 
 
-def choose_branching(extents: Extents, max_conditions: int | None) -> str:
+def choose_branching(
+    extents: Extents, max_conditions: int | None, n_components: int | None = None
+) -> str:
     """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
 
     Tables are taken for queries of up to four conditions if all of them can be looked at in a
@@ -42,19 +44,24 @@ def choose_branching(extents: Extents, max_conditions: int | None) -> str:
     Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
     if there are 1,000 of them in all. Not, however, where queries may have no more than two
     conditions, or where there are more than 40,000 distinct rows.
+
+    Rules that are judged together with others, of which `n_components` projections are added up,
+    are found in tables, or by the paper's branching where these are out of reach.
     """
-    if _has_affordable_tables(extents, max_conditions):
+    if _has_affordable_tables(extents, max_conditions, n_components or 0):
         return "tables"
+    if n_components is not None:
+        return "paper"
     return _choose_by_nodes(extents, max_conditions)
 
 
-def _has_affordable_tables(extents: Extents, max_conditions: int | None) -> bool:
+def _has_affordable_tables(extents: Extents, max_conditions: int | None, n_components: int) -> bool:
     if max_conditions is None:
         return False
     # Where this many sets are out of reach, their exact number need not be counted.
     n_sets = math.comb(extents.n_columns, max_conditions)
     return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and bool(
-        extents.table_work(max_conditions) <= AFFORDABLE_WORK_IN_TABLES
+        extents.table_work(max_conditions, n_components) <= AFFORDABLE_WORK_IN_TABLES
     )
 
 

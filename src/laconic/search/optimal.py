@@ -84,8 +84,13 @@ def search_optimal(
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
-        chosen = choose_branching(problem.extents, limits.max_conditions)
-        branching = "conditions" if is_decided else chosen
+        has_others = problem.projections is not None
+        chosen = choose_branching(
+            problem.extents,
+            limits.max_conditions,
+            len(problem.projections) if problem.projections is not None else None,
+        )
+        branching = "conditions" if is_decided and not has_others else chosen
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     result = run(
         _core.optimal,

@@ -60,16 +60,21 @@ class OtherRules:
             )
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """Give rows that are covered by the same of these rules the same number, from 0."""
+        """Give rows that are covered by the same of these rules the same number; 0 if by none."""
         cells = np.zeros(self.covered.shape[1], dtype=np.int32)
         for covered in self.covered:
             cells = 2 * cells + covered
-            # Numbers that occur become 0, 1, 2, ..., so that they never outgrow the rows.
-            cells = (np.cumsum(np.bincount(cells) > 0, dtype=np.int32) - 1)[cells]
+            # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
+            occurs = np.bincount(cells) > 0
+            occurs[0] = True
+            cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
     def columns(self, cells: npt.NDArray[np.int32]) -> FloatArray:
-        """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells)."""
+        """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
+
+        Where no row is in the first cell, its entries mean nothing.
+        """
         some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
         some_row[cells] = np.arange(len(cells))
         return self.covered[:, some_row].astype(np.float64)

@@ -243,6 +243,7 @@ class BranchAndBound:
         if problem.projections is not None and problem.cells is not None:
             self.projections, self.cells = problem.projections[:, order], problem.cells[order]
             self.cell_hessians = np.bincount(self.cells, self.hessians).astype(np.float64)
+            self.cell_hessians[0] = np.inf  # no rule covers these rows, so none imitates them
         self.extents = np.stack(
             [problem.covered((p,))[order] for p in range(problem.n_propositions)]
             or [np.empty(problem.n_rows, dtype=bool)]

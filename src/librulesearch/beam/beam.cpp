@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "librulesearch/kernels/keyed_rows.hpp"
-#include "librulesearch/problem/ratio_order.hpp"
+#include "librulesearch/problem/discounted.hpp"
 
 namespace rulesearch {
 namespace {
@@ -35,8 +35,8 @@ class Beam {
             for (std::size_t p = 0; p < extents.stride(); ++p)
                 rows_.plane(p)[row] = extents.signature(row)[p];
         }
-        for (auto* values : {&gradients_, &hessians_, &coverages_})
-            values->resize(extents.stride() * word_bits);
+        for (auto* values : {&gradients_, &hessians_, &coverages_}) values->resize(n_columns());
+        projections_.resize(problem.others.n_components * n_columns());
     }
 
     /// Appends proper, sufficiently covering extensions.
@@ -49,6 +49,7 @@ class Beam {
         kernels_.sum_columns(covered_.view(), {gradients_.data(), hessians_.data()});
         if (limits_.min_coverage > 0.0)
             kernels_.sum_columns(covered_.coverage_view(), {coverages_.data(), coverages_.data()});
+        sum_projections();
         ++counters.n_nodes;
         for (std::size_t p = 0; p < covered_.n_planes(); ++p) {
             const auto [in_any, in_all] = covered_.in_any_and_all(p);
@@ -56,18 +57,39 @@ class Beam {
                 ++counters.n_evaluations;
                 if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;
                 extensions.push_back(
-                    {problem_.value(gradients_[column], hessians_[column]), index, column});
+                    {problem_.value(gradients_[column], hessians_left(column)), index, column});
             });
         }
     }
 
   private:
+    std::size_t n_columns() const { return problem_.extents.stride() * word_bits; }
+
+    /// Sets: for each component of what others imitate, the sums of all columns.
+    void sum_projections() {
+        const Others& others = problem_.others;
+        values_.resize(selected_.size() + padding);
+        for (std::size_t k = 0; k < others.n_components; ++k) {
+            for (std::size_t i = 0; i < selected_.size(); ++i)
+                values_[i] = others.projection(selected_[i])[k];
+            RowsView rows = covered_.view();
+            rows.gradients = rows.hessians = values_.data();
+            double* sums = projections_.data() + k * n_columns();
+            kernels_.sum_columns(rows, {sums, sums});
+        }
+    }
+
+    double hessians_left(std::size_t column) const {
+        if (problem_.others.empty()) return hessians_[column];
+        return problem_.others.left(hessians_[column], projections_.data() + column, n_columns());
+    }
+
     const Problem& problem_;
     const Limits& limits_;
     const Kernels& kernels_;
     KeyedRows rows_, covered_;
     std::vector<std::uint32_t> selected_;
-    std::vector<double> gradients_, hessians_, coverages_;
+    std::vector<double> gradients_, hessians_, coverages_, projections_, values_;
 };
 
 /// The `width` best extensions with different extents, the best first.
@@ -118,7 +140,7 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     Result result;
     Control control(limits);
     Incumbent incumbent(problem.extents);
-    incumbent.offer(problem.value(problem.total()), {});
+    incumbent.offer(problem.worth_of_all().value, {});
     const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
     extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,
                 result.counters, {control, &progress});

@@ -2,6 +2,7 @@
 #include <bit>
 
 #include "librulesearch/conditions/expander.hpp"
+#include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/problem/ratio_order.hpp"
 
 namespace rulesearch::conditions {
@@ -14,6 +15,7 @@ class PaperExpander final : public Expander {
           limits_(limits),
           has_core_queries_(has_core_queries(limits, problem.extents.n_columns())),
           sums_(problem.extents.n_columns()),
+          values_(problem.extents.n_columns()),
           bounds_(problem.extents.n_columns()),
           running_(problem.extents.n_columns()) {}
 
@@ -24,8 +26,9 @@ class PaperExpander final : public Expander {
         collect_rows(node);
         const AugmentationList open = select_candidates(node, can_prune, out);
         if (open.empty()) return out;
-        rows_.assign(problem_, extent_);
-        if (!evaluate(open, interrupt)) {
+        const bool is_evaluated = problem_.others.empty() ? evaluate(open, interrupt)
+                                                          : evaluate_with_others(open, interrupt);
+        if (!is_evaluated) {
             out.is_complete = false;
             return out;
         }
@@ -67,9 +70,10 @@ class PaperExpander final : public Expander {
         return open;
     }
 
-    /// Sets: sums and bounds of the augmented queries. Returns false if it was interrupted.
+    /// Sets: sums, values and bounds of the augmented queries. Returns false if it was interrupted.
     bool evaluate(const AugmentationList& open, const Interrupt& interrupt) {
         constexpr std::size_t patience = 1024;  // rows between two looks at the clock
+        rows_.assign(problem_, extent_);
         BitSet candidates(problem_.extents.n_columns());
         for (const Augmentation& augmentation : open) {
             candidates.insert(augmentation.index);
@@ -96,6 +100,23 @@ class PaperExpander final : public Expander {
                     std::max(bounds_[augmentation.index], running_[augmentation.index].bound());
             }
         }
+        for (const Augmentation& augmentation : open)
+            values_[augmentation.index] = problem_.value(sums_[augmentation.index]);
+        return true;
+    }
+
+    /// The same where rows count for less the more of their cell is covered: for each augmented
+    /// query by itself.
+    bool evaluate_with_others(const AugmentationList& open, const Interrupt& interrupt) {
+        for (const auto& [column, critical_index, bound] : open) {
+            if (interrupt.is_requested()) return false;
+            BitSet extent = extent_;
+            extent &= problem_.extents.extent(column);
+            const Problem::Worth worth = problem_.worth(extent);
+            sums_[column] = worth.sums;
+            values_[column] = worth.value;
+            bounds_[column] = std::max(worth.value, bound_within(problem_, extent));
+        }
         return true;
     }
 
@@ -105,7 +126,7 @@ class PaperExpander final : public Expander {
             for (const Augmentation& augmentation : open) {
                 const Statistics& sums = sums_[augmentation.index];
                 visit(augmentation.index,
-                      sums.coverage < limits_.min_coverage ? 0.0 : problem_.value(sums));
+                      sums.coverage < limits_.min_coverage ? 0.0 : values_[augmentation.index]);
             }
         });
     }
@@ -174,7 +195,7 @@ class PaperExpander final : public Expander {
     BitSet extent_, implied_;  // rows of the query, and columns that contain all of them
     RatioOrder rows_;
     std::vector<Statistics> sums_;  // by column, as are
-    std::vector<double> bounds_;
+    std::vector<double> values_, bounds_;
     std::vector<RunningBound> running_;
 };
 

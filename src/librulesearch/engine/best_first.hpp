@@ -10,9 +10,9 @@
 #include "librulesearch/engine/control.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
 #include "librulesearch/engine/workers.hpp"
+#include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/problem/incumbent.hpp"
 #include "librulesearch/problem/problem.hpp"
-#include "librulesearch/problem/ratio_order.hpp"
 
 namespace rulesearch {
 
@@ -61,7 +61,7 @@ class BestFirst {
     }
 
     Result solve() {
-        incumbent_.offer(problem_.value(problem_.total()), {});
+        incumbent_.offer(problem_.worth_of_all().value, {});
         if (limits_.max_conditions > 0) {
             start();
             run(limits_.node_limit);

@@ -17,11 +17,8 @@ Function<decltype(Kernels::transpose)> transpose_block;
 Function<decltype(Kernels::sum_supersets)> sum_supersets;
 Function<decltype(Kernels::find_above)> find_above;
 
-void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int64_t* packed,
-              std::size_t n_rows, std::size_t n_bins, std::int64_t* cells);
-void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                std::size_t first_mask, std::size_t n_masks, std::int64_t* sums, const Lanes& lanes,
-                std::int32_t* rows);
-void scan_table(const TableScan& scan);
+Function<decltype(Kernels::add_rows)> add_rows;
+Function<decltype(Kernels::fill_lanes)> fill_lanes;
+Function<decltype(Kernels::scan_table)> scan_table;
 
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -103,17 +103,17 @@ struct Kernels {
     std::size_t (*find_above)(const double* gradients, const double* hessians, std::size_t size,
                               double l2_regularization, double value, std::uint32_t* found);
 
-    /// Adds what each row holds to a cell: its bin on the last axis behind the first cell of its
-    /// bins on the others (`base`).
+    /// Adds what each row holds, `stride` numbers of `TableSums`, to a cell: its bin on the last
+    /// axis behind the first cell of its bins on the others (`base`).
     void (*add_rows)(const std::uint32_t* base, const std::uint8_t* codes,
-                     const std::int64_t* packed, std::size_t n_rows, std::size_t n_bins,
-                     std::int64_t* cells);
+                     const std::int32_t* entries, std::size_t n_rows, std::size_t n_bins,
+                     std::size_t stride, std::int32_t* cells);
 
-    /// Adds up the cells of a table over some masks of its last axis: packed sums, J in the lower
-    /// half and G in the upper one, become lanes, one for each mask, from the first of `rows` on.
-    /// `sums`: room for one number more than the axis has singles.
-    void (*fill_lanes)(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                       std::size_t first_mask, std::size_t n_masks, std::int64_t* sums,
+    /// Adds up the cells of a table over some masks of its last axis: sums side by side become
+    /// lanes, one for each mask, from the first of `rows` on. `sums`: room for those of one mask
+    /// more than the axis has singles, and another one.
+    void (*fill_lanes)(const std::int32_t* cells, std::size_t n_cells, const TableAxis& axis,
+                       std::size_t first_mask, std::size_t n_masks, std::int32_t* sums,
                        const Lanes& lanes, std::int32_t* rows);
 
     /// Finds the wanted sets of a table.

@@ -20,6 +20,43 @@ inline void subtract(Number* __restrict out, const Number* __restrict in, std::s
     for (std::size_t i = 0; i < n; ++i) out[i] -= in[i];
 }
 
+/// Sums of a cell side by side.
+template <std::size_t n>
+struct Stride {
+    static constexpr std::size_t size() { return n; }
+    static void clear(Number* out) {
+        for (std::size_t i = 0; i < n; ++i) out[i] = 0;
+    }
+    static void copy(Number* __restrict out, const Number* __restrict in) {
+        for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
+    }
+    static void add(Number* __restrict out, const Number* __restrict in) {
+        for (std::size_t i = 0; i < n; ++i) out[i] += in[i];
+    }
+    static void subtract(Number* __restrict out, const Number* __restrict in) {
+        for (std::size_t i = 0; i < n; ++i) out[i] -= in[i];
+    }
+};
+
+/// The same, in whole eights.
+struct AnyStride {
+    std::size_t n;
+
+    std::size_t size() const { return n; }
+    void clear(Number* out) const {
+        for (std::size_t i = 0; i < n; i += 8) Stride<8>::clear(out + i);
+    }
+    void copy(Number* out, const Number* in) const {
+        for (std::size_t i = 0; i < n; i += 8) Stride<8>::copy(out + i, in + i);
+    }
+    void add(Number* out, const Number* in) const {
+        for (std::size_t i = 0; i < n; i += 8) Stride<8>::add(out + i, in + i);
+    }
+    void subtract(Number* out, const Number* in) const {
+        for (std::size_t i = 0; i < n; i += 8) Stride<8>::subtract(out + i, in + i);
+    }
+};
+
 class Scanner {
   public:
     explicit Scanner(const TableScan& scan) : scan_(scan), n_lanes_(scan.lanes.size) {
@@ -92,26 +129,73 @@ class Scanner {
         while (bin != removed) subtract(slot, bins + *bin++ * size, size);
     }
 
-    bool is_wanted(Number g, Number j) const {
-        const float root = static_cast<float>(g);
-        return root * root - scan_.scale * static_cast<float>(j) > scan_.threshold;
+    bool is_wanted(const Number* g, std::size_t lane) const {
+        const auto square = [](Number x) { return static_cast<float>(x) * static_cast<float>(x); };
+        if (!(square(g[lane]) > scan_.least_square)) return false;
+        float sum = square(g[lane]) - scan_.scale * static_cast<float>(g[n_lanes_ + lane]);
+        for (std::size_t k = 0; k < scan_.lanes.sums.n_components; ++k)
+            sum += scan_.square_scales[k] * square(g[(2 + k) * n_lanes_ + lane]);
+        return sum > scan_.threshold;
     }
 
-    bool covers_enough(const Number* coverages, std::size_t lane) const {
-        return !scan_.lanes.has_coverage || coverages[lane] >= scan_.min_coverage;
+    bool covers_enough(const Number* g, std::size_t lane) const {
+        const TableSums& sums = scan_.lanes.sums;
+        return !sums.has_coverage || g[(sums.size() - 1) * n_lanes_ + lane] >= scan_.min_coverage;
     }
 
     void test(const Number* g) {
-        const Number* j = g + n_lanes_;
+        if (scan_.lanes.sums.n_components == 0) {
+            test_blocks<false>(g);
+        } else {
+            test_blocks<true>(g);
+        }
+    }
+
+    template <bool has_components>
+    void test_blocks(const Number* g) {
         for (std::size_t begin = 0; begin < n_lanes_; begin += lane_block) {
-            Number any = 0;
-            for (std::size_t i = begin; i < begin + lane_block; ++i)
-                any |= is_wanted(g[i], j[i]) ? 1 : 0;
+            const Number any =
+                has_components ? any_with_components(g + begin) : any_without(g + begin);
             if (any == 0) continue;
             for (std::size_t i = begin; i < begin + lane_block; ++i)
-                if (is_wanted(g[i], j[i]) && covers_enough(j + n_lanes_, i))
-                    scan_.on_hit(scan_.context, masks_, i);
+                if (is_wanted(g, i) && covers_enough(g, i)) scan_.on_hit(scan_.context, masks_, i);
         }
+    }
+
+    /// Whether a block of lanes has a set that is wanted.
+    Number any_without(const Number* g) const {
+        const Number* j = g + n_lanes_;
+        Number any = 0;
+        for (std::size_t i = 0; i < lane_block; ++i) {
+            const float root = static_cast<float>(g[i]);
+            any |= root * root - scan_.scale * static_cast<float>(j[i]) > scan_.threshold ? 1 : 0;
+        }
+        return any;
+    }
+
+    Number any_with_components(const Number* g) const {
+        float sums[lane_block];
+        Number any = 0;
+        for (std::size_t i = 0; i < lane_block; ++i) {
+            const float root = static_cast<float>(g[i]);
+            sums[i] = root * root;
+            any |= sums[i] > scan_.least_square ? 1 : 0;
+        }
+        if (any == 0) return 0;
+        const Number* next = g + n_lanes_;
+        for (std::size_t i = 0; i < lane_block; ++i)
+            sums[i] -= scan_.scale * static_cast<float>(next[i]);
+        for (std::size_t k = 0; k < scan_.lanes.sums.n_components; ++k) {
+            next += n_lanes_;
+            const float scale = scan_.square_scales[k];
+            for (std::size_t i = 0; i < lane_block; ++i) {
+                const float root = static_cast<float>(next[i]);
+                sums[i] += scale * (root * root);
+            }
+        }
+        any = 0;
+        for (std::size_t i = 0; i < lane_block; ++i) any |= sums[i] > scan_.threshold ? 1 : 0;
+        return any;
     }
 
     const TableScan& scan_;
@@ -121,44 +205,80 @@ class Scanner {
     std::uint32_t masks_[max_outer_axes] = {};
 };
 
+/// Calls a function template with the stride as a constant where it is a small one, so that all
+/// sums of a cell are added at once.
+template <typename Visit>
+inline void with_stride(std::size_t stride, Visit&& visit) {
+    switch (stride) {
+        case 2:
+            return visit(Stride<2>{});
+        case 4:
+            return visit(Stride<4>{});
+        case 8:
+            return visit(Stride<8>{});
+        case 16:
+            return visit(Stride<16>{});
+        default:
+            return visit(AnyStride{stride});
+    }
+}
+
+/// The sums over a mask of the last axis, from those of its bins and of masks before it.
+template <typename Strided>
+inline void sum_mask(const Strided stride, const MaskStep& step, const TableAxis& axis,
+                     const Number* bins, const Number* sums, Number* out) {
+    if (step.parent < 0) {
+        stride.clear(out);
+    } else {
+        stride.copy(out, sums + static_cast<std::size_t>(step.parent) * stride.size());
+    }
+    const std::uint8_t* bin = axis.bins + step.begin;
+    for (std::size_t i = 0; i < step.n_added; ++i) stride.add(out, bins + *bin++ * stride.size());
+    for (std::size_t i = 0; i < step.n_removed; ++i)
+        stride.subtract(out, bins + *bin++ * stride.size());
+}
+
 }  // namespace
 
 void scan_table(const TableScan& scan) { Scanner(scan).run(); }
 
-void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int64_t* packed,
-              std::size_t n_rows, std::size_t n_bins, std::int64_t* cells) {
-    for (std::size_t row = 0; row < n_rows; ++row)
-        cells[base[row] * n_bins + codes[row]] += packed[row];
+void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int32_t* entries,
+              std::size_t n_rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {
+    with_stride(stride, [&](const auto strided) {
+        for (std::size_t row = 0; row < n_rows; ++row)
+            strided.add(cells + (base[row] * n_bins + codes[row]) * strided.size(),
+                        entries + row * strided.size());
+    });
 }
 
-void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
-                std::size_t first_mask, std::size_t n_masks, std::int64_t* sums, const Lanes& lanes,
+void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis& axis,
+                std::size_t first_mask, std::size_t n_masks, std::int32_t* sums, const Lanes& lanes,
                 std::int32_t* rows) {
     const std::size_t n_parents =
         first_mask < axis.n_singles ? first_mask + n_masks : axis.n_singles;
-    for (std::size_t cell = 0; cell < n_cells; ++cell) {
-        const std::int64_t* bins = cells + cell * axis.n_bins;
-        const auto sum_of = [&](const MaskStep& step) {
-            std::int64_t sum = step.parent < 0 ? 0 : sums[step.parent];
-            const std::uint8_t* bin = axis.bins + step.begin;
-            for (std::size_t i = 0; i < step.n_added; ++i) sum += bins[*bin++];
-            for (std::size_t i = 0; i < step.n_removed; ++i) sum -= bins[*bin++];
-            return sum;
-        };
-        sums[0] = 0;
-        for (std::size_t bin = 0; bin < axis.n_bins; ++bin) sums[0] += bins[bin];
-        for (std::size_t mask = 0; mask < n_parents; ++mask)
-            sums[mask + 1] = sum_of(axis.masks[mask]);
-        Number* g = rows + cell * lanes.row_size();
-        for (std::size_t lane = 0; lane < n_masks; ++lane) {
-            const std::size_t mask = first_mask + lane;
-            const std::int64_t sum =
-                mask < axis.n_singles ? sums[mask + 1] : sum_of(axis.masks[mask]);
-            const Number j = static_cast<Number>(sum & 0xffffffff);
-            g[lane] = static_cast<Number>((sum - j) >> 32);
-            g[lanes.size + lane] = j;
+    const std::size_t n_sums = lanes.sums.size();
+    with_stride(lanes.sums.stride(), [&](const auto stride) {
+        Number* const spare = sums + (axis.n_singles + 1) * stride.size();
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            const Number* bins = cells + cell * axis.n_bins * stride.size();
+            stride.clear(sums);
+            for (std::size_t bin = 0; bin < axis.n_bins; ++bin)
+                stride.add(sums, bins + bin * stride.size());
+            for (std::size_t mask = 0; mask < n_parents; ++mask)
+                sum_mask(stride, axis.masks[mask], axis, bins, sums,
+                         sums + (mask + 1) * stride.size());
+            Number* const row = rows + cell * lanes.row_size();
+            for (std::size_t lane = 0; lane < n_masks; ++lane) {
+                const std::size_t mask = first_mask + lane;
+                const Number* sum = sums + (mask + 1) * stride.size();
+                if (mask >= axis.n_singles) {
+                    sum_mask(stride, axis.masks[mask], axis, bins, sums, spare);
+                    sum = spare;
+                }
+                for (std::size_t k = 0; k < n_sums; ++k) row[k * lanes.size + lane] = sum[k];
+            }
         }
-    }
+    });
 }
 
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

@@ -28,13 +28,24 @@ struct TableAxis {
     const std::array<std::uint32_t, 2>* columns;  // by mask; twice the same for single conditions
 };
 
-/// The last masks of sets, which are looked at together. Each cell of a table has a row of numbers
-/// for them: G for all *lanes*, then J, then the coverage if that counts.
-struct Lanes {
-    std::size_t size = 0;  // in whole blocks
+/// What is added up over sets of rows, in whole numbers: G, what G^2 has to make up for (J), what
+/// helps it (a vector, of which the squares count), and the coverage.
+struct TableSums {
+    std::size_t n_components = 0;  // of the vector
     bool has_coverage = false;
 
-    std::size_t row_size() const { return (has_coverage ? 3 : 2) * size; }
+    std::size_t size() const { return 2 + n_components + (has_coverage ? 1 : 0); }
+    /// Numbers from one row or cell to the next where all sums of one are side by side.
+    std::size_t stride() const { return size() <= 4 ? (size() + 1) / 2 * 2 : (size() + 7) / 8 * 8; }
+};
+
+/// The last masks of sets, which are looked at together. Each cell of a table has a row of numbers
+/// for them: the first sum for all *lanes*, then the next one, in the order of `TableSums`.
+struct Lanes {
+    std::size_t size = 0;  // in whole blocks
+    TableSums sums = {};
+
+    std::size_t row_size() const { return sums.size() * size; }
 };
 
 /// Lanes come in whole blocks of this many.
@@ -46,8 +57,7 @@ constexpr std::size_t padded_lanes(std::size_t n) {
 
 inline constexpr std::size_t max_outer_axes = 3;
 
-/// A table over one to three axes and lanes, and which sets to look for in it. Sums are whole
-/// numbers: G, and what G^2 has to make up for, J.
+/// A table over one to three axes and lanes, and which sets to look for in it.
 struct TableScan {
     std::size_t n_axes;
     TableAxis axes[max_outer_axes];
@@ -58,9 +68,12 @@ struct TableScan {
     /// Lanes are not looked at.
     const Word* pairs;
     std::size_t pair_stride;  // words of a row
-    /// Sets with G^2 - scale * J > threshold are wanted, if they cover enough.
+    /// Sets with G^2 + sum(squares) - scale * J > threshold are wanted, if they cover enough, and
+    /// if G^2 by itself is above `least_square`. Squares are those of the vector, scaled.
     float scale;
     float threshold;
+    float least_square;
+    const float* square_scales;  // by component
     std::int32_t min_coverage;
     const std::int32_t* cells;  // the last axis fastest
     std::int32_t* buffer;       // room for `scan_buffer_size` numbers

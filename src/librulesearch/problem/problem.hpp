@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "librulesearch/problem/extents.hpp"
+#include "librulesearch/problem/others.hpp"
 
 namespace rulesearch {
 
@@ -43,19 +44,35 @@ struct Problem {
     const Extents& extents;
     std::vector<Statistics> rows;  // one entry per distinct row
     double l2_regularization;
+    /// If there are any, what a new rule gains is judged after a refit of all weights.
+    Others others = {};
 
-    Statistics total() const {
-        Statistics sums;
-        for (const Statistics& row : rows) sums += row;
-        return sums;
-    }
-
-    /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0.
+    /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0. With others, the
+    /// hessians are those that they leave.
     double value(double sum_gradients, double sum_hessians) const {
         if (sum_gradients == 0.0) return 0.0;
         return sum_gradients * sum_gradients / (l2_regularization + sum_hessians);
     }
     double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }
+
+    /// What a set of distinct rows is worth, and its sums. O(rows).
+    struct Worth {
+        double value;
+        Statistics sums;
+    };
+    Worth worth(const BitSet& set) const {
+        Statistics sums;
+        std::vector<double> projection(others.n_components);
+        set.for_each([&](std::size_t row) {
+            sums += rows[row];
+            for (std::size_t k = 0; k < others.n_components; ++k)
+                projection[k] += others.projection(row)[k];
+        });
+        const double hessian =
+            others.empty() ? sums.hessian : others.left(sums.hessian, projection.data());
+        return {value(sums.gradient, hessian), sums};
+    }
+    Worth worth_of_all() const { return worth(BitSet(rows.size(), true)); }
 };
 
 struct Progress {

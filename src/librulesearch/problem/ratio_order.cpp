@@ -44,10 +44,4 @@ double RatioOrder::bound(const Problem& problem) const {
     return bound;
 }
 
-double bound_of_all_rows(const Problem& problem) {
-    RatioOrder rows;
-    rows.assign(problem, BitSet(problem.extents.n_distinct_rows(), true));
-    return rows.bound(problem);
-}
-
 }  // namespace rulesearch

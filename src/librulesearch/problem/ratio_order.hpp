@@ -48,7 +48,4 @@ struct RatioOrder {
     double bound(const Problem& problem) const;
 };
 
-/// Largest value that any set of rows reaches. O(rows log rows).
-double bound_of_all_rows(const Problem& problem);
-
 }  // namespace rulesearch

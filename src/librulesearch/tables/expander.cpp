@@ -12,18 +12,15 @@ constexpr double max_sum = 1 << 30;
 // Of a float, with room for a few roundings.
 constexpr double float_slack = 1e-6;
 
-std::int64_t packed(double g, double j) {
-    return (static_cast<std::int64_t>(g) << 32) + static_cast<std::int64_t>(j);
-}
-
 }  // namespace
 
 /// Sets: what each row adds to a cell, and which sums are wanted.
 ///
-/// Of a set S with n rows, G is off by at most n/2 from the sum of gradients in units of u. If the
-/// set is worth at least `value`, that sum is at least Y = sqrt(value * (lambda + H(S))) / u, so
-/// that G^2 is at least Y^2 - n * Y: each row is charged with the largest possible Y, and J rounded
-/// down.
+/// Of a set S with n rows, G is off by at most n/2 from the sum of gradients in units of u, and
+/// each component of the vector by n/2 of its own unit: both together by n/2 times the length of
+/// the vector of units. If the set is worth at least `value`, G and the vector have at least the
+/// length Y = sqrt(value * (lambda + H(S))) / u, so that the squares are at least Y^2 - n * length
+/// * Y: each row is charged with the largest possible Y, and J rounded down.
 void Expander::pack(double value) {
     const std::vector<std::uint32_t>& rows = local_->rows;
     Statistics sums;  // of magnitudes
@@ -35,23 +32,57 @@ void Expander::pack(double value) {
     const double n_rows = static_cast<double>(rows.size());
     const double unit = sums.gradient / (max_sum - n_rows);
     const double wanted = value * (1.0 - rounding_slack) / (unit * unit);
-    const double charge = std::sqrt(wanted * (lambda + sums.hessian)) * 1.0001 + 1.0;
+    const std::size_t stride = table_sums_.stride();
+    entries_.assign(rows.size() * stride, 0);
+    const double length = pack_components(wanted, n_rows);
+    const double charge = std::sqrt(wanted * (lambda + sums.hessian)) * length * 1.0001 + 1.0;
     const double scale = std::max(1.0, (wanted * sums.hessian + charge * n_rows) / max_sum);
-    packed_.clear();
-    for (const std::uint32_t row : rows) {
-        const Statistics& entry = problem_.rows[row];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const Statistics& entry = problem_.rows[rows[i]];
         const double j = std::floor((wanted * entry.hessian - charge) / scale);
-        packed_.push_back(packed(std::nearbyint(entry.gradient / unit), j));
+        entries_[i * stride] = static_cast<std::int32_t>(std::nearbyint(entry.gradient / unit));
+        entries_[i * stride + 1] = static_cast<std::int32_t>(j);
     }
-    scale_ = static_cast<float>(scale * (1.0 - float_slack));
-    threshold_ = static_cast<float>(wanted * lambda * (1.0 - float_slack));
+    const double slack = float_slack * static_cast<double>(1 + table_sums_.n_components);
+    scale_ = static_cast<float>(scale * (1.0 - slack));
+    threshold_ = static_cast<float>(wanted * lambda * (1.0 - slack));
+    const double least = std::sqrt(wanted * lambda) - n_rows / 2.0;
+    least_square_ = least > 0.0 ? static_cast<float>(least * least * (1.0 - slack)) : -1.0F;
     packed_value_ = value;
-    coverages_.clear();
-    if (limits_.min_coverage <= 0.0) return;
-    // Rounded up, so that no set that covers enough seems to cover less.
-    const double part = std::max(1.0, sums.coverage / (max_sum - n_rows));
-    for (const std::uint32_t row : rows)
-        coverages_.push_back(packed(0.0, std::ceil(problem_.rows[row].coverage / part)));
+    if (table_sums_.has_coverage) pack_coverages();
+}
+
+/// Sets: the components of what each row adds. Returns the length of the vector of units, of G and
+/// of each component, in units of G. Squares are those of `wanted` times what others imitate.
+double Expander::pack_components(double wanted, double n_rows) {
+    const Others& others = problem_.others;
+    square_scales_.clear();
+    double square_of_length = 1.0;
+    for (std::size_t k = 0; k < others.n_components; ++k) {
+        double sum = 0.0;
+        for (const std::uint32_t row : local_->rows) sum += std::abs(others.projection(row)[k]);
+        const double unit = sum / (max_sum - n_rows);  // of the projection itself
+        const double square = unit * unit * wanted;
+        square_scales_.push_back(static_cast<float>(square));
+        square_of_length += square;
+        if (unit == 0.0) continue;
+        for (std::size_t i = 0; i < local_->rows.size(); ++i)
+            entries_[i * table_sums_.stride() + 2 + k] = static_cast<std::int32_t>(
+                std::nearbyint(others.projection(local_->rows[i])[k] / unit));
+    }
+    return std::sqrt(square_of_length);
+}
+
+/// Sets: the coverages of what each row adds, rounded up, so that no set that covers enough seems
+/// to cover less.
+void Expander::pack_coverages() {
+    const std::vector<std::uint32_t>& rows = local_->rows;
+    double sum = 0.0;
+    for (const std::uint32_t row : rows) sum += problem_.rows[row].coverage;
+    const double part = std::max(1.0, sum / (max_sum - static_cast<double>(rows.size())));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        entries_[i * table_sums_.stride() + table_sums_.size() - 1] =
+            static_cast<std::int32_t>(std::ceil(problem_.rows[rows[i]].coverage / part));
     const double least = std::floor(limits_.min_coverage / part * (1.0 - rounding_slack));
     min_coverage_ = static_cast<std::int32_t>(std::min(least, max_sum));
 }
@@ -97,6 +128,8 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
     }
     scan_.scale = scale_;
     scan_.threshold = threshold_;
+    scan_.least_square = least_square_;
+    scan_.square_scales = square_scales_.data();
     scan_.min_coverage = min_coverage_;
     scan_.context = this;
     scan_.on_hit = [](void* context, const std::uint32_t* masks, std::size_t lane) {
@@ -123,8 +156,8 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
 /// Adds masks to the lanes, and looks at them whenever there is no room for more.
 void Expander::add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask) {
     while (first_mask < end_mask) {
-        if (n_lanes_ == max_lanes) scan_lanes();
-        const std::size_t n_masks = std::min(end_mask - first_mask, max_lanes - n_lanes_);
+        if (n_lanes_ == max_lanes_) scan_lanes();
+        const std::size_t n_masks = std::min(end_mask - first_mask, max_lanes_ - n_lanes_);
         groups_.push_back({axis, first_mask, n_masks, n_lanes_});
         n_lanes_ += n_masks;
         first_mask += n_masks;
@@ -134,22 +167,17 @@ void Expander::add_lanes(std::size_t axis, std::size_t first_mask, std::size_t e
 /// Looks at the sets with one of the masks in the lanes, which are empty afterwards.
 void Expander::scan_lanes() {
     Lanes& lanes = scan_.lanes;
-    lanes = {padded_lanes(n_lanes_), !coverages_.empty()};
+    lanes = {padded_lanes(n_lanes_), table_sums_};
     rows_.assign(n_cells_ * lanes.row_size(), 0);
+    const std::size_t stride = table_sums_.stride();
     for (const Group& group : groups_) {
         const Axis& axis = local_->axes[group.axis];
-        sums_.resize(std::max(sums_.size(), axis.n_singles + 1));
-        const auto fill = [&](const std::vector<std::int64_t>& values, std::size_t offset) {
-            cells_.assign(n_cells_ * axis.n_bins, 0);
-            kernels_.add_rows(base_.data(), axis.codes.data(), values.data(), local_->rows.size(),
-                              axis.n_bins, cells_.data());
-            kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask,
-                                group.n_masks, sums_.data(), lanes,
-                                rows_.data() + offset + group.first_lane);
-        };
-        // Coverages first: they leave nothing where G and J go.
-        if (lanes.has_coverage) fill(coverages_, lanes.size);
-        fill(packed_, 0);
+        sums_.resize(std::max(sums_.size(), (axis.n_singles + 2) * stride));
+        cells_.assign(n_cells_ * axis.n_bins * stride, 0);
+        kernels_.add_rows(base_.data(), axis.codes.data(), entries_.data(), local_->rows.size(),
+                          axis.n_bins, stride, cells_.data());
+        kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask, group.n_masks,
+                            sums_.data(), lanes, rows_.data() + group.first_lane);
         ++expansion_->counters.n_tables;
     }
     if (n_lanes_ > 0) {
@@ -176,10 +204,7 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     std::sort(query.begin(), query.end());
     query.erase(std::unique(query.begin(), query.end()), query.end());
     if (query.size() > limits_.max_conditions) return;  // the same axis twice, for one condition
-    Statistics sums;
-    problem_.extents.extent_of(query).for_each(
-        [&](std::size_t row) { sums += problem_.rows[row]; });
-    const double value = problem_.value(sums);
+    const auto [value, sums] = problem_.worth(problem_.extents.extent_of(query));
     if (value < best_ || value == 0.0 || sums.coverage < limits_.min_coverage) return;
     if (value > best_) expansion_->offers.clear();
     best_ = value;

@@ -15,9 +15,9 @@
 
 namespace rulesearch::tables {
 
-/// Masks that are looked at together: few enough for most tables to stay in a cache, many enough
-/// for what a table costs besides them not to count.
-inline constexpr std::size_t max_lanes = 384;
+/// Sums of masks that are looked at together: few enough for most tables to stay in a cache, many
+/// enough for what a table costs besides them not to count.
+inline constexpr std::size_t max_lane_sums = 768;
 
 /// Rows and conditions, as tables take them.
 struct LocalProblem {
@@ -60,12 +60,19 @@ struct Goal {
 class Expander {
   public:
     Expander(const Problem& problem, const Limits& limits, const Kernels& kernels)
-        : problem_(problem), limits_(limits), kernels_(kernels) {}
+        : problem_(problem),
+          limits_(limits),
+          kernels_(kernels),
+          table_sums_{problem.others.n_components, limits.min_coverage > 0.0} {
+        max_lanes_ = padded_lanes(max_lane_sums / table_sums_.size());
+    }
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
   private:
     void pack(double value);
+    double pack_components(double wanted, double n_rows);
+    void pack_coverages();
     void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
               const Interrupt& interrupt);
     void add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask);
@@ -88,10 +95,13 @@ class Expander {
     std::vector<std::size_t> outer_;
     std::vector<Group> groups_;
     std::size_t n_lanes_ = 0, n_cells_ = 0;
-    std::vector<std::int64_t> packed_, coverages_, cells_, sums_;
-    std::vector<std::int32_t> rows_, buffer_;
+    std::size_t max_lanes_ = 0;
+    TableSums table_sums_;
+    std::vector<std::int32_t> entries_;  // of the rows, as tables add them up
+    std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
     std::vector<std::uint32_t> base_;
-    float scale_ = 0.0F, threshold_ = 0.0F;
+    std::vector<float> square_scales_;
+    float scale_ = 0.0F, threshold_ = 0.0F, least_square_ = 0.0F;
     std::int32_t min_coverage_ = 0;
 };
 

@@ -42,7 +42,7 @@ bool needs_too_much_memory(const std::vector<Axis>& axes, std::size_t n_conditio
     std::vector<double> n_bins;
     for (const Axis& axis : axes) n_bins.push_back(static_cast<double>(axis.n_bins));
     std::sort(n_bins.rbegin(), n_bins.rend());
-    double n_bytes = max_lanes * 2 * sizeof(std::int32_t);
+    double n_bytes = max_lane_sums * sizeof(std::int32_t);
     for (std::size_t axis = 0; axis + 1 < std::min(n_conditions, axes.size()); ++axis)
         n_bytes *= n_bins[axis];
     return n_bytes > max_table_bytes;
@@ -79,7 +79,10 @@ class Branching : public OptionalHooks<Node> {
         const std::size_t n_short = std::min<std::size_t>(limits_.max_conditions, 3);
         auto local = localize(BitSet(n_columns, true), n_short);
         add_nodes(bound, local, roots);
-        if (limits_.max_conditions > 3) {
+        if (limits_.max_conditions > 3 && !problem_.others.empty()) {
+            // Prices of pairs say little where others imitate most of a set.
+            add_nodes(bound, localize(BitSet(n_columns, true), limits_.max_conditions), roots);
+        } else if (limits_.max_conditions > 3) {
             auto pairs = std::make_shared<PairGraph>(problem_, local->rows, local->axes,
                                                      limits_.max_conditions,
                                                      incumbent.value() * (1.0 - rounding_slack));
@@ -125,7 +128,7 @@ class Branching : public OptionalHooks<Node> {
 
 }  // namespace
 
-double work(const Extents& extents, std::size_t n_conditions) {
+double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components) {
     if (n_conditions > max_conditions) return std::numeric_limits<double>::infinity();
     const std::vector<std::uint32_t> rows = all_rows(extents);
     const std::vector<Axis> axes = axes_for(extents, find_features(extents), rows,
@@ -149,7 +152,9 @@ double work(const Extents& extents, std::size_t n_conditions) {
     const auto sum = [](const std::vector<double>& numbers) {
         return std::accumulate(numbers.begin(), numbers.end(), 0.0);
     };
-    return static_cast<double>(rows.size()) * sum(n_tables) + sum(n_cells) + sum(n_sets);
+    const double n_pairs_of_sums = static_cast<double>(2 + n_components) / 2.0;
+    return static_cast<double>(rows.size()) * sum(n_tables) +
+           n_pairs_of_sums * (sum(n_cells) + sum(n_sets));
 }
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,

@@ -12,9 +12,10 @@ namespace rulesearch::tables {
 inline constexpr std::size_t max_conditions = 4;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
-/// to tables, their cells, and sets of rows that are looked at. An upper bound for four conditions,
-/// of which many are ruled out in pairs; infinite if tables are too large or queries too long.
-double work(const Extents& extents, std::size_t n_conditions);
+/// to tables, their cells, and sets of rows that are looked at, the more the more components there
+/// are of what others imitate. An upper bound for four conditions, of which many are ruled out in
+/// pairs if there are no others; infinite if tables are too large or queries too long.
+double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);
 
 /// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
 /// are looked at, in tables of sums.

@@ -1,0 +1,55 @@
+#include "librulesearch/problem/discounted.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "librulesearch/problem/ratio_order.hpp"
+
+namespace rulesearch {
+namespace {
+
+// Of a hessian: more than the rounding errors of the discount.
+constexpr double discount_slack = 1e-14;
+// A subset has the larger one of two amounts left, hence also any mean of them.
+constexpr double share_of_least = 1e-3;
+
+}  // namespace
+
+Problem discounted(const Problem& problem, const BitSet& set) {
+    const Others& others = problem.others;
+    std::vector<double> in_set(others.cell_hessians.size());
+    const auto for_each_part = [&](std::size_t row, auto&& visit) {
+        for (std::size_t k = others.first_part[row]; k < others.first_part[row + 1]; ++k)
+            visit(others.parts[k]);
+    };
+    set.for_each([&](std::size_t row) {
+        for_each_part(row, [&](const Others::Part& part) { in_set[part.cell] += part.hessian; });
+    });
+    Problem result{problem.extents, problem.rows, problem.l2_regularization};
+    const double share = problem.l2_regularization > 0.0 ? 0.0 : share_of_least;
+    set.for_each([&](std::size_t row) {
+        double left = 0.0;
+        for_each_part(row, [&](const Others::Part& part) {
+            if (part.hessian == 0.0) return;
+            const double rest = 1.0 - in_set[part.cell] / others.cell_hessians[part.cell];
+            left += part.hessian * std::max(rest - discount_slack, 0.0);
+        });
+        double& hessian = result.rows[row].hessian;
+        hessian = left * (1.0 - share) + hessian * Others::least_left * share;
+    });
+    return result;
+}
+
+double bound_within(const Problem& problem, const BitSet& set) {
+    RatioOrder rows;
+    if (!problem.others.empty()) {
+        const Problem at_a_discount = discounted(problem, set);
+        rows.assign(at_a_discount, set);
+        return rows.bound(at_a_discount);
+    }
+    rows.assign(problem, set);
+    return rows.bound(problem);
+}
+
+}  // namespace rulesearch

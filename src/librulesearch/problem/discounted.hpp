@@ -1,0 +1,26 @@
+// Bounds for rules that are judged with the refit of others: the same as without, at a discount.
+#pragma once
+
+#include "librulesearch/problem/bits.hpp"
+#include "librulesearch/problem/problem.hpp"
+
+namespace rulesearch {
+
+/// A problem without others in which every subset of `set` is worth at least what it is in the
+/// given one, if not too much more. O(all distinct rows).
+///
+/// Of a subset S, the others imitate at most h(S_c)^2 / h_c within a cell c, where h_c is the sum
+/// over the whole cell: h(S_c) (1 - h(S_c) / h_c) is left at least, and h(S_c) is no larger than
+/// that of the set.
+Problem discounted(const Problem& problem, const BitSet& set);
+
+/// Largest value that any subset of a set of distinct rows reaches; with others, or more.
+/// O(rows log rows).
+double bound_within(const Problem& problem, const BitSet& set);
+
+/// The same for all rows.
+inline double bound_of_all_rows(const Problem& problem) {
+    return bound_within(problem, BitSet(problem.extents.n_distinct_rows(), true));
+}
+
+}  // namespace rulesearch

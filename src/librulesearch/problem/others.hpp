@@ -1,0 +1,46 @@
+// The rules that are in an ensemble already, when another one joins them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rulesearch {
+
+/// What other rules can imitate of a set S of rows if their weights are refitted: the squared norm
+/// of a sum of vectors, one for each row. The part H - |sum|^2 is left for a new rule.
+///
+/// Rows that are covered by the same rules are one *cell*. Of a set, the others imitate no more
+/// than a free number for each cell would.
+struct Others {
+    struct Part {
+        std::uint32_t cell;
+        double hessian;
+    };
+
+    std::size_t n_components = 0;
+    std::vector<double> projections;      // by distinct row, n_components of them
+    std::vector<Part> parts;              // of distinct rows: mostly one, their cell
+    std::vector<std::size_t> first_part;  // by distinct row, and the end
+    std::vector<double> cell_hessians;    // infinite for rows that no rule covers
+
+    bool empty() const { return n_components == 0; }
+
+    const double* projection(std::size_t row) const {
+        return projections.data() + row * n_components;
+    }
+
+    /// Hessians that are left of those of a set, given the sum of its vectors, `stride` numbers
+    /// apart. What others imitate up to rounding errors counts as if a little was left.
+    double left(double sum_hessians, const double* sums, std::size_t stride = 1) const {
+        double imitated = 0.0;
+        for (std::size_t k = 0; k < n_components; ++k)
+            imitated += sums[k * stride] * sums[k * stride];
+        return std::max(sum_hessians - imitated, least_left * sum_hessians);
+    }
+
+    static constexpr double least_left = 1e-9;
+};
+
+}  // namespace rulesearch
