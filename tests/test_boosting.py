@@ -405,3 +405,23 @@ def test_goes_on_from_rules_whose_weights_it_refits():
     assert_allclose(
         [rule.weight for rule in ensemble], [rule.weight for rule in rounds[-1][0]], rtol=1e-9
     )
+
+
+@each_loss
+@seeds
+def test_orthogonal_rules_gain_from_what_others_leave_of_them(seed, loss_name):
+    X, y, weights, intercept, rounds = refitted_fit(
+        seed, loss_name, "orthogonal", fit_intercept=True
+    )
+    w = np.ones(len(y)) if weights is None else weights
+    ensembles = [RuleEnsemble((), intercept), *(ensemble for ensemble, _ in rounds)]
+    for before, (ensemble, result) in zip(ensembles, rounds, strict=False):
+        gradients = LOSSES[loss_name].gradients(y, before.raw_predictions(X))
+        others = np.column_stack([before.covered(X), np.ones(len(y))])
+        query = ensemble[-1].query.covered(X).astype(float)
+        roots = np.sqrt(w)
+        rest = (
+            query - others @ np.linalg.lstsq(others * roots[:, None], query * roots, rcond=None)[0]
+        )
+        expected = (w * gradients @ rest) ** 2 / (1e-3 + w @ rest**2) / (2 * w.sum())
+        assert_allclose(result.objective_value, expected, rtol=1e-6)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.candidates import CandidatePropositions
-from laconic.losses import Floats, Loss
+from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.refitting import refitted_weights
@@ -159,6 +159,10 @@ class Stagewise:
         """Tell the λ of the search."""
         return self.l2_regularization
 
+    def gradients(self) -> Floats:
+        """Compute the gradients of the search."""
+        return self.loss.gradients(self.y, self.raw_predictions)
+
     def hessians(self) -> Floats:
         """Compute the hessians of the search."""
         return self.loss.hessians(self.y, self.raw_predictions)
@@ -169,8 +173,9 @@ class Stagewise:
 
     def pose(self) -> SearchProblem:
         """Pose the search of a round."""
-        gradients = self.loss.gradients(self.y, self.raw_predictions)
-        self.problem = self.problem.with_statistics(gradients, self.hessians(), self.others())
+        self.problem = self.problem.with_statistics(
+            self.gradients(), self.hessians(), self.others()
+        )
         return self.problem
 
     def has_gain(self, problem: SearchProblem, result: SearchResult) -> bool:
@@ -217,7 +222,7 @@ class Joint(Stagewise):
             penalties = np.append(penalties, 0.0)
         return OtherRules(covered, penalties)
 
-    def others(self) -> OtherRules | None:
+    def others(self) -> OtherRules:
         """List the rules that are refitted with the next one."""
         return self.refitted(self.l2_regularization)
 
@@ -269,11 +274,23 @@ class Joint(Stagewise):
 
 
 class Orthogonal(Joint):
-    """As joint, but a rule is judged by (Σg)² / ‖q⊥‖², as if all hessians were 1.
+    """As joint, but a rule is judged by (gᵀq⊥)² / ‖q⊥‖², as if all hessians were 1.
 
     Yang, Le Bodic, Kamp and Boley: Orthogonal Gradient Boosting for Simpler Additive Rule
     Ensembles, AISTATS 2024. q⊥ is what the other rules leave of the query.
     """
+
+    def gradients(self) -> Floats:
+        """Project the gradients: gᵀq⊥ = g⊥ᵀq. Without penalties, they are orthogonal anyway."""
+        gradients, others = super().gradients(), self.others()
+        weights = refitted_weights(
+            others,
+            gradients,
+            SquaredLoss(),
+            np.zeros(len(others.penalties)),
+            sample_weight=self.sample_weight,
+        )
+        return np.asarray(gradients - weights @ others.covered, dtype=np.float64)
 
     def search_penalty(self) -> float:
         """Tell the λ of the search."""
@@ -283,7 +300,7 @@ class Orthogonal(Joint):
         """Take one for each row."""
         return np.ones(len(self.y))
 
-    def others(self) -> OtherRules | None:
+    def others(self) -> OtherRules:
         """List the rules, without penalties."""
         return self.refitted(0.0)
 

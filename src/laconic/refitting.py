@@ -81,7 +81,7 @@ def refitted_weights(
             if following is None:
                 break
             # Where the risk has no more digits, slopes have: go on as long as these get smaller.
-            is_flat = -point.slopes @ step <= _EPSILON * abs(point.value)
+            is_flat = -point.slopes @ step <= point.rounding
             if is_flat and following.excess > point.excess / 2:
                 break
             point = following
@@ -94,6 +94,8 @@ class _Point:
 
     weights: Floats
     value: float
+    rounding: float
+    """The error to expect in that."""
     slopes: Floats
     """Its first derivatives with respect to the weights."""
     curvature: Floats
@@ -142,12 +144,14 @@ class _Risk:
     def _scores(self, weights: Floats) -> Floats:
         return np.asarray(self.offset + weights @ self.columns, dtype=np.float64)
 
-    def value(self, weights: Floats) -> float:
-        """Risk at some weights."""
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Risk at some weights, and the error to expect in it."""
         values = self.loss.value(self.y, self._scores(weights)[self.cells])
         if self.sample_weight is not None:
             values = values * self.sample_weight
-        return float(values.sum() + self.penalties @ weights**2 / 2)
+        penalty = self.penalties @ weights**2 / 2
+        magnitude = np.abs(values).sum() + penalty
+        return float(values.sum() + penalty), float(8 * _EPSILON * magnitude)
 
     def at(self, weights: Floats) -> _Point:
         """Risk at some weights, with its derivatives."""
@@ -163,7 +167,7 @@ class _Risk:
         excess = np.divide(np.abs(slopes), rounding, where=rounding > 0, out=np.zeros(len(slopes)))
         return _Point(
             weights,
-            self.value(weights),
+            *self.value(weights),
             slopes,
             (self.columns * hessians) @ self.columns.T + np.diag(self.penalties),
             float(excess.max(initial=0.0)),
@@ -171,10 +175,10 @@ class _Risk:
 
     def along(self, point: _Point, step: Floats) -> _Point | None:
         """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere."""
-        highest = point.value + 8 * _EPSILON * abs(point.value)
         for _ in range(_MAX_HALVINGS):
             weights = point.weights + step
-            if self.value(weights) <= highest:  # not if it is nan
+            value, _ = self.value(weights)
+            if value <= point.value + point.rounding:  # not if it is nan
                 return self.at(weights)
             step = step / 2
         return None
