@@ -19,7 +19,7 @@ ROOMS = (
     ("model",),
     ("losses",),
     ("search",),
-    ("candidates",),
+    ("candidates", "refitting"),
     ("boosting",),
     ("tasks",),
     ("explain",),

@@ -5,7 +5,6 @@ Needs the folder of benchmark problems, with the measured values in ``baselines`
 
 import json
 
-import numpy as np
 import pytest
 
 from benchmarks.problems import load_problem
@@ -47,7 +46,6 @@ def test_objective_values(name, datasets_folder):
         problem.candidates(),
         problem.y,
         get_loss(problem.loss),
-        np.zeros(len(problem.y)),
         n_rules=len(expected),
         l2_regularization=problem.l2_regularization,
     )

@@ -1,46 +1,80 @@
-"""The stagewise loop: one search per round, and the best weight for the query it finds."""
+"""Boosting: one search per round, and weights for the queries found so far."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laconic.candidates import CandidatePropositions
-from laconic.losses import Loss
+from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
-from laconic.model.rules import Rule
-from laconic.search import SearchProblem, SearchResult, SearchStatus, search
+from laconic.model.rules import Rule, RuleEnsemble
+from laconic.refitting import refitted_weights
+from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
 # above what a million rows leave, and below what targets of very different size gain.
 _NEGLIGIBLE_GAIN = 1e-20
 
+# What orthogonal boosting adds to ‖q⊥‖², in rows, so that hardly anything divided by nothing at all
+# is not a gain.
+_ORTHOGONAL_PENALTY = 1e-3
+
 
 def boost(
     candidates: CandidatePropositions,
-    y: NDArray[np.float64],
+    y: Floats,
     loss: Loss,
-    raw_predictions: NDArray[np.float64],
+    start: RuleEnsemble | None = None,
     *,
+    covered: Iterable[NDArray[np.bool_]] = (),
     n_rules: int,
     l2_regularization: float,
-    sample_weight: NDArray[np.float64] | None = None,
+    sample_weight: Floats | None = None,
+    objective: str = "stagewise",
+    fit_intercept: bool = False,
     search_options: Mapping[str, Any] | None = None,
-) -> Iterator[tuple[Rule, SearchResult]]:
-    """Find one rule after the other, each given all before it, with the certificate of its query.
+) -> Iterator[tuple[RuleEnsemble, SearchResult]]:
+    """Find one rule after the other, each given all before it.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
-    for the query with the largest objective, gives it its best weight and adds the rule to the
-    raw predictions. These start from zeros, an intercept, or the scores of rules fitted before. The
-    loop ends after ``n_rules`` rounds, when no rule improves, or when a callback of the search
-    asked to stop.
+    for the query with the largest objective, and gives weights to the new rule or, depending on the
+    objective, to all rules. The loop ends after ``n_rules`` rounds, when no rule improves, or when
+    a callback of the search asked to stop.
 
-    The target is as the loss expects it; ``search_options`` are keyword arguments of
-    :func:`laconic.search.search`.
+    Parameters
+    ----------
+    candidates : CandidatePropositions
+        What queries are made of.
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : Loss
+    start : RuleEnsemble, default=None
+        Rules to go on from, and the intercept; None starts from 0.
+    covered : iterable of bool arrays of shape (n_rows,), default=()
+        The rows that each rule of the start covers.
+    n_rules : int
+        Largest number of rules to add.
+    l2_regularization : float
+        The penalty λ.
+    sample_weight : ndarray of shape (n_rows,), default=None
+    objective : str, default="stagewise"
+        One of ``OBJECTIVES``.
+    fit_intercept : bool, default=False
+        Whether the intercept is refitted with the weights, where these are.
+    search_options : mapping, default=None
+        Keyword arguments of :func:`laconic.search.search`.
+
+    Yields
+    ------
+    ensemble : RuleEnsemble
+        All rules so far, the new one last.
+    result : SearchResult
+        The certificate of the new rule's query.
 
     Examples
     --------
@@ -48,33 +82,232 @@ def boost(
     >>> from laconic.candidates import candidate_propositions
     >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
-    >>> rules = boost(candidates, y, SquaredLoss(), np.zeros(4), n_rules=5, l2_regularization=0.0)
-    >>> for rule, result in rules:
-    ...     print(rule, result.is_optimal)
+    >>> for ensemble, result in boost(
+    ...     candidates, y, SquaredLoss(), n_rules=5, l2_regularization=0.0
+    ... ):
+    ...     print(ensemble[-1], result.is_optimal)
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
-    raw_predictions = raw_predictions.copy()
-    # What it takes to get from 0 to the start, whose rounding errors the first round sees already.
-    hessians = loss.hessians(y, raw_predictions)
-    pull_of_start = hessians * np.abs(raw_predictions)
-    problem = SearchProblem(
-        candidates.extents, pull_of_start, hessians, l2_regularization, sample_weight
+    rounds = OBJECTIVES[objective](
+        candidates,
+        y,
+        loss,
+        RuleEnsemble() if start is None else start,
+        covered,
+        l2_regularization,
+        sample_weight,
+        fit_intercept=fit_intercept,
     )
-    largest_gain = problem.objective(())
-    del hessians, pull_of_start  # a table with many rows leaves no room for them
+    rounds.begin()
     for _ in range(n_rules):
-        problem = problem.with_statistics(
-            loss.gradients(y, raw_predictions), loss.hessians(y, raw_predictions)
-        )
+        problem = rounds.pose()
         result = search(problem, **(search_options or {}))
-        largest_gain = max(largest_gain, result.objective_value)
-        has_gain = result.objective_value > _NEGLIGIBLE_GAIN * largest_gain
-        if result.status is SearchStatus.INTERRUPTED or not has_gain:
+        is_interrupted = result.status is SearchStatus.INTERRUPTED
+        if is_interrupted or not rounds.has_gain(problem, result):
             return
-        rule = Rule(
-            Query(tuple(candidates.propositions[p] for p in result.query)),
-            problem.weight(result.query),
+        rounds.add(problem, result.query)
+        yield rounds.ensemble, result
+
+
+class Stagewise:
+    """The paper's rounds: rules keep their weights, and the next one makes the best of them."""
+
+    def __init__(
+        self,
+        candidates: CandidatePropositions,
+        y: Floats,
+        loss: Loss,
+        start: RuleEnsemble,
+        covered: Iterable[NDArray[np.bool_]],
+        l2_regularization: float,
+        sample_weight: Floats | None,
+        *,
+        fit_intercept: bool,
+    ) -> None:
+        self.candidates, self.y, self.loss = candidates, y, loss
+        self.l2_regularization, self.sample_weight = l2_regularization, sample_weight
+        self.fit_intercept = fit_intercept
+        self.ensemble = start
+        self.covered = list(covered)
+
+    def begin(self) -> None:
+        """Take up the start.
+
+        Sets: raw_predictions, problem, largest_gain.
+        """
+        self.set_raw_predictions()
+        # What it takes to get from 0 to the start, whose rounding errors the first round sees
+        # already.
+        hessians = self.hessians()
+        self.problem = SearchProblem(
+            self.candidates.extents,
+            hessians * np.abs(self.raw_predictions),
+            hessians,
+            self.search_penalty(),
+            self.sample_weight,
         )
-        raw_predictions += problem.covered(result.query) * rule.weight
-        yield rule, result
+        self.largest_gain = self.problem.objective(())
+
+    def set_raw_predictions(self) -> None:
+        """Add up intercept and weights, in the order in which the ensemble does."""
+        self.raw_predictions = np.full(len(self.y), self.ensemble.intercept)
+        for rule, covered in zip(self.ensemble, self.covered, strict=True):
+            self.raw_predictions += covered * rule.weight
+
+    def search_penalty(self) -> float:
+        """Tell the λ of the search."""
+        return self.l2_regularization
+
+    def gradients(self) -> Floats:
+        """Compute the gradients of the search."""
+        return self.loss.gradients(self.y, self.raw_predictions)
+
+    def hessians(self) -> Floats:
+        """Compute the hessians of the search."""
+        return self.loss.hessians(self.y, self.raw_predictions)
+
+    def others(self) -> OtherRules | None:
+        """List the rules that are refitted with the next one; None if there are none."""
+        return None
+
+    def pose(self) -> SearchProblem:
+        """Pose the search of a round."""
+        self.problem = self.problem.with_statistics(
+            self.gradients(), self.hessians(), self.others()
+        )
+        return self.problem
+
+    def has_gain(self, problem: SearchProblem, result: SearchResult) -> bool:
+        """Tell whether a query gains more than a rounding error does."""
+        gain = self.gain(problem, result)
+        self.largest_gain = max(self.largest_gain, gain)
+        return gain > _NEGLIGIBLE_GAIN * self.largest_gain
+
+    def gain(self, problem: SearchProblem, result: SearchResult) -> float:
+        """Tell what a query gains if all other weights stay as they are."""
+        return result.objective_value
+
+    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> None:
+        """Add the rule of a query.
+
+        Sets: ensemble, raw_predictions.
+        """
+        weight = problem.weight(query)
+        self.append(query, weight)
+        self.raw_predictions += problem.covered(query) * weight
+
+    def append(self, query: tuple[int, ...], weight: float) -> None:
+        """Append a rule to the ensemble."""
+        propositions = tuple(self.candidates.propositions[p] for p in query)
+        rules = (*self.ensemble, Rule(Query(propositions), weight))
+        self.ensemble = RuleEnsemble(rules, self.ensemble.intercept, self.ensemble.feature_names)
+
+
+class Joint(Stagewise):
+    """All weights are refitted after a round, and a rule is judged by what that gains."""
+
+    def begin(self) -> None:
+        """Take up the start, with the best weights for its rules."""
+        if len(self.ensemble) > 0:
+            self.refit()
+        super().begin()
+
+    def refitted(self, penalty: float) -> OtherRules:
+        """List the rules, and the intercept if it is one of them."""
+        covered = np.array(self.covered, dtype=bool).reshape(-1, len(self.y))
+        penalties = np.full(len(covered), penalty)
+        if self.fit_intercept:
+            covered = np.vstack([covered, np.ones((1, len(self.y)), dtype=bool)])
+            penalties = np.append(penalties, 0.0)
+        return OtherRules(covered, penalties)
+
+    def others(self) -> OtherRules:
+        """List the rules that are refitted with the next one."""
+        return self.refitted(self.l2_regularization)
+
+    def refit(self) -> None:
+        """Give all rules the weights that are best together.
+
+        Sets: ensemble.
+        """
+        rules, intercept = self.ensemble.rules, self.ensemble.intercept
+        start = [rule.weight for rule in rules]
+        weights = refitted_weights(
+            self.refitted(self.l2_regularization),
+            self.y,
+            self.loss,
+            np.array([*start, intercept] if self.fit_intercept else start),
+            offset=0.0 if self.fit_intercept else intercept,
+            sample_weight=self.sample_weight,
+        ).tolist()
+        if self.fit_intercept:
+            intercept = weights.pop()
+        self.ensemble = RuleEnsemble(
+            tuple(Rule(rule.query, weight) for rule, weight in zip(rules, weights, strict=True)),
+            intercept,
+            self.ensemble.feature_names,
+        )
+
+    def gain(self, problem: SearchProblem, result: SearchResult) -> float:
+        """Tell what a query gains if all other weights stay as they are.
+
+        Where the others imitate it to within rounding, its gain after a refit is rounding errors
+        divided by next to nothing.
+        """
+        covered = problem.covered(result.query)
+        sum_gradients = float(problem.gradients[covered].sum())
+        if sum_gradients == 0.0:
+            return 0.0
+        divisor = problem.l2_regularization + float(problem.hessians[covered].sum())
+        return sum_gradients**2 / divisor / problem.normalizer
+
+    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> None:
+        """Add the rule of a query, and refit.
+
+        Sets: ensemble, covered, raw_predictions.
+        """
+        self.covered.append(problem.covered(query))
+        self.append(query, 0.0)  # so that the refit starts from the risk of the round before
+        self.refit()
+        self.set_raw_predictions()
+
+
+class Orthogonal(Joint):
+    """As joint, but a rule is judged by (gᵀq⊥)² / ‖q⊥‖², as if all hessians were 1.
+
+    Yang, Le Bodic, Kamp and Boley: Orthogonal Gradient Boosting for Simpler Additive Rule
+    Ensembles, AISTATS 2024. q⊥ is what the other rules leave of the query.
+    """
+
+    def gradients(self) -> Floats:
+        """Project the gradients: gᵀq⊥ = g⊥ᵀq. Without penalties, they are orthogonal anyway."""
+        gradients, others = super().gradients(), self.others()
+        weights = refitted_weights(
+            others,
+            gradients,
+            SquaredLoss(),
+            np.zeros(len(others.penalties)),
+            sample_weight=self.sample_weight,
+        )
+        return np.asarray(gradients - weights @ others.covered, dtype=np.float64)
+
+    def search_penalty(self) -> float:
+        """Tell the λ of the search."""
+        return _ORTHOGONAL_PENALTY
+
+    def hessians(self) -> Floats:
+        """Take one for each row."""
+        return np.ones(len(self.y))
+
+    def others(self) -> OtherRules:
+        """List the rules, without penalties."""
+        return self.refitted(0.0)
+
+
+OBJECTIVES: dict[str, type[Stagewise]] = {
+    "stagewise": Stagewise,
+    "joint": Joint,
+    "orthogonal": Orthogonal,
+}
+"""What rules are judged by, and which weights follow from that."""

@@ -96,6 +96,9 @@ class Learning:
     ----------
     n_rules : int
         Largest number of rules.
+    objective : str
+        What a rule is judged by: "stagewise" keeps the weights of the rules before it, "joint"
+        refits them all, "orthogonal" too, as published.
     l2_regularization : float
         Penalty on squared weights; more of it favours rules that cover many rows.
     search : str
@@ -124,6 +127,7 @@ class Learning:
     """
 
     n_rules: options.Count = DEFAULT_N_RULES
+    objective: Literal["stagewise", "joint", "orthogonal"] = "stagewise"
     l2_regularization: options.Amount = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS

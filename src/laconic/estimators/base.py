@@ -39,6 +39,7 @@ from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
+from laconic.search import SearchResult
 from laconic.tasks import Task
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class RuleBoosting(RuleModel):
         self,
         n_rules: int = DEFAULT_N_RULES,
         *,
+        objective: str = "stagewise",
         loss: str | Loss = "auto",
         l2_regularization: float = DEFAULT_L2_REGULARIZATION,
         search: str = "optimal",
@@ -84,6 +86,7 @@ class RuleBoosting(RuleModel):
         verbose: int = 0,
     ) -> None:
         self.n_rules = n_rules
+        self.objective = objective
         self.loss = loss
         self.l2_regularization = l2_regularization
         self.search = search
@@ -178,45 +181,39 @@ class RuleBoosting(RuleModel):
         """
         target, weights = target[counted], None if weights is None else weights[counted]
         y = self.task_.for_loss(target)
-        fit = RunningFit(self.n_rules, self._callbacks())
-        if self.__sklearn_is_fitted__():
-            fit.rules, fit.results = list(self.ensemble_), list(self.search_results_)
-            intercept = self.ensemble_.intercept
-            raw_predictions = self.ensemble_.raw_predictions(table)[counted]
-        else:
-            intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
-            raw_predictions = np.full(len(y), intercept)
-        n_before, n_results_before = len(fit.rules), len(fit.results)
+        fit = RunningFit(*self._start(table, y, weights), self.n_rules, self._callbacks())
+        n_before, n_results_before = len(fit.ensemble), len(fit.results)
         if self.n_rules < n_before:
             raise ValueError(
                 f"n_rules={self.n_rules} must not be smaller than the {n_before} rules fitted "
                 "before when warm_start=True. Set warm_start=False to start over."
             )
+        covered_before = fit.ensemble.covered(table)[counted].T if n_before > 0 else ()
         rounds = boost(
             candidates,
             y,
             self.loss_,
-            raw_predictions,
+            fit.ensemble,
+            covered=covered_before,
             n_rules=self.n_rules - n_before,
             l2_regularization=self.l2_regularization,
             sample_weight=weights,
+            objective=self.objective,
+            fit_intercept=self.fit_intercept,
             search_options=self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
         )
-        del raw_predictions  # the rounds work on a copy, and there may be many rows
         is_interrupted = fit.run(rounds, keeps_rules=self.on_interrupt == "keep")
-        covered_before = self.ensemble_.covered(table)[counted].T if n_before > 0 else ()
         covered_now = (
             candidates.extents.covered(list(result.query))
             for result in fit.results[n_results_before:]
         )
         self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
-        self.ensemble_ = RuleEnsemble(tuple(fit.rules), intercept, table.feature_names)
-        self.search_results_ = fit.results
+        self.ensemble_, self.search_results_ = fit.ensemble, fit.results
         if is_interrupted:
             self._warn(
-                f"Interrupted: the model has {len(fit.rules)} of {self.n_rules} rules. Fit again "
-                "with warm_start=True to find the others."
+                f"Interrupted: the model has {len(fit.ensemble)} of {self.n_rules} rules. Fit "
+                "again with warm_start=True to find the others."
             )
         unproven = describe_unproven(
             fit.results,
@@ -226,6 +223,18 @@ class RuleBoosting(RuleModel):
         )
         if unproven is not None:
             self._warn(unproven)
+
+    def _start(
+        self, table: Table, y: Floats, weights: Floats | None
+    ) -> tuple[RuleEnsemble, list[SearchResult]]:
+        """Tell what to go on from: an earlier fit, the best constant, or nothing."""
+        if self.__sklearn_is_fitted__():
+            names = table.feature_names
+            return RuleEnsemble(self.ensemble_.rules, self.ensemble_.intercept, names), list(
+                self.search_results_
+            )
+        intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
+        return RuleEnsemble((), intercept, table.feature_names), []
 
     @staticmethod
     def _warn(message: str) -> None:

@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
+from laconic.boosting import OBJECTIVES
 from laconic.search import METHODS
 
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
+objective : {{"stagewise", "joint", "orthogonal"}}, default="stagewise"
+    What a rule is judged by. "stagewise" is the paper's objective: what the rule gains while all
+    rules before it keep their weights. "joint" is what it gains once all weights, and the intercept
+    if there is one, are refitted; they are, after every rule. "orthogonal" refits as well, and
+    judges a rule by its part that is orthogonal to the rules before it, without hessians and
+    penalties.
 loss : {{"auto", "{loss}"}} or Loss, default="auto"
     "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float, default=1.0
@@ -41,7 +48,7 @@ propositions : list or tuple of Proposition, callable or None, default=None
     example. A callable is given the training table, as it was passed to `fit`, and returns them.
     `max_thresholds` and `negated_categories` then have no effect. None: from the table.
 fit_intercept : bool, default=False
-    Start from the best constant instead of 0.
+    Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False
     Whether `fit` adds rules to those fitted before, until there are `n_rules`.
 on_interrupt : {{"raise", "keep"}}, default="raise"
@@ -112,6 +119,10 @@ def _is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _COUNTS = "an int in the range [1, inf)"
 _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "n_rules": (_COUNTS, _is_count),
+    "objective": (
+        f"a str among {{{', '.join(map(repr, OBJECTIVES))}}}",
+        lambda value: isinstance(value, str) and value in OBJECTIVES,
+    ),
     "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
     "search": (f"a str among {{{', '.join(map(repr, METHODS))}}}", _is_search),
     "max_conditions": (f"{_COUNTS} or None", _is_none_or(_is_count)),

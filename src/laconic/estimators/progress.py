@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from laconic._words import listed
-from laconic.model.rules import Rule
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.search.certificates import (
     describe_certificate,
@@ -27,7 +27,7 @@ class FitProgress:
     """A look at a running fit, for callbacks."""
 
     rules: tuple[Rule, ...]
-    """The rules found so far."""
+    """The rules found so far, with their weights at this moment."""
     search_results: tuple[SearchResult, ...]
     """Their certificates."""
     n_rules: int
@@ -37,36 +37,43 @@ class FitProgress:
 
 
 class RunningFit:
-    """The rules found so far, their certificates, and those who want to hear of them.
+    """The ensemble so far, the certificates of its rules, and those who want to hear of them.
 
     Each callback is called with a `FitProgress`; a true return value ends the fit.
     """
 
-    def __init__(self, n_rules: int, callbacks: Sequence[Callable[[FitProgress], Any]]) -> None:
+    def __init__(
+        self,
+        start: RuleEnsemble,
+        results: Sequence[SearchResult],
+        n_rules: int,
+        callbacks: Sequence[Callable[[FitProgress], Any]],
+    ) -> None:
+        self.ensemble = start
+        self.results = list(results)
         self.n_rules = n_rules
         self.callbacks = callbacks
-        self.rules: list[Rule] = []
-        self.results: list[SearchResult] = []
 
     def tell(self, search: SearchProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit."""
-        progress = FitProgress(tuple(self.rules), tuple(self.results), self.n_rules, search)
+        progress = FitProgress(self.ensemble.rules, tuple(self.results), self.n_rules, search)
         answers = [callback(progress) for callback in self.callbacks]
         return any(answers)
 
-    def run(self, rounds: Iterable[tuple[Rule, SearchResult]], *, keeps_rules: bool) -> bool:
-        """Collect the rules of all rounds; returns whether Ctrl-C ended them and rules are kept.
+    def run(
+        self, rounds: Iterable[tuple[RuleEnsemble, SearchResult]], *, keeps_rules: bool
+    ) -> bool:
+        """Go through all rounds; returns whether Ctrl-C ended them and rules are kept.
 
-        Sets: rules, results.
+        Sets: ensemble, results.
         """
         try:
-            for rule, result in rounds:
-                self.rules.append(rule)
+            for self.ensemble, result in rounds:
                 self.results.append(result)
                 if self.callbacks and self.tell():
                     break
         except KeyboardInterrupt:
-            if not keeps_rules or not self.rules:
+            if not keeps_rules or not self.ensemble.rules:
                 raise
             return True
         return False

@@ -70,14 +70,21 @@ class OtherRules:
             cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
+    def columns(self, cells: npt.NDArray[np.int32]) -> FloatArray:
+        """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
+
+        Where no row is in the first cell, its entries mean nothing.
+        """
+        some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
+        some_row[cells] = np.arange(len(cells))
+        return self.covered[:, some_row].astype(np.float64)
+
     def projections(self, hessians: FloatArray, cells: npt.NDArray[np.int32]) -> FloatArray:
         """Project the rows on what these rules span: b above, of shape (n_components, n_rows).
 
         Within a cell, rows differ in their hessians only.
         """
-        first = np.zeros(cells.max() + 1, dtype=np.intp)
-        first[cells[::-1]] = np.arange(len(cells))[::-1]
-        columns = self.covered[:, first].astype(np.float64)
+        columns = self.columns(cells)
         matrix = columns * np.bincount(cells, hessians) @ columns.T + np.diag(self.penalties)
         eigenvalues, directions = np.linalg.eigh(matrix)
         kept = eigenvalues > _SINGULAR * eigenvalues[-1]

@@ -1,0 +1,187 @@
+"""Weights of all rules at once: they are the best ones, whatever the loss."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+
+from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
+from laconic.refitting import refitted_weights
+from laconic.search import OtherRules
+from losses import PoissonLoss
+
+LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss()}
+
+
+class FourthPower:
+    """Flat at its minimum, so that Newton's method is slow."""
+
+    def value(self, y, raw_predictions):
+        return (y - raw_predictions) ** 4
+
+    def gradients(self, y, raw_predictions):
+        return 4 * (raw_predictions - y) ** 3
+
+    def hessians(self, y, raw_predictions):
+        return 12 * (raw_predictions - y) ** 2
+
+    def inverse_link(self, raw_predictions):
+        return raw_predictions
+
+
+def random_case(seed, loss_name, *, penalty=None):
+    rng = np.random.default_rng(seed)
+    n_rows, n_rules = int(rng.integers(2, 80)), int(rng.integers(0, 9))
+    covered = rng.random((n_rules, n_rows)) < rng.random((n_rules, 1))
+    penalties = np.full(n_rules, rng.choice([0.1, 1.0, 30.0]) if penalty is None else penalty)
+    if rng.random() < 0.5:
+        covered = np.vstack([covered, np.ones(n_rows, dtype=bool)])
+        penalties = np.append(penalties, 0.0)
+    if loss_name == "logistic":
+        y = rng.choice([-1.0, 1.0], n_rows)
+        y[:2] = -1.0, 1.0
+    elif loss_name == "poisson":
+        y = rng.poisson(5.0, n_rows).astype(float)
+        y[0] = 3.0
+    else:
+        y = rng.normal(3, 10, n_rows)
+    weights = rng.choice([0.5, 1.0, 3.3], n_rows) if rng.random() < 0.5 else None
+    return OtherRules(covered, penalties), y, weights, rng
+
+
+def risk(weights, rules, y, loss, sample_weight, offset=0.0):
+    values = loss.value(y, offset + weights @ rules.covered)
+    values = values if sample_weight is None else sample_weight * values
+    return values.sum() + rules.penalties @ weights**2 / 2
+
+
+def slopes_and_pulls(weights, rules, y, loss, sample_weight, offset=0.0):
+    gradients = loss.gradients(y, offset + weights @ rules.covered)
+    gradients = gradients if sample_weight is None else sample_weight * gradients
+    slopes = rules.covered @ gradients + rules.penalties * weights
+    return slopes, rules.covered @ np.abs(gradients) + rules.penalties * np.abs(weights)
+
+
+@pytest.mark.parametrize("loss_name", LOSSES)
+@pytest.mark.parametrize("seed", range(40))
+def test_slopes_vanish_and_the_risk_is_lowest(seed, loss_name):
+    rules, y, sample_weight, rng = random_case(seed, loss_name)
+    loss = LOSSES[loss_name]
+    start = rng.normal(size=len(rules.penalties))
+    weights = refitted_weights(rules, y, loss, start, sample_weight=sample_weight)
+    arguments = (rules, y, loss, sample_weight)
+    slopes, pulls = slopes_and_pulls(weights, *arguments)
+    assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
+    lowest = risk(weights, *arguments)
+    assert lowest <= risk(start, *arguments) * (1 + 1e-14)
+    for _ in range(20):
+        elsewhere = weights + rng.normal(scale=rng.choice([1e-3, 1.0]), size=len(weights))
+        assert lowest <= risk(elsewhere, *arguments) + 1e-12 * abs(lowest)
+    if len(weights) > 0:
+        found = minimize(lambda w: risk(w, *arguments), start)
+        assert lowest <= found.fun + 1e-9 * abs(found.fun)
+
+
+@pytest.mark.parametrize("loss_name", LOSSES)
+def test_one_rule_that_covers_all_is_the_best_constant(loss_name):
+    for seed in range(10):
+        _, y, sample_weight, _ = random_case(seed, loss_name)
+        rules = OtherRules(np.ones((1, len(y)), dtype=bool), np.zeros(1))
+        loss = LOSSES[loss_name]
+        weights = refitted_weights(rules, y, loss, np.zeros(1), sample_weight=sample_weight)
+        assert_allclose(weights[0], optimal_constant(loss, y, sample_weight), rtol=1e-12)
+
+
+def test_single_weight_is_that_of_a_stagewise_round():
+    y = np.array([1.0, 2.0, 6.0])
+    rules = OtherRules(np.array([[True, True, False]]), np.array([0.5]))
+    weights = refitted_weights(rules, y, SquaredLoss(), np.zeros(1))
+    gradients, hessians = -2 * y, np.full(3, 2.0)
+    assert_allclose(weights, -gradients[:2].sum() / (0.5 + hessians[:2].sum()))
+
+
+@pytest.mark.parametrize("loss_name", LOSSES)
+def test_rules_that_are_there_twice(loss_name):
+    for seed in range(10):
+        rules, y, sample_weight, _ = random_case(seed, loss_name, penalty=1.0)
+        twice = OtherRules(
+            np.vstack([rules.covered, rules.covered]),
+            np.concatenate([2 * rules.penalties, 2 * rules.penalties]),
+        )
+        n_rules, loss = len(rules.penalties), LOSSES[loss_name]
+        once = refitted_weights(rules, y, loss, np.zeros(n_rules), sample_weight=sample_weight)
+        both = refitted_weights(twice, y, loss, np.zeros(2 * n_rules), sample_weight=sample_weight)
+        assert_allclose(both[:n_rules] + both[n_rules:], once, rtol=1e-6, atol=1e-9)
+
+
+def test_duplicates_without_penalty_share_their_weight():
+    covered = np.array([[True, True, False]] * 2 + [[False, False, True]])
+    rules = OtherRules(covered, np.zeros(3))
+    weights = refitted_weights(rules, np.array([3.0, 5.0, 7.0]), SquaredLoss(), np.zeros(3))
+    assert_allclose(weights, [2.0, 2.0, 7.0])
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_single_class_gives_finite_weights(sign):
+    covered = np.array([[True, True, False, False], [True, True, True, True]])
+    y = np.full(4, sign)
+    rules = OtherRules(covered, np.zeros(2))
+    weights = refitted_weights(rules, y, LogisticLoss(), np.zeros(2))
+    assert np.isfinite(weights).all()
+    assert np.all(sign * (weights @ covered) > 20)
+
+
+def test_a_pure_rule_does_not_keep_others_from_converging():
+    covered = np.array([[True, True, False, False, False], [False, True, True, True, True]])
+    y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
+    weights = refitted_weights(OtherRules(covered, np.zeros(2)), y, LogisticLoss(), np.zeros(2))
+    assert np.isfinite(weights).all()
+    assert_allclose(weights[1], -np.log(2), rtol=1e-6)
+
+
+def test_flat_minimum():
+    rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
+    weights = refitted_weights(rules, np.array([1.0, 5.0, 4.0]), FourthPower(), np.zeros(2))
+    assert_allclose(weights, [1.0, 4.0], atol=1e-3)
+
+
+def test_steps_too_far_are_halved():
+    """From a large negative score, Newton's step for counts would overflow."""
+    rules = OtherRules(np.ones((1, 3), dtype=bool), np.zeros(1))
+    y = np.array([1e6, 2e6, 3e6])
+    for start in (-20.0, 0.0, 30.0):
+        weights = refitted_weights(rules, y, PoissonLoss(), np.array([start]))
+        assert_allclose(weights, np.log(2e6), rtol=1e-12)
+
+
+def test_rules_without_rows_keep_their_weight():
+    covered = np.array([[False, False], [True, False]])
+    y = np.array([3.0, 1.0])
+    rules = OtherRules(covered, np.zeros(2))
+    weights = refitted_weights(rules, y, SquaredLoss(), np.array([7.0, 0.0]))
+    assert_allclose(weights, [7.0, 3.0])
+
+
+def test_offset_is_not_refitted():
+    rules = OtherRules(np.array([[True, False]]), np.zeros(1))
+    weights = refitted_weights(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(1), offset=1.0)
+    assert_allclose(weights, [2.0])
+
+
+def test_no_rules():
+    rules = OtherRules(np.empty((0, 2), dtype=bool), np.empty(0))
+    weights = refitted_weights(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(0))
+    assert weights.shape == (0,)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_many_rows_keep_their_digits(shift):
+    rng = np.random.default_rng(0)
+    n_rows = 100_000
+    covered = np.vstack([rng.random((9, n_rows)) < 0.4, np.ones(n_rows, dtype=bool)])
+    y = shift + covered[:3].sum(axis=0) + rng.normal(size=n_rows)
+    rules = OtherRules(covered, np.append(np.full(9, 30.0), 0.0))
+    weights = refitted_weights(rules, y, SquaredLoss(), np.zeros(10))
+    slopes, pulls = slopes_and_pulls(weights, rules, y, SquaredLoss(), None)
+    scale = 2 * n_rows * (shift + 1)
+    assert np.all(np.abs(slopes) <= 1e-13 * np.maximum(pulls, scale))
