@@ -24,6 +24,37 @@ def test_fit_intercept_starts_from_the_best_constant(task):
     assert ESTIMATORS[task](3).fit(X, y, weights).ensemble_.intercept == 0.0
 
 
+@both
+@pytest.mark.parametrize("objective", ["joint", "orthogonal"])
+def test_refitted_intercept_leaves_no_gradient(task, objective):
+    X, y = numeric_problem(task)
+    weights = np.linspace(0.5, 2.0, 80)
+    model = ESTIMATORS[task](3, fit_intercept=True, objective=objective, max_conditions=3)
+    model.fit(X, y, weights)
+    loss = LogisticLoss() if task == "classifier" else SquaredLoss()
+    target = np.where(y == 1, 1.0, -1.0) if task == "classifier" else y
+    gradients = weights * loss.gradients(target, model.ensemble_.raw_predictions(X))
+    assert abs(gradients.sum()) <= 1e-12 * np.abs(gradients).sum()
+    assert model.ensemble_.intercept != optimal_constant(loss, target, weights)
+    without = ESTIMATORS[task](3, objective=objective, max_conditions=3).fit(X, y, weights)
+    assert without.ensemble_.intercept == 0.0
+
+
+@both
+def test_joint_rules_fit_at_least_as_well(task):
+    X, y = numeric_problem(task, n_rows=300)
+    shared = {"max_conditions": 3, "fit_intercept": True}
+    joint = ESTIMATORS[task](5, objective="joint", **shared).fit(X, y)
+    stagewise = ESTIMATORS[task](5, **shared).fit(X, y)
+    assert all(result.is_optimal for result in joint.search_results_)
+    numbers = joint.task_.for_loss(np.asarray(y, dtype=float))
+    risks = [
+        joint.loss_.value(numbers, model.ensemble_.raw_predictions(X)).mean()
+        for model in (joint, stagewise)
+    ]
+    assert risks[0] < risks[1]
+
+
 def test_constant_target_needs_no_rule_besides_the_intercept():
     X, _ = numeric_problem("regressor")
     model = RuleBoostingRegressor(fit_intercept=True, l2_regularization=0).fit(X, np.full(80, 0.1))
