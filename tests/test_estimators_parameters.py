@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic._defaults import PSEUDO_ROWS
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
 
@@ -171,3 +172,33 @@ def test_searches_that_prove_agree():
     ]
     for model in models[1:]:
         assert_allclose(model.predict(X), models[0].predict(X), rtol=1e-9)
+
+
+@both
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_automatic_penalty_counts_as_so_many_rows(task, fit_intercept, is_weighted):
+    X, y = numeric_problem(task)
+    y = np.where(X[:, 1] > 1, 1, 0) if task == "classifier" else y
+    weights = np.linspace(0.5, 2.0, 80) if is_weighted else None
+    shared = {"fit_intercept": fit_intercept, "n_rules": 3}
+    model = ESTIMATORS[task](l2_regularization="auto", **shared).fit(X, y, weights)
+    if task == "regressor":
+        expected = PSEUDO_ROWS * 2.0
+    else:
+        share = np.average(y, weights=weights) if fit_intercept else 0.5
+        expected = PSEUDO_ROWS * share * (1 - share)
+    assert model.l2_regularization_ == pytest.approx(expected)
+    assert model.l2_regularization == "auto"
+    number = ESTIMATORS[task](l2_regularization=model.l2_regularization_, **shared)
+    assert number.fit(X, y, weights).ensemble_ == model.ensemble_
+    assert number.l2_regularization_ == number.l2_regularization
+
+
+def test_automatic_penalty_stays_the_same_in_a_warm_start():
+    X, y = numeric_problem("classifier")
+    options = {"l2_regularization": "auto", "fit_intercept": True, "objective": "joint"}
+    model = RuleBoostingClassifier(2, warm_start=True, max_conditions=2, **options).fit(X, y)
+    before = model.l2_regularization_
+    model.set_params(n_rules=4).fit(X, y)
+    assert model.l2_regularization_ == before
