@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic._defaults import PSEUDO_ROWS
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
 
@@ -22,6 +23,37 @@ def test_fit_intercept_starts_from_the_best_constant(task):
     target = np.where(y == 1, 1.0, -1.0) if task == "classifier" else y
     assert model.ensemble_.intercept == optimal_constant(loss, target, weights) != 0.0
     assert ESTIMATORS[task](3).fit(X, y, weights).ensemble_.intercept == 0.0
+
+
+@both
+@pytest.mark.parametrize("objective", ["joint", "orthogonal"])
+def test_refitted_intercept_leaves_no_gradient(task, objective):
+    X, y = numeric_problem(task)
+    weights = np.linspace(0.5, 2.0, 80)
+    model = ESTIMATORS[task](3, fit_intercept=True, objective=objective, max_conditions=3)
+    model.fit(X, y, weights)
+    loss = LogisticLoss() if task == "classifier" else SquaredLoss()
+    target = np.where(y == 1, 1.0, -1.0) if task == "classifier" else y
+    gradients = weights * loss.gradients(target, model.ensemble_.raw_predictions(X))
+    assert abs(gradients.sum()) <= 1e-12 * np.abs(gradients).sum()
+    assert model.ensemble_.intercept != optimal_constant(loss, target, weights)
+    without = ESTIMATORS[task](3, objective=objective, max_conditions=3).fit(X, y, weights)
+    assert without.ensemble_.intercept == 0.0
+
+
+@both
+def test_joint_rules_fit_at_least_as_well(task):
+    X, y = numeric_problem(task, n_rows=300)
+    shared = {"max_conditions": 3, "fit_intercept": True}
+    joint = ESTIMATORS[task](5, objective="joint", **shared).fit(X, y)
+    stagewise = ESTIMATORS[task](5, **shared).fit(X, y)
+    assert all(result.is_optimal for result in joint.search_results_)
+    numbers = joint.task_.for_loss(np.asarray(y, dtype=float))
+    risks = [
+        joint.loss_.value(numbers, model.ensemble_.raw_predictions(X)).mean()
+        for model in (joint, stagewise)
+    ]
+    assert risks[0] < risks[1]
 
 
 def test_constant_target_needs_no_rule_besides_the_intercept():
@@ -140,3 +172,33 @@ def test_searches_that_prove_agree():
     ]
     for model in models[1:]:
         assert_allclose(model.predict(X), models[0].predict(X), rtol=1e-9)
+
+
+@both
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_automatic_penalty_counts_as_so_many_rows(task, fit_intercept, is_weighted):
+    X, y = numeric_problem(task)
+    y = np.where(X[:, 1] > 1, 1, 0) if task == "classifier" else y
+    weights = np.linspace(0.5, 2.0, 80) if is_weighted else None
+    shared = {"fit_intercept": fit_intercept, "n_rules": 3}
+    model = ESTIMATORS[task](l2_regularization="auto", **shared).fit(X, y, weights)
+    if task == "regressor":
+        expected = PSEUDO_ROWS * 2.0
+    else:
+        share = np.average(y, weights=weights) if fit_intercept else 0.5
+        expected = PSEUDO_ROWS * share * (1 - share)
+    assert model.l2_regularization_ == pytest.approx(expected)
+    assert model.l2_regularization == "auto"
+    number = ESTIMATORS[task](l2_regularization=model.l2_regularization_, **shared)
+    assert number.fit(X, y, weights).ensemble_ == model.ensemble_
+    assert number.l2_regularization_ == number.l2_regularization
+
+
+def test_automatic_penalty_stays_the_same_in_a_warm_start():
+    X, y = numeric_problem("classifier")
+    options = {"l2_regularization": "auto", "fit_intercept": True, "objective": "joint"}
+    model = RuleBoostingClassifier(2, warm_start=True, max_conditions=2, **options).fit(X, y)
+    before = model.l2_regularization_
+    model.set_params(n_rules=4).fit(X, y)
+    assert model.l2_regularization_ == before

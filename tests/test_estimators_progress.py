@@ -67,6 +67,21 @@ def test_callback_sees_every_rule():
     assert {progress.n_rules for progress in seen} == {3}
 
 
+def test_callback_sees_weights_change():
+    def remember(progress):
+        if progress.search is None:
+            seen.append(progress.rules)
+
+    seen = []
+    X, y = numeric_problem("regressor")
+    options = {"objective": "joint", "fit_intercept": True, "max_conditions": 2}
+    model = RuleBoostingRegressor(3, callback=remember, **options).fit(X, y)
+    assert [len(rules) for rules in seen] == [1, 2, 3]
+    assert seen[-1] == model.ensemble_.rules
+    assert seen[0][0].query == seen[1][0].query
+    assert seen[0][0].weight != seen[1][0].weight
+
+
 def test_callback_ends_the_fit_after_a_rule():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(callback=lambda progress: len(progress.rules) == 2).fit(X, y)

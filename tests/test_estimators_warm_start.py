@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
@@ -22,6 +22,24 @@ def test_warm_start_goes_on_where_it_stopped(task, fit_intercept):
     assert model.ensemble_ == at_once.ensemble_
     assert len(model.search_results_) == 10
     assert_array_equal(model.predict(frame), at_once.predict(frame))
+
+
+@both
+@pytest.mark.parametrize("objective", ["joint", "orthogonal"])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_warm_start_with_refitted_weights(task, fit_intercept, objective):
+    columns, score = mixed_columns()
+    frame = pd.DataFrame(columns)
+    y = score > 1 if task == "classifier" else score
+    options = {"fit_intercept": fit_intercept, "objective": objective, "max_conditions": 2}
+    at_once = ESTIMATORS[task](6, **options).fit(frame, y)
+    model = ESTIMATORS[task](3, warm_start=True, **options).fit(frame, y)
+    model.set_params(n_rules=6).fit(frame, y)
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in at_once.ensemble_]
+    assert_allclose(
+        model.ensemble_.raw_predictions(frame), at_once.ensemble_.raw_predictions(frame)
+    )
+    assert len(model.search_results_) == len(model.rule_coverages_) == 6
 
 
 def test_warm_start_after_an_exact_fit_adds_nothing():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import narwhals as nw
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
@@ -53,6 +54,26 @@ def test_evaluate_gives_a_row_per_size(diabetes, small_regressor):
     assert (frame["seconds"].groupby(frame.index // 3).diff().dropna() > 0).all()
     assert not hasattr(small_regressor, "ensemble_")
     assert small_regressor.n_rules == 3
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars"])
+def test_automatic_penalties(diabetes, small_regressor, backend):
+    automatic = clone(small_regressor).set_params(l2_regularization="auto")
+    data, target = diabetes.data, diabetes.target
+    frame = evaluate(automatic, data, target, cv=2, n_rules=1, backend=backend)
+    assert set(frame["l2_regularization"]) == {"auto"}
+    assert len(curve_areas(frame)) == 2
+    both = evaluate(
+        small_regressor,
+        data,
+        target,
+        cv=2,
+        n_rules=1,
+        l2_regularization=[1, "auto"],
+        backend=backend,
+    )
+    assert set(both["l2_regularization"]) == {"1.0", "auto"}
+    assert set(curve_areas(both)["l2_regularization"]) == {"1.0", "auto"}
 
 
 def test_evaluate_agrees_with_a_fit_by_hand(diabetes, small_regressor):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.losses import LogisticLoss, Loss, SquaredLoss, get_loss, optimal_constant
+from laconic.losses import (
+    LogisticLoss,
+    Loss,
+    SquaredLoss,
+    get_loss,
+    mean_hessian,
+    optimal_constant,
+)
 from losses import PoissonLoss
 
 LOSSES = [LogisticLoss(), SquaredLoss()]
@@ -243,3 +250,16 @@ def test_optimal_constant_is_zero_when_nothing_pulls():
 def test_optimal_constant_refuses_targets_that_are_not_finite():
     with pytest.raises(ValueError, match=r"must be finite for every target\. Got sums nan"):
         optimal_constant(SquaredLoss(), np.array([1.0, np.nan]))
+
+
+def test_mean_hessian_is_that_of_rows_with_weights():
+    y, weights = np.array([1.0, -1.0, 1.0]), np.array([2.0, 1.0, 5.0])
+    hessian = LogisticLoss().hessians(y, np.full(3, 0.7))[0]
+    assert mean_hessian(LogisticLoss(), 0.7, y, weights) == pytest.approx(hessian)
+    counts = np.array([0.0, 4.0])
+    assert mean_hessian(PoissonLoss(), np.log(2.0), counts) == pytest.approx(2.0)
+
+
+def test_optimal_constant_of_the_smallest_numbers():
+    """A step of half of the smallest number is none, and no reason to look for an interval."""
+    assert abs(optimal_constant(SquaredLoss(), np.array([0.0, 5e-324]))) <= 5e-324

@@ -246,6 +246,8 @@ def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None)
         else:
             upper = constant
         step = _damped_step(constant, sum_gradients, sum_hessians)
+        if constant + step == constant:
+            break
         if lower < constant + step < upper:
             constant += step
         elif upper - lower <= 4 * _EPSILON * abs(constant):
@@ -253,6 +255,24 @@ def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None)
         else:
             constant = (lower + upper) / 2
     return constant
+
+
+def mean_hessian(
+    loss: Loss, constant: float, y: Floats, sample_weight: Floats | None = None
+) -> float:
+    """Average how the loss bends, over all rows, where all have the same raw prediction.
+
+    A penalty of so many times that counts as much as so many rows.
+
+    Examples
+    --------
+    >>> mean_hessian(SquaredLoss(), 0.0, np.array([1.0, 2.0, 6.0]))
+    2.0
+    >>> mean_hessian(LogisticLoss(), 0.0, np.array([1, -1, 1]))
+    0.25
+    """
+    _, sum_hessians, _ = _sums_at(loss, constant, y, sample_weight)
+    return sum_hessians / (len(y) if sample_weight is None else float(sample_weight.sum()))
 
 
 def _sums_at(

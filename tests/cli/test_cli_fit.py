@@ -47,6 +47,7 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
     monkeypatch.setitem(ESTIMATORS, "regression", Spy)
     options = {
         "n_rules": 2,
+        "objective": "joint",
         "l2_regularization": 0.5,
         "search": "beam",
         "max_conditions": 2,

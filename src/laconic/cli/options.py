@@ -35,9 +35,9 @@ CountOrZero: TypeAlias = Annotated[
 CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
 CountOrAuto: TypeAlias = Annotated[int | Literal["auto"] | None, _IS_COUNT]
 CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]
-Amount: TypeAlias = Annotated[
-    float, _must_be("a finite number of at least 0", lambda number: 0 <= number < math.inf)
-]
+_IS_AMOUNT = _must_be("a finite number of at least 0", lambda number: 0 <= number < math.inf)
+Amount: TypeAlias = Annotated[float, _IS_AMOUNT]
+AmountOrAuto: TypeAlias = Annotated[float | Literal["auto"], _IS_AMOUNT]
 Share: TypeAlias = Annotated[
     float, _must_be("a number above 0 and up to 1", lambda number: 0 < number <= 1)
 ]

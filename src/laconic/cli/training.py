@@ -100,7 +100,8 @@ class Learning:
         What a rule is judged by: "stagewise" keeps the weights of the rules before it, "joint"
         refits them all, "orthogonal" too, as published.
     l2_regularization : float
-        Penalty on squared weights; more of it favours rules that cover many rows.
+        Penalty on squared weights; more of it favours rules that cover many rows. "auto" suits
+        the loss.
     search : str
         How to find a rule; "optimal" proves that there is no better one.
     max_conditions : int
@@ -128,7 +129,7 @@ class Learning:
 
     n_rules: options.Count = DEFAULT_N_RULES
     objective: Literal["stagewise", "joint", "orthogonal"] = "stagewise"
-    l2_regularization: options.Amount = DEFAULT_L2_REGULARIZATION
+    l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
     min_coverage: options.Amount = 0

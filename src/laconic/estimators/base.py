@@ -17,6 +17,7 @@ from laconic._defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
+    PSEUDO_ROWS,
 )
 from laconic.boosting import boost
 from laconic.candidates import (
@@ -35,7 +36,7 @@ from laconic.estimators.progress import (
     describe_unproven,
 )
 from laconic.explain.rule_model import RuleModel, checked_table
-from laconic.losses import Loss, get_loss, optimal_constant
+from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
@@ -59,7 +60,8 @@ class RuleBoosting(RuleModel):
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
-            doc = doc.replace("{parameters}", PARAMETERS.format(loss=cls.task.default_loss))
+            parameters = PARAMETERS.format(loss=cls.task.default_loss, pseudo_rows=PSEUDO_ROWS)
+            doc = doc.replace("{parameters}", parameters)
             cls.__doc__ = doc.replace("{attributes}", ATTRIBUTES)
 
     def __init__(
@@ -68,7 +70,7 @@ class RuleBoosting(RuleModel):
         *,
         objective: str = "stagewise",
         loss: str | Loss = "auto",
-        l2_regularization: float = DEFAULT_L2_REGULARIZATION,
+        l2_regularization: float | str = DEFAULT_L2_REGULARIZATION,
         search: str = "optimal",
         max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
         min_coverage: float = 0,
@@ -152,7 +154,13 @@ class RuleBoosting(RuleModel):
 
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
-        for name in ("ensemble_", "search_results_", "rule_coverages_", "task_"):
+        for name in (
+            "ensemble_",
+            "search_results_",
+            "rule_coverages_",
+            "task_",
+            "l2_regularization_",
+        ):
             self.__dict__.pop(name, None)
 
     def _candidates(self, X: Any, table: Table, weights: Floats | None) -> CandidatePropositions:
@@ -177,11 +185,13 @@ class RuleBoosting(RuleModel):
     ) -> None:
         """Add rules to the given start.
 
-        Sets: ensemble_, search_results_, rule_coverages_.
+        Sets: ensemble_, search_results_, rule_coverages_, l2_regularization_.
         """
         target, weights = target[counted], None if weights is None else weights[counted]
         y = self.task_.for_loss(target)
-        fit = RunningFit(*self._start(table, y, weights), self.n_rules, self._callbacks())
+        constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
+        self.l2_regularization_ = self._penalty(constant, y, weights)
+        fit = RunningFit(*self._start(table, constant), self.n_rules, self._callbacks())
         n_before, n_results_before = len(fit.ensemble), len(fit.results)
         if self.n_rules < n_before:
             raise ValueError(
@@ -196,7 +206,7 @@ class RuleBoosting(RuleModel):
             fit.ensemble,
             covered=covered_before,
             n_rules=self.n_rules - n_before,
-            l2_regularization=self.l2_regularization,
+            l2_regularization=self.l2_regularization_,
             sample_weight=weights,
             objective=self.objective,
             fit_intercept=self.fit_intercept,
@@ -224,17 +234,19 @@ class RuleBoosting(RuleModel):
         if unproven is not None:
             self._warn(unproven)
 
-    def _start(
-        self, table: Table, y: Floats, weights: Floats | None
-    ) -> tuple[RuleEnsemble, list[SearchResult]]:
-        """Tell what to go on from: an earlier fit, the best constant, or nothing."""
-        if self.__sklearn_is_fitted__():
-            names = table.feature_names
-            return RuleEnsemble(self.ensemble_.rules, self.ensemble_.intercept, names), list(
-                self.search_results_
-            )
-        intercept = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
-        return RuleEnsemble((), intercept, table.feature_names), []
+    def _penalty(self, constant: float, y: Floats, weights: Floats | None) -> float:
+        """Tell the number that the penalty is, also where it is "auto"."""
+        if isinstance(self.l2_regularization, str):
+            return PSEUDO_ROWS * mean_hessian(self.loss_, constant, y, weights)
+        return float(self.l2_regularization)
+
+    def _start(self, table: Table, constant: float) -> tuple[RuleEnsemble, Sequence[SearchResult]]:
+        """Tell what to go on from: an earlier fit, or a constant."""
+        if not self.__sklearn_is_fitted__():
+            return RuleEnsemble((), constant, table.feature_names), ()
+        before = self.ensemble_
+        start = RuleEnsemble(before.rules, before.intercept, table.feature_names)
+        return start, self.search_results_
 
     @staticmethod
     def _warn(message: str) -> None:

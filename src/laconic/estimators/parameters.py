@@ -22,9 +22,9 @@ objective : {{"stagewise", "joint", "orthogonal"}}, default="stagewise"
     penalties.
 loss : {{"auto", "{loss}"}} or Loss, default="auto"
     "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
-l2_regularization : float, default=1.0
+l2_regularization : float or "auto", default=1.0
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
-    faster.
+    faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss.
 search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
     How to find a rule; "optimal" proves that there is no better one.
 max_conditions : int or None, default=5
@@ -66,6 +66,8 @@ ensemble_ : RuleEnsemble
     The model: a sequence of rules, each with a query and a weight.
 search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+l2_regularization_ : float
+    The penalty in use; not in loaded models.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 task_ : Task
@@ -104,6 +106,10 @@ def _is_not_negative(value: Any) -> bool:
     return is_finite_number(value) and value >= 0
 
 
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
@@ -123,7 +129,10 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"a str among {{{', '.join(map(repr, OBJECTIVES))}}}",
         lambda value: isinstance(value, str) and value in OBJECTIVES,
     ),
-    "l2_regularization": ("a float in the range [0, inf)", _is_not_negative),
+    "l2_regularization": (
+        "a float in the range [0, inf) or 'auto'",
+        lambda value: _is_auto(value) or _is_not_negative(value),
+    ),
     "search": (f"a str among {{{', '.join(map(repr, METHODS))}}}", _is_search),
     "max_conditions": (f"{_COUNTS} or None", _is_none_or(_is_count)),
     "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
@@ -133,7 +142,7 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "node_limit": (
         f"{_COUNTS}, None or 'auto'",
-        _is_none_or(lambda value: value == "auto" or _is_count(value)),
+        _is_none_or(lambda value: _is_auto(value) or _is_count(value)),
     ),
     "time_limit": (
         "a float in the range (0, inf) or None",

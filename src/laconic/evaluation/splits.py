@@ -38,7 +38,7 @@ class _Fit:
 
     name: str
     estimator: Any
-    l2_regularization: float
+    l2_regularization: float | str
     split: int
     train: NDArray[np.intp]
     test: NDArray[np.intp]
@@ -72,7 +72,7 @@ def evaluate(
     *,
     cv: Any = None,
     scoring: Scoring = None,
-    l2_regularization: Iterable[float] | None = None,
+    l2_regularization: Iterable[float | str] | None = None,
     n_rules: int | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
@@ -95,7 +95,7 @@ def evaluate(
         a splitter such as ``ShuffleSplit(5, test_size=0.2)`` for repeated splits.
     scoring : str, callable or None, default=None
         As for :func:`score_curve`.
-    l2_regularization : iterable of float, default=None
+    l2_regularization : iterable of float or "auto", default=None
         Penalties to try with every estimator; None: those that the estimators have.
     n_rules : int or None, default=None
         Largest size; None: the largest `n_rules` of the estimators.
@@ -112,7 +112,8 @@ def evaluate(
     -------
     frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         Columns estimator, l2_regularization, split (from 0), n_rules (from 0), train_score,
-        test_score, and seconds: what the searches for that many rules took together.
+        test_score, and seconds: what the searches for that many rules took together. Penalties
+        are numbers, or texts if one of them is "auto".
 
     Examples
     --------
@@ -136,7 +137,7 @@ def evaluate(
         rows += done
         if progress:
             progress.advance()
-    return _frame(rows, _SCHEMA, backend or _library_of(X))
+    return _frame(rows, _schema(rows), backend or _library_of(X))
 
 
 def curve_areas(frame: Any, *, score: str = "test_score", smallest: int = 0) -> Any:
@@ -166,7 +167,7 @@ def curve_areas(frame: Any, *, score: str = "test_score", smallest: int = 0) -> 
         rows.append(
             dict(zip(_CURVE, curve, strict=True)) | {"area": normalized_area(heights, sizes)}
         )
-    schema = {name: _SCHEMA[name] for name in _CURVE} | {"area": nw.Float64()}
+    schema = {name: _schema(rows)[name] for name in _CURVE} | {"area": nw.Float64()}
     return _frame(rows, schema, _library_of(frame))
 
 
@@ -174,21 +175,25 @@ def _fits(
     estimators: Mapping[str, Any],
     y: NDArray[Any],
     cv: Any,
-    penalties: Iterable[float] | None,
+    penalties: Iterable[float | str] | None,
     n_rules: int | None,
     groups: ArrayLike | None,
 ) -> Iterator[_Fit]:
-    choices = None if penalties is None else [float(penalty) for penalty in penalties]
+    choices = None if penalties is None else [_number_or_auto(penalty) for penalty in penalties]
     for name, estimator in estimators.items():
         splitter = check_cv(cv, y, classifier=is_classifier(estimator))
         splits = list(splitter.split(np.empty((len(y), 0)), y, groups))
-        own = choices or [float(_get(estimator, "l2_regularization"))]
+        own = choices or [_number_or_auto(_get(estimator, "l2_regularization"))]
         for penalty, (number, (train, test)) in product(own, enumerate(splits)):
             changed = clone(estimator)
             _set(changed, "l2_regularization", penalty)
             if n_rules is not None:
                 _set(changed, "n_rules", n_rules)
             yield _Fit(name, changed, penalty, number, train, test)
+
+
+def _number_or_auto(penalty: float | str) -> float | str:
+    return penalty if penalty == "auto" else float(penalty)
 
 
 def _named(estimators: Any) -> Mapping[str, Any]:
@@ -248,10 +253,18 @@ def _library_of(X: Any) -> FrameBackend | None:
     return "pyarrow" if implementation.is_pyarrow() else "pandas"
 
 
+def _schema(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Kinds of the columns; penalties are texts if one of them is."""
+    has_texts = any(isinstance(row["l2_regularization"], str) for row in rows)
+    return _SCHEMA | ({"l2_regularization": nw.String()} if has_texts else {})
+
+
 def _frame(
     rows: list[dict[str, Any]], schema: Mapping[str, Any], backend: FrameBackend | None
 ) -> Any:
     columns = {name: [row[name] for row in rows] for name in schema}
+    if schema["l2_regularization"] == nw.String():
+        columns["l2_regularization"] = [*map(str, columns["l2_regularization"])]
     return make_frame(columns, schema, backend)
 
 

@@ -45,6 +45,7 @@ class RuleModel(BaseEstimator):
     ensemble_: RuleEnsemble
     task_: Task
     search_results_: list[SearchResult]
+    l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
     n_propositions_: int
     n_features_in_: int

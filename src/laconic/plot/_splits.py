@@ -151,14 +151,15 @@ class SplitsTimeDisplay(_CurveDisplay):
 def _curves(frame: Any, value: str) -> Iterator[tuple[str, tuple[Floats, Floats, Floats]]]:
     """Label, sizes, means and standard deviations over the splits, curve by curve."""
     table = nw.from_native(frame, eager_only=True)
-    points: dict[tuple[str, float], dict[int, list[float]]] = {}
+    points: dict[tuple[str, float | str], dict[int, list[float]]] = {}
     for name, penalty, size, height in table.select(
         "estimator", "l2_regularization", "n_rules", value
     ).iter_rows():
         points.setdefault((name, penalty), {}).setdefault(size, []).append(height)
     has_several_penalties = len(points) > len({name for name, _ in points})
     for (name, penalty), by_size in points.items():
-        label = f"{name}, λ = {penalty:g}" if has_several_penalties else name
+        number = penalty if isinstance(penalty, str) else f"{penalty:g}"
+        label = f"{name}, λ = {number}" if has_several_penalties else name
         sizes = np.array(sorted(by_size), dtype=np.float64)
         heights = [np.array(by_size[int(size)]) for size in sizes]
         means = np.array([column.mean() for column in heights])

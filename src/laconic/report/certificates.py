@@ -14,11 +14,11 @@ from laconic.search import SearchResult, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
 _SCOPE_PARAMETERS = (
+    "objective",
     "max_conditions",
     "max_thresholds",
     "negated_categories",
     "min_coverage",
-    "l2_regularization",
     "approximation_factor",
 )
 
@@ -60,6 +60,7 @@ def _scope(model: RuleModel) -> dict[str, Any]:
     parameters = model.get_params(deep=False)
     return {
         **{name: _plain(parameters[name]) for name in _SCOPE_PARAMETERS},
+        "l2_regularization": model.l2_regularization_,
         "n_propositions": model.n_propositions_,
         "are_propositions_given": parameters["propositions"] is not None,
     }
