@@ -39,7 +39,7 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     const std::size_t beam_width = options.beam_width.value_or(default_beam_width);
     refuse_if(
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
-        "Tables hold queries of at most four conditions. Set max_conditions to 4 or less.");
+        "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");
     if (options.branching == Branching::tables)
         return tables::search(problem, limits, options.resources, kernels, beam_width);
     return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {

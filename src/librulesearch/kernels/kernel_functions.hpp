@@ -24,4 +24,13 @@ void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis&
                 std::int32_t* rows);
 void scan_table(const TableScan& scan);
 
+void sum_gains(const double* gradients, const double* hessians, std::size_t n_rows,
+               const double* slopes, double* sums);
+void price_rows(const double* gradients, const double* hessians, std::size_t n_rows,
+                const double* slopes, const double* scales, Prices* prices);
+void price_singles(const PriceTable& table);
+void price_pairs(const PriceTable& table);
+void price_masks(const TableAxis& axis, const Prices* bins, Prices* slots);
+void find_possible_pairs(const PricedConditions& conditions);
+
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

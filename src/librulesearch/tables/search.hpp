@@ -9,7 +9,7 @@
 namespace rulesearch::tables {
 
 /// No query may have more.
-inline constexpr std::size_t max_conditions = 4;
+inline constexpr std::size_t max_conditions = 5;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
 /// to tables, their cells, and sets of rows that are looked at. An upper bound for four conditions,
