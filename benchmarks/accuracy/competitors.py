@@ -32,11 +32,10 @@ def encoded(split: Split) -> tuple[Floats, Floats]:
     texts = list(split.X.select_dtypes(exclude="number").columns)
     one_hot = OneHotEncoder(sparse_output=False, handle_unknown="ignore", drop="if_binary")
     encoder = make_column_transformer((one_hot, texts), remainder="passthrough")
-    with np.errstate(all="ignore"):
-        return (
-            np.asarray(encoder.fit_transform(split.X), float),
-            np.asarray(encoder.transform(split.X_test), float),
-        )
+    return (
+        np.asarray(encoder.fit_transform(split.X), float),
+        np.asarray(encoder.transform(split.X_test), float),
+    )
 
 
 def predictions(model: Any, X: Floats, split: Split) -> Floats:
@@ -178,10 +177,12 @@ def boosted_trees(split: Split) -> Iterator[Model]:
 
 
 def boosting_machine(split: Split) -> Iterator[Model]:
-    """Explainable boosting machine: a curve per feature, and some pairs; four bags, not fourteen."""
+    """Explainable boosting machine: a curve per feature, and some pairs; of four bags."""
     from interpret.glassbox import ExplainableBoostingClassifier, ExplainableBoostingRegressor
 
-    make = ExplainableBoostingClassifier if split.is_classification else ExplainableBoostingRegressor
+    make = (
+        ExplainableBoostingClassifier if split.is_classification else ExplainableBoostingRegressor
+    )
     model = make(outer_bags=4, n_jobs=1, random_state=0)
     started = process_time()
     model.fit(split.X, split.y)

@@ -41,9 +41,7 @@ def measure_all(
             print(f"skipped method {method.name}: {problem}", flush=True)
         else:
             known[method.name] = method
-    keys = [
-        (table, name, split) for split in range(n_splits) for name in known for table in tables
-    ]
+    keys = [(table, name, split) for split in range(n_splits) for name in known for table in tables]
     if keys:
         measure = partial(measure_one, known, folder, max_training_rows)
         resume(path, keys, measure, COLUMNS, n_jobs)
@@ -60,8 +58,10 @@ def measure_one(
     """Rows of one method on one split: that of the best constant, then one per model."""
     shared = {"table": table, "method": method, "split": split}
     loaded = load_split(table, split, folder, max_training_rows)
-    yield shared | {"step": START, "n_rules": 0, "n_conditions": 0, "n_spared": 0} | scores(
-        loaded, _constant(loaded)
+    yield (
+        shared
+        | {"step": START, "n_rules": 0, "n_conditions": 0, "n_spared": 0}
+        | scores(loaded, _constant(loaded))
     )
     try:
         with threadpool_limits(1), warnings.catch_warnings():

@@ -105,7 +105,7 @@ class Variant:
         """Why the variant cannot be run, or None."""
         rows = np.arange(8.0)
         y = np.where(rows > 3, 1.0, -1.0)
-        tiny = Split("tiny", "regression", rows[:, None], y, rows[:, None], y)
+        tiny = Split("tiny", 0, "regression", rows[:, None], y, rows[:, None], y)
         try:
             self._estimator(tiny, 1).fit(tiny.X, tiny.y)
         except (TypeError, ValueError) as error:
@@ -215,7 +215,8 @@ def settings_to_choose_from() -> list[Variant]:
     stagewise = [
         Variant(
             f"optimal, three conditions, intercept, {n} pseudo-rows",
-            _STAGEWISE | {"max_conditions": 3, "fit_intercept": True, "l2_regularization": PseudoRows(n)},
+            _STAGEWISE
+            | {"max_conditions": 3, "fit_intercept": True, "l2_regularization": PseudoRows(n)},
         )
         for n in PSEUDO_ROWS
     ]

