@@ -73,6 +73,16 @@ def test_models_without_a_size_have_one_score():
     assert summary.areas(points, "r2").loc["t", "a"] == pytest.approx(0.9)
 
 
+def test_a_method_that_found_no_model_has_the_constant():
+    assert summary.areas(points_of("a", [0], [-0.01]), "r2").loc["t", "a"] == pytest.approx(-0.01)
+
+
+def test_methods_are_complete_on_all_tables():
+    points = pd.concat([points_of("a", [0], [0]), points_of("a", [0], [0], table="u")])
+    points = pd.concat([points, points_of("b", [0], [0])])
+    assert summary.complete_methods(points, ["b", "a", "c"]) == ["a"]
+
+
 def test_both_tasks_are_on_one_scale():
     classes = points_of("a", [0, 1], [0.5, 0.75], table="c", metric="auc")
     numbers = points_of("a", [0, 1], [0.0, 0.3], table="n")

@@ -110,7 +110,9 @@ def linear(split: Split) -> Iterator[Model]:
 
 
 def _lasso_path(X: Floats, y: Floats, X_test: Floats) -> Iterator[tuple[int, Floats]]:
-    _, weights, _ = lasso_path(X, y - y.mean(), n_alphas=100, eps=1e-3)
+    centred = y - y.mean()
+    largest = np.abs(X.T @ centred).max() / len(y)
+    _, weights, _ = lasso_path(X, centred, alphas=largest * np.geomspace(1, 1e-3, 100))
     for column in weights.T:
         yield np.count_nonzero(column), y.mean() + X_test @ column
 

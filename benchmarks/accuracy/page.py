@@ -52,10 +52,14 @@ def write_tables(names: Sequence[str], folder: Path | None) -> None:
 def write(folder: Path | None = None) -> None:
     """Replace the blocks of the page, and its pictures."""
     text = PAGE.read_text(encoding="utf-8")
-    reported = _of_half(summary.read_points(COMPARED), REPORTING, folder)
+    everything = _of_half(summary.read_points(COMPARED), REPORTING, folder)
+    complete = summary.complete_methods(everything, METHODS)
+    reported = everything[everything["method"].isin(complete)]
     tried = _of_half(summary.read_points(CHOSEN_FROM), CHOOSING, folder)
+    names = summary.complete_methods(tried, list(dict.fromkeys(tried["method"])))
+    tried = tried[tried["method"].isin(names)]
     blocks = {
-        "context": context(reported),
+        "context": context(everything, complete),
         "scores": scores_table(reported),
         "tests": tests_table(reported),
         "rules": rules_table(reported),
@@ -67,7 +71,7 @@ def write(folder: Path | None = None) -> None:
     for name, block in blocks.items():
         text = fill_in(text, name, block)
     PAGE.write_text(text, encoding="utf-8")
-    pictures.draw(reported, [name for name in METHODS if name in set(reported["method"])])
+    pictures.draw(reported, complete)
 
 
 def fill_in(text: str, name: str, block: str) -> str:
@@ -90,7 +94,7 @@ def _methods(points: pd.DataFrame) -> list[str]:
     return [name for name in METHODS if name in found]
 
 
-def context(points: pd.DataFrame) -> str:
+def context(points: pd.DataFrame, complete: Sequence[str]) -> str:
     """Machine, versions, and how much was measured."""
     facts = describe_machine()
     found = {name: _version(name) for name in PACKAGES}
@@ -99,8 +103,15 @@ def context(points: pd.DataFrame) -> str:
     facts["reporting half"] = (
         f"{n_classes} tables with classes, {points['table'].nunique() - n_classes} with numbers"
     )
-    splits = points.groupby("method")["split"].nunique()
-    facts["splits"] = ", ".join(f"{name} {splits[name]}" for name in _methods(points))
+    splits = points.groupby(["method", "table"])["split"].nunique().groupby("method").min()
+    by_number: dict[int, list[str]] = {}
+    for name in complete:
+        by_number.setdefault(int(splits[name]), []).append(name)
+    facts["splits per table"] = "; ".join(
+        f"{number} for {', '.join(names)}" for number, names in by_number.items()
+    )
+    absent = [name for name in METHODS if name not in complete]
+    facts["not measured on all tables and left out"] = ", ".join(absent) or "none"
     failures = summary.read_failures(COMPARED)
     facts["failed"] = (
         "; ".join(f"{row.method} on {row.table} ({row.note})" for row in failures.itertuples())

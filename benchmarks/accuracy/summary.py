@@ -27,6 +27,12 @@ def read_points(path: Path) -> pd.DataFrame:
     return points[points["step"] >= 0].reset_index(drop=True)
 
 
+def complete_methods(points: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Those of the named methods that were measured on all tables there are."""
+    n_tables = points.groupby("method")["table"].nunique()
+    return [name for name in names if n_tables.get(name, 0) == points["table"].nunique()]
+
+
 def read_failures(path: Path) -> pd.DataFrame:
     """Table, method and reason of what could not be measured."""
     points = pd.read_csv(path)
@@ -59,17 +65,15 @@ def curves(points: pd.DataFrame, metric: str, *, is_lenient: bool = False) -> pd
     """Mean over the splits of the scores within every budget.
 
     One row per table and method, one column per budget. Methods without sizes have their one score
-    everywhere. With `is_lenient`, one leaf of every tree is a constant, which has no size.
+    everywhere, and a method that found no model has the score of the constant. With `is_lenient`,
+    one leaf of every tree is a constant, which has no size.
     """
     own = points[points[metric].notna()].copy()
     own["size"] = own["n_rules"] + own["n_conditions"] - is_lenient * own["n_spared"]
     found = {}
     for key, group in own.groupby(["table", "method", "split"], sort=False):
-        models = group[group["step"] > 0]
-        if models.empty:
-            continue
-        if models["size"].isna().all():
-            found[key] = np.full(len(BUDGETS), models[metric].iloc[-1])
+        if group["size"].isna().any():
+            found[key] = np.full(len(BUDGETS), group[metric].iloc[-1])
         else:
             found[key] = scores_within(group["size"], group[metric])
     frame = pd.DataFrame.from_dict(found, orient="index", columns=BUDGETS)
