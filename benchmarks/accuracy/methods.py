@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from time import process_time
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.accuracy.sizes import Size
 from benchmarks.accuracy.tables import Split
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+
+Way: TypeAlias = Literal["prefixes", "warm", "fits"]
 
 MAX_RULES = 10
 STEPS = (1, 2, 3, 5, 10)
@@ -98,7 +100,7 @@ class Variant:
 
     name: str
     settings: Mapping[str, Any]
-    way: Literal["prefixes", "warm", "fits"] = "prefixes"
+    way: Way = "prefixes"
     is_readable: bool = True
 
     def problem(self) -> str | None:
@@ -195,29 +197,31 @@ VARIANTS = (
 """The ways of laconic that are compared with other learners."""
 
 PSEUDO_ROWS = (3, 5, 10, 15, 30, 60, 100)
+USUAL = 10
+"""Pseudo-rows where other settings are tried."""
 
 
 def settings_to_choose_from() -> list[Variant]:
     """Settings that are tried on the choosing half alone."""
-    penalties = [
-        Variant(f"joint, {n} pseudo-rows", _JOINT | {"l2_regularization": PseudoRows(n)}, "warm")
-        for n in PSEUDO_ROWS
+    base = f"{USUAL} pseudo-rows"
+    usual = _JOINT | {"l2_regularization": PseudoRows(USUAL)}
+    others = {
+        f"joint, {base}, two conditions": {"max_conditions": 2},
+        f"joint, {base}, four conditions": {"max_conditions": 4},
+        f"joint, {base}, five conditions": {"max_conditions": 5},
+        f"joint, {base}, simplified": {"simplify": 0.1},
+        f"joint, {base}, greedy": {"search": "greedy"},
+        f"joint, {base}, beam": {"search": "beam"},
+        f"orthogonal, {base}": {"objective": "orthogonal"},
+    }
+    short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
+    return [
+        *(_with_pseudo_rows("joint", _JOINT, n, "warm") for n in PSEUDO_ROWS),
+        *(Variant(name, usual | settings, "warm") for name, settings in others.items()),
+        *(_with_pseudo_rows(f"{SHORT}, intercept", short, n, "prefixes") for n in PSEUDO_ROWS),
     ]
-    lengths = [
-        Variant(f"joint, {n} conditions", _JOINT | {"max_conditions": n}, "warm")
-        for n in (2, 3, 4, 5)
-    ]
-    others = [
-        Variant("joint, simplified", _JOINT | {"simplify": 0.1}, "warm"),
-        Variant("joint, greedy", _JOINT | {"search": "greedy"}, "warm"),
-        Variant("joint, beam", _JOINT | {"search": "beam"}, "warm"),
-    ]
-    stagewise = [
-        Variant(
-            f"optimal, three conditions, intercept, {n} pseudo-rows",
-            _STAGEWISE
-            | {"max_conditions": 3, "fit_intercept": True, "l2_regularization": PseudoRows(n)},
-        )
-        for n in PSEUDO_ROWS
-    ]
-    return [*penalties, *lengths, *others, *stagewise]
+
+
+def _with_pseudo_rows(name: str, settings: dict[str, Any], n_rows: int, way: Way) -> Variant:
+    penalty = {"l2_regularization": PseudoRows(n_rows)}
+    return Variant(f"{name}, {n_rows} pseudo-rows", settings | penalty, way)
