@@ -181,11 +181,9 @@ _JOINT = {
     "max_conditions": 3,
     "l2_regularization": "auto",
 }
-_STAGEWISE = _known({"objective": "stagewise", "polish": False}) | {
-    "max_conditions": 5,
-    "fit_intercept": False,
-    "l2_regularization": 1.0,
-}
+PLAIN = _known({"objective": "stagewise", "polish": False}) | {"fit_intercept": False}
+"""Boosting as in the paper, whatever the defaults are."""
+_STAGEWISE = PLAIN | {"max_conditions": 5, "l2_regularization": 1.0}
 
 VARIANTS = (
     Variant(GREEDY, _STAGEWISE | {"search": "greedy"}),

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.accuracy.methods import JOINT, POLISHED, STAGEWISE, VARIANTS, Model, Variant
+from benchmarks.accuracy.methods import (
+    JOINT,
+    PLAIN,
+    POLISHED,
+    STAGEWISE,
+    VARIANTS,
+    Model,
+    Variant,
+)
 from benchmarks.accuracy.summary import SCORES, read_points
 from benchmarks.accuracy.tables import Split, paper_tasks
 from benchmarks.paper.settings import (
@@ -41,7 +49,7 @@ class PaperVariant(Variant):
         folder = find_datasets(self.folder)
         problem = load_problem(split.table, folder, split.index)
         penalty = published_settings(specifications(folder)[split.table], "lambda_opt")
-        model = estimator(problem, OPTIMAL, float(penalty))
+        model = estimator(problem, OPTIMAL, float(penalty), **PLAIN)
         settings = {name: value for name, value in model.get_params().items() if name != "n_rules"}
         yield from replace(self, settings=settings)._prefixes(split, MAX_RULES)
 
