@@ -152,19 +152,20 @@ def scores_table(points: pd.DataFrame) -> str:
 def tests_table(points: pd.DataFrame) -> str:
     """Ways of laconic against every other method, over the tables."""
     scores = summary.comparable_areas(points)
+    packaged = scores[scores.index.isin(PACKAGED)]
     subjects = [name for name in SUBJECTS if name in scores]
     head = ["against"]
     for name in subjects:
-        head += [f"{name}: won/lost", "difference", "p"]
+        head += [f"{name}: won/lost", "not the paper's", "difference", "p"]
     lines = []
     for other in [name for name in _methods(points) if name in scores]:
         line = [other]
         for name in subjects:
             if name == other:
-                line += ["–", "–", "–"]
+                line += ["–"] * 4
             else:
-                test = summary.paired(scores, name, other)
-                line.append(f"{test['wins']}/{test['losses']}")
+                test, apart = (summary.paired(own, name, other) for own in (scores, packaged))
+                line += [f"{own['wins']}/{own['losses']}" for own in (test, apart)]
                 line += [f"{test['mean']:+.3f}", f"{test['p']:.2g}"]
         lines.append(line)
     return to_markdown(head, lines)
