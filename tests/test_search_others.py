@@ -211,6 +211,9 @@ WAYS = [
     {"branching": "tables", "instruction_set": "scalar"},
     {"branching": "paper"},
     {"branching": "paper", "beam_width": 0, "n_jobs": 2},
+    {"branching": "conditions"},
+    {"branching": "conditions", "beam_width": 0, "n_jobs": 2},
+    {"branching": "conditions", "instruction_set": "scalar", "without": ["tangents"]},
 ]
 
 
@@ -223,6 +226,8 @@ def test_core_agrees_with_brute_force(max_conditions, way):
         expected = search(case.problem, "brute_force", **limits)
         if case.problem.projections is None and way["branching"] == "paper":
             continue  # compared elsewhere, up to rounding
+        if case.problem.l2_regularization == 0.0 and way["branching"] == "conditions":
+            continue
         result = search(case.problem, "optimal", **limits, **way)
         assert result.query == expected.query, (seed, case)
         assert result.objective_value == result.bound == expected.objective_value, (seed, case)
@@ -235,7 +240,7 @@ def test_core_agrees_with_brute_force_without_a_limit():
             continue
         expected = search(case.problem, "brute_force", min_coverage=0)
         result = search(case.problem, "optimal")
-        assert result.branching == "paper"
+        assert result.branching == ("conditions" if case.problem.l2_regularization else "paper")
         assert result.objective_value == result.bound == expected.objective_value, (seed, case)
         assert case.problem.objective(result.query) == result.objective_value
 
@@ -259,7 +264,7 @@ def test_stopped_core_keeps_a_true_bound():
         if case.problem.projections is None:
             continue
         optimum = search(case.problem, "brute_force", **case.limits).objective_value
-        for branching in ("tables", "paper"):
+        for branching in ("tables", "conditions" if case.problem.l2_regularization else "paper"):
             limits = {"max_conditions": 4} | case.limits
             result = search(case.problem, **limits, branching=branching, node_limit=1, beam_width=0)
             if limits == case.limits:
@@ -297,9 +302,39 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
                 assert problem.value(refinement & last) <= bound * (1 + 1e-12)
 
 
-def test_conditions_and_ranges_do_not_know_others():
+def test_some_branchings_do_not_know_others():
     others = OtherRules(np.array([[True, True]]), np.zeros(1))
     problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], others=others)
-    for branching in ("conditions", "ranges"):
-        with pytest.raises(ValueError, match="tables' or 'paper'"):
-            search(problem, branching=branching)
+    with pytest.raises(ValueError, match="tables' or 'conditions'"):
+        search(problem, branching="ranges")
+    with pytest.raises(ValueError, match=r"Without regularisation.*'tables' or 'paper'"):
+        search(problem, branching="conditions")
+    with pytest.raises(ValueError, match="at most four conditions"):
+        search(problem, branching="tables", max_conditions=5)
+
+
+def test_long_rules_start_from_what_is_easier():
+    """Six columns matter only together: no beam finds them, the stagewise optimum does."""
+    rng = np.random.default_rng(0)
+    bits = rng.random((6, 400)) < 0.5
+    extents = np.concatenate([bits, ~bits])
+    target = np.where(bits.sum(axis=0) % 2 == 0, 1.0, -1.0)
+    others = OtherRules(np.ones((1, 400), dtype=bool), np.zeros(1))
+    gradients = target.mean() - target
+    problem = SearchProblem(extents, gradients, np.ones(400), 1.0, others=others)
+    optimum = search(problem, "brute_force").objective_value
+    result = search(problem, node_limit=40)
+    assert problem.objective(result.query) == result.objective_value
+    assert result.objective_value > 1.3 * search(problem, "beam").objective_value
+    assert result.objective_value <= optimum <= result.bound
+
+
+def test_interrupted_search_for_long_rules():
+    case = next(
+        case
+        for case in map(random_problem_with_others, SEEDS)
+        if case.problem.projections is not None and case.problem.n_propositions > 6
+    )
+    optimum = search(case.problem, "brute_force").objective_value
+    result = search(case.problem, time_limit=1e-9)
+    assert result.objective_value <= optimum <= result.bound

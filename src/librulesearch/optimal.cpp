@@ -33,10 +33,13 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     refuse_if(options.branching != Branching::conditions &&
                   options.ingredients != conditions::Ingredients{},
               "Only a search over conditions has ingredients to do without, besides the beam.");
-    refuse_if(!problem.others.empty() && (options.branching == Branching::conditions ||
-                                          options.branching == Branching::ranges),
-              "Rules that are judged together with others are found in tables or by the paper's "
-              "branching. Set branching to 'tables' or 'paper'.");
+    refuse_if(!problem.others.empty() && options.branching == Branching::ranges,
+              "Rules that are judged together with others are not found by branching over ranges. "
+              "Set branching to 'tables' or 'conditions'.");
+    refuse_if(!problem.others.empty() && options.branching == Branching::conditions &&
+                  problem.l2_regularization == 0.0,
+              "Without regularisation, rules that are judged together with others are found in "
+              "tables or by the paper's branching. Set branching to 'tables' or 'paper'.");
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from laconic._core import Extents
-from laconic.search.problem import SearchLimits
+from laconic.search.problem import SearchLimits, SearchProblem
 
 # Measured on nine tables with 20 thresholds per feature, on five with 40 and 8, and on fifteen with
 # all of them. Branching over conditions gets slow with many columns, and from 40 thresholds per
@@ -29,13 +29,13 @@ AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
 # in one. A few seconds at most, mostly much less.
 AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
+# Longer ones are not looked at where rules are judged together with others.
+MAX_CONDITIONS_WITH_OTHERS = 4
 MIN_NODES = 20
 MAX_NODES = 20_000
 
 
-def choose_branching(
-    extents: Extents, max_conditions: int | None, n_components: int | None = None
-) -> str:
+def choose_branching(extents: Extents, max_conditions: int | None, n_components: int = 0) -> str:
     """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
 
     Tables are taken for queries of up to four conditions if all of them can be looked at in a
@@ -46,12 +46,12 @@ def choose_branching(
     conditions, or where there are more than 40,000 distinct rows.
 
     Rules that are judged together with others, of which `n_components` projections are added up,
-    are found in tables, or by the paper's branching where these are out of reach.
+    are found in tables, or by branching over conditions where these are out of reach.
     """
-    if _has_affordable_tables(extents, max_conditions, n_components or 0):
+    if _has_affordable_tables(extents, max_conditions, n_components):
         return "tables"
-    if n_components is not None:
-        return "paper"
+    if n_components > 0:
+        return "conditions"
     return _choose_by_nodes(extents, max_conditions)
 
 
@@ -63,6 +63,16 @@ def _has_affordable_tables(extents: Extents, max_conditions: int | None, n_compo
     return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and bool(
         extents.table_work(max_conditions, n_components) <= AFFORDABLE_WORK_IN_TABLES
     )
+
+
+def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> int:
+    """Count the conditions, fewer than allowed, of queries that can all be looked at in tables."""
+    longest = problem.n_propositions if limits.max_conditions is None else limits.max_conditions
+    lengths = range(min(longest - 1, MAX_CONDITIONS_WITH_OTHERS), 0, -1)
+    is_affordable = (
+        _has_affordable_tables(problem.extents, length, problem.n_components) for length in lengths
+    )
+    return next((length for length, is_it in zip(lengths, is_affordable, strict=True) if is_it), 0)
 
 
 def _choose_by_nodes(extents: Extents, max_conditions: int | None) -> str:

@@ -11,6 +11,7 @@ from laconic.search.budget import choose_branching, resolve_node_limit
 from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
+from laconic.search.starts import search_from_starts
 
 BRANCHINGS = ("auto", "conditions", "tables", "ranges", "paper")
 
@@ -84,13 +85,21 @@ def search_optimal(
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
-        has_others = problem.projections is not None
-        chosen = choose_branching(
-            problem.extents,
-            limits.max_conditions,
-            len(problem.projections) if problem.projections is not None else None,
-        )
-        branching = "conditions" if is_decided and not has_others else chosen
+        chosen = choose_branching(problem.extents, limits.max_conditions, problem.n_components)
+        if problem.n_components > 0 and chosen != "tables":
+            return search_from_starts(
+                problem,
+                limits,
+                lambda start, within, way: search_optimal(
+                    start,
+                    within,
+                    n_jobs=n_jobs,
+                    callback=callback,
+                    branching=way,
+                    memory_limit=memory_limit,
+                ),
+            )
+        branching = "conditions" if is_decided and problem.n_components == 0 else chosen
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     result = run(
         _core.optimal,

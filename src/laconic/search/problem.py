@@ -175,6 +175,17 @@ class SearchProblem:
         problem._set_statistics(gradients, hessians, others)
         return problem
 
+    def without_others(self) -> Self:
+        """Pose the problem as if the weights of the others stayed as they are."""
+        problem = copy.copy(self)
+        problem.projections = problem.cells = None
+        return problem
+
+    @property
+    def n_components(self) -> int:
+        """Number of projections that are added up for a query; 0 without others."""
+        return 0 if self.projections is None else len(self.projections)
+
     def _set_statistics(
         self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: OtherRules | None
     ) -> None:

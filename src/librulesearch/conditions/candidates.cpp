@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "librulesearch/kernels/proof_workspace.hpp"
+#include "librulesearch/problem/discounted.hpp"
 
 namespace rulesearch::conditions {
 
@@ -11,7 +12,12 @@ void Candidates::take(const Node& node) {
     known_bounds_.clear();
     const KeyedRows& from = node.siblings->rows;
     if (from.size() == 0) {
-        take_from_table(node);
+        const BitSet extent = problem_.extents.extent_of(node.query);
+        if (problem_.others.empty()) {
+            take_from_table(node, extent, problem_);
+        } else {
+            take_from_table(node, extent, discounted(problem_, extent));
+        }
         return;
     }
     const std::size_t t = node.next_sibling - 1, first = t / word_bits;
@@ -25,9 +31,8 @@ void Candidates::take(const Node& node) {
 }
 
 /// The same without the help of the parent's rows; a position is a column.
-void Candidates::take_from_table(const Node& node) {
-    const Extents& extents = problem_.extents;
-    const BitSet extent = extents.extent_of(node.query);
+void Candidates::take_from_table(const Node& node, const BitSet& extent, const Problem& problem) {
+    const Extents& extents = problem.extents;
     std::vector<Word> mask(extents.stride(), 0);
     columns_.resize(extents.n_columns());
     known_bounds_.assign(extents.n_columns(), 0.0);
@@ -49,9 +54,9 @@ void Candidates::take_from_table(const Node& node) {
         for (std::size_t p = 0; p < rows.n_planes(); ++p)
             rows.plane(p)[rows.size()] = extents.signature(row)[p] & mask[p];
         if (are_merged) {
-            classes_.push(problem_.rows[row], rows);
+            classes_.push(problem.rows[row], rows);
         } else {
-            rows.push(problem_.rows[row]);
+            rows.push(problem.rows[row]);
         }
     });
     if (is_root) return;

@@ -25,7 +25,7 @@ class Candidates {
           has_coverages_(limits.min_coverage > 0.0),
           has_classes_(has_classes) {}
 
-    /// Sets: the rows of the node's query, and their columns.
+    /// Sets: the rows of the node's query, and their columns. With others, at a discount.
     void take(const Node& node);
     /// Sets: the candidates that are not pruned by what is already known; rows in all of them are
     /// *forced*, and rows in none of them go. Returns false if there is no candidate.
@@ -61,7 +61,7 @@ class Candidates {
     const Statistics& forced() const { return forced_; }
 
   private:
-    void take_from_table(const Node& node);
+    void take_from_table(const Node& node, const BitSet& extent, const Problem& problem);
     void remove_constant_rows();
 
     const Problem& problem_;

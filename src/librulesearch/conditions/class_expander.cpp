@@ -27,7 +27,7 @@ class ClassExpander final : public Expander {
           kernels_(kernels),
           ingredients_(ingredients),
           has_core_queries_(has_core_queries(limits, problem.extents.n_columns())),
-          max_leaf_columns_(ingredients.leaves ? Leaves::max_columns : 0),
+          max_leaf_columns_(ingredients.leaves && problem.others.empty() ? Leaves::max_columns : 0),
           leaves_(problem, limits, kernels),
           candidates_(problem, limits, kernels, ingredients.row_classes),
           rows_(candidates_.rows()),
@@ -41,6 +41,7 @@ class ClassExpander final : public Expander {
     bool is_redundant(const Node& node) const;
     bool is_proven(const Pruning& can_prune);
     double make_offers(const Node& node, const Pruning& can_prune, Expansion& out) const;
+    double value(const Node& node, std::size_t position, const Pruning& can_prune) const;
     void select_survivors(const Node& node, const Pruning& can_prune, Expansion& out);
     void key_rows();
     static void add_child(const Node& node, std::size_t t, Expansion& out);
@@ -146,10 +147,23 @@ double ClassExpander::make_offers(const Node& node, const Pruning& can_prune,
                                   Expansion& out) const {
     return offer_best(node, can_prune, out, [&](auto&& visit) {
         candidates_.for_each([&](std::size_t position) {
-            const Statistics sums = candidates_.sums(position);
-            visit(candidates_.column(position), covers_enough(sums) ? problem_.value(sums) : 0.0);
+            visit(candidates_.column(position), value(node, position, can_prune));
         });
     });
+}
+
+/// What the query augmented by a candidate is worth, 0 if that does not count.
+double ClassExpander::value(const Node& node, std::size_t position,
+                            const Pruning& can_prune) const {
+    const Statistics sums = candidates_.sums(position);
+    if (!covers_enough(sums)) return 0.0;
+    const double value = problem_.value(sums);
+    if (problem_.others.empty()) return value;
+    // At a discount it is too high.
+    if (!can_prune.is_competitive(value * (1.0 + rounding_slack))) return 0.0;
+    BitSet extent = problem_.extents.extent_of(node.query);
+    extent &= problem_.extents.extent(candidates_.column(position));
+    return problem_.worth(extent).value;
 }
 
 /// Sets: survivors_, the candidates whose bounds leave hope.
@@ -175,8 +189,10 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     survivors_.sort(ingredients_.reordering);
     const std::size_t n_columns = survivors_.size();
     const bool is_leaf = n_columns <= max_leaf_columns_;
-    const bool is_large = rows_.size() * n_columns > max_examined_at_once && !is_leaf;
-    if (!is_large) key_rows();
+    // With others, a child's rows count for more once their own discount is known.
+    const bool is_left_to_children =
+        !problem_.others.empty() || (rows_.size() * n_columns > max_examined_at_once && !is_leaf);
+    if (!is_left_to_children) key_rows();
     if (is_leaf) {
         solve_rest(node, 0, other_, can_prune, out);
         return true;
@@ -189,11 +205,11 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     siblings->excluded = node.siblings->excluded;
     for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
         siblings->excluded.insert(node.siblings->augmentations[i].index);
-    if (is_large || !ingredients_.tangents) {
+    if (is_left_to_children || !ingredients_.tangents) {
         siblings->is_examined = !ingredients_.tangents;
         for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, t, out);
     }
-    if (is_large) return true;
+    if (is_left_to_children) return true;
     candidates_.orders().sort_by_key(other_, rows_);
     if (ingredients_.row_classes) rows_.merge_neighbours();
     if (ingredients_.tangents && !examine_children(node, can_prune, interrupt, out)) return false;

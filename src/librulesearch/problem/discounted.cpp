@@ -1,6 +1,7 @@
 #include "librulesearch/problem/discounted.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -27,6 +28,9 @@ Problem discounted(const Problem& problem, const BitSet& set) {
         for_each_part(row, [&](const Others::Part& part) { in_set[part.cell] += part.hessian; });
     });
     Problem result{problem.extents, problem.rows, problem.l2_regularization};
+    double total = 0.0;
+    for (const Statistics& row : problem.rows) total += row.hessian;
+    const double unit = std::ldexp(1.0, std::ilogb(std::max(total, 1e-290)) - 51);
     const double share = problem.l2_regularization > 0.0 ? 0.0 : share_of_least;
     set.for_each([&](std::size_t row) {
         double left = 0.0;
@@ -37,6 +41,7 @@ Problem discounted(const Problem& problem, const BitSet& set) {
         });
         double& hessian = result.rows[row].hessian;
         hessian = left * (1.0 - share) + hessian * Others::least_left * share;
+        hessian = std::floor(hessian / unit) * unit;
     });
     return result;
 }

@@ -11,7 +11,7 @@ namespace rulesearch {
 ///
 /// Of a subset S, the others imitate at most h(S_c)^2 / h_c within a cell c, where h_c is the sum
 /// over the whole cell: h(S_c) (1 - h(S_c) / h_c) is left at least, and h(S_c) is no larger than
-/// that of the set.
+/// that of the set. Hessians are rounded down so that their sums are exact.
 Problem discounted(const Problem& problem, const BitSet& set);
 
 /// Largest value that any subset of a set of distinct rows reaches; with others, or more.
