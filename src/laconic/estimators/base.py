@@ -75,6 +75,7 @@ class RuleBoosting(RuleModel):
         max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
         min_coverage: float = 0,
         approximation_factor: float = 1.0,
+        simplify: float = 0.0,
         node_limit: int | str | None = "auto",
         time_limit: float | None = None,
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
@@ -95,6 +96,7 @@ class RuleBoosting(RuleModel):
         self.max_conditions = max_conditions
         self.min_coverage = min_coverage
         self.approximation_factor = approximation_factor
+        self.simplify = simplify
         self.node_limit = node_limit
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
@@ -263,6 +265,7 @@ class RuleBoosting(RuleModel):
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
+            "simplify": self.simplify,
             "node_limit": self.node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,

@@ -128,6 +128,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "status": str(result.status),
         "counters": {name: int(count) for name, count in result.counters.items()},
         "seconds": float(result.seconds),
+        "n_conditions_found": result.n_conditions_found,
     }
     conditions = [asdict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
@@ -205,8 +206,8 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
-    check_keys(data, path, keys)
-    counters = data["counters"]
+    check_keys(data, path, (*keys, "n_conditions_found"))
+    counters, n_found = data["counters"], data["n_conditions_found"]
     require(isinstance(counters, dict), f"{path}.counters", "a JSON object", counters)
     return SearchResult(
         tuple(read_list(data["query"], f"{path}.query", read_whole)),
@@ -218,4 +219,5 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
             for name, count in counters.items()
         },
         read_amount(data["seconds"], f"{path}.seconds"),
+        None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
     )
