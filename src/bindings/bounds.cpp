@@ -135,9 +135,13 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Proble
     const std::size_t n_columns = problem.extents.n_columns();
     std::vector<std::uint32_t> rows(problem.extents.n_distinct_rows());
     std::iota(rows.begin(), rows.end(), 0);
-    const auto axes = tables::make_axes(problem.extents, tables::find_features(problem.extents),
-                                        rows, BitSet(n_columns, true), 4, false);
-    const tables::PairGraph graph(problem, rows, axes, n_conditions, value);
+    const auto axes = tables::make_axes(tables::find_features(problem.extents), rows,
+                                        BitSet(n_columns, true), 4, false);
+    tables::Question question{problem.rows, problem.l2_regularization, n_conditions, value};
+    const Limits limits;
+    Control control(limits);
+    const tables::PairGraph graph(question, axes, n_columns, {}, kernels(instruction_sets().back()),
+                                  {control});
     std::vector<std::tuple<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t a = 0; a < n_columns; ++a)
         for (std::uint32_t b = a + 1; b < n_columns; ++b)

@@ -43,7 +43,11 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     const std::size_t beam_width = options.beam_width.value_or(default_beam_width);
     refuse_if(
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
-        "Tables hold queries of at most four conditions. Set max_conditions to 4 or less.");
+        "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");
+    refuse_if(options.branching == Branching::tables && !problem.others.empty() &&
+                  limits.max_conditions > tables::max_conditions_with_others,
+              "Tables hold queries of at most four conditions where rules are judged together with "
+              "others. Set max_conditions to 4 or less.");
     if (options.branching == Branching::tables)
         return tables::search(problem, limits, options.resources, kernels, beam_width);
     return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {

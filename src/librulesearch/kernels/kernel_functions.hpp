@@ -21,4 +21,13 @@ Function<decltype(Kernels::add_rows)> add_rows;
 Function<decltype(Kernels::fill_lanes)> fill_lanes;
 Function<decltype(Kernels::scan_table)> scan_table;
 
+void sum_gains(const double* gradients, const double* hessians, std::size_t n_rows,
+               const double* slopes, double* sums);
+void price_rows(const double* gradients, const double* hessians, std::size_t n_rows,
+                const double* slopes, const double* scales, Prices* prices);
+void price_singles(const PriceTable& table);
+void price_pairs(const PriceTable& table);
+void price_masks(const TableAxis& axis, const Prices* bins, Prices* slots);
+void find_possible_pairs(const PricedConditions& conditions);
+
 }  // namespace rulesearch::RULESEARCH_INSTRUCTION_SET

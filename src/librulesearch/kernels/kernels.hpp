@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "librulesearch/kernels/pair_prices.hpp"
 #include "librulesearch/kernels/table_scan.hpp"
 #include "librulesearch/problem/bits.hpp"
 
@@ -118,6 +119,28 @@ struct Kernels {
 
     /// Finds the wanted sets of a table.
     void (*scan_table)(const TableScan& scan);
+
+    /// Sums of the positive prices 2g - slope * h, for `n_prices` slopes.
+    void (*sum_gains)(const double* gradients, const double* hessians, std::size_t n_rows,
+                      const double* slopes, double* sums);
+
+    /// Prices times a scale, rounded up.
+    void (*price_rows)(const double* gradients, const double* hessians, std::size_t n_rows,
+                       const double* slopes, const double* scales, Prices* prices);
+
+    /// Adds up prices over the bins of the inner axis (in `cells`), all of them (the first slot)
+    /// and those of each of its single masks.
+    void (*price_singles)(const PriceTable& table);
+
+    /// Adds up prices over the bins of both axes, then for all rows (the first slots) and for each
+    /// single mask of the outer axis over the bins of the inner one.
+    void (*price_pairs)(const PriceTable& table);
+
+    /// Adds up bins: all of them, and those of each single mask.
+    void (*price_masks)(const TableAxis& axis, const Prices* bins, Prices* slots);
+
+    /// Finds the pairs of conditions that can reach a price, see tables/pair_graph.hpp.
+    void (*find_possible_pairs)(const PricedConditions& conditions);
 };
 
 /// Names of the instruction sets that this processor has, the best one last; "scalar" always is.

@@ -20,6 +20,13 @@ inline void subtract(Number* __restrict out, const Number* __restrict in, std::s
     for (std::size_t i = 0; i < n; ++i) out[i] -= in[i];
 }
 
+inline void sum_of(Number* __restrict out, const Number* a, const Number* b, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = a[i] + b[i];
+}
+inline void difference_of(Number* __restrict out, const Number* a, const Number* b, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = a[i] - b[i];
+}
+
 /// Sums of a cell side by side.
 template <std::size_t n>
 struct Stride {
@@ -121,12 +128,19 @@ class Scanner {
         bin += step.begin;
         const std::uint8_t* const added = bin + step.n_added;
         const std::uint8_t* const removed = added + step.n_removed;
-        copy(slot,
-             step.parent < 0 ? bins + *bin++ * size
-                             : slots_[level] + static_cast<std::size_t>(step.parent) * size,
-             size);
-        while (bin != added) add(slot, bins + *bin++ * size, size);
-        while (bin != removed) subtract(slot, bins + *bin++ * size, size);
+        const Number* start = step.parent < 0
+                                  ? bins + *bin++ * size
+                                  : slots_[level] + static_cast<std::size_t>(step.parent) * size;
+        // One pass for the start and the first bin.
+        if (bin != added) {
+            sum_of(slot, start, bins + *bin++ * size, size);
+        } else if (bin != removed) {
+            difference_of(slot, start, bins + *bin++ * size, size);
+        } else {
+            copy(slot, start, size);
+        }
+        while (bin < added) add(slot, bins + *bin++ * size, size);
+        while (bin < removed) subtract(slot, bins + *bin++ * size, size);
     }
 
     bool is_wanted(const Number* g, std::size_t lane) const {

@@ -22,10 +22,9 @@ constexpr double float_slack = 1e-6;
 /// length Y = sqrt(value * (lambda + H(S))) / u, so that the squares are at least Y^2 - n * length
 /// * Y: each row is charged with the largest possible Y, and J rounded down.
 void Expander::pack(double value) {
-    const std::vector<std::uint32_t>& rows = local_->rows;
+    const std::vector<Statistics>& rows = local_->sums;
     Statistics sums;  // of magnitudes
-    for (const std::uint32_t row : rows) {
-        const Statistics& entry = problem_.rows[row];
+    for (const Statistics& entry : rows) {
         sums += {std::abs(entry.gradient), entry.hessian, entry.coverage};
     }
     const double lambda = problem_.l2_regularization;
@@ -38,7 +37,7 @@ void Expander::pack(double value) {
     const double charge = std::sqrt(wanted * (lambda + sums.hessian)) * length * 1.0001 + 1.0;
     const double scale = std::max(1.0, (wanted * sums.hessian + charge * n_rows) / max_sum);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Statistics& entry = problem_.rows[rows[i]];
+        const Statistics& entry = rows[i];
         const double j = std::floor((wanted * entry.hessian - charge) / scale);
         entries_[i * stride] = static_cast<std::int32_t>(std::nearbyint(entry.gradient / unit));
         entries_[i * stride + 1] = static_cast<std::int32_t>(j);
@@ -76,13 +75,13 @@ double Expander::pack_components(double wanted, double n_rows) {
 /// Sets: the coverages of what each row adds, rounded up, so that no set that covers enough seems
 /// to cover less.
 void Expander::pack_coverages() {
-    const std::vector<std::uint32_t>& rows = local_->rows;
+    const std::vector<Statistics>& rows = local_->sums;
     double sum = 0.0;
-    for (const std::uint32_t row : rows) sum += problem_.rows[row].coverage;
+    for (const Statistics& entry : rows) sum += entry.coverage;
     const double part = std::max(1.0, sum / (max_sum - static_cast<double>(rows.size())));
     for (std::size_t i = 0; i < rows.size(); ++i)
         entries_[i * table_sums_.stride() + table_sums_.size() - 1] =
-            static_cast<std::int32_t>(std::ceil(problem_.rows[rows[i]].coverage / part));
+            static_cast<std::int32_t>(std::ceil(rows[i].coverage / part));
     const double least = std::floor(limits_.min_coverage / part * (1.0 - rounding_slack));
     min_coverage_ = static_cast<std::int32_t>(std::min(least, max_sum));
 }
@@ -90,22 +89,34 @@ void Expander::pack_coverages() {
 Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& interrupt) {
     Expansion expansion;
     expansion_ = &expansion;
-    local_ = node.local.get();
     best_ = goal.value;
-    pack(best_);
-    const std::size_t n_axes = local_->axes.size(), n_conditions = local_->n_conditions;
-    const std::size_t f = node.axis;
-    // One axis twice: two or three of its conditions.
-    scan({f}, f, n_conditions > 2 ? n_conditions - 2 : 0, interrupt);
-    if (n_conditions >= 4) scan({f, f}, f + 1, n_conditions - 3, interrupt);
-    for (std::size_t e = f + 1; e < n_axes && n_conditions >= 3; ++e) {
-        scan({f, e}, n_conditions == 3 ? e + 1 : e, n_conditions - 3, interrupt);
-        for (std::size_t d = e + 1; d < n_axes && n_conditions >= 4; ++d)
-            scan({f, e, d}, d + 1, n_conditions - 4, interrupt);
-        if (interrupt.is_requested()) return {};
+    if (node.part == Part::axis) {
+        look_at(*node.local, node.index, node.index + 1, interrupt);
+    } else if (const auto local = brancher_.divide(node, goal, interrupt, expansion)) {
+        look_at(*local, 0, local->axes.size(), interrupt);
     }
-    expansion.is_complete = !interrupt.is_requested();
+    if (interrupt.is_requested()) return {};
+    expansion.is_complete = true;
     return expansion;
+}
+
+/// Looks at all queries whose first axis is one of the given ones.
+void Expander::look_at(const LocalProblem& local, std::size_t first_axis, std::size_t end_axis,
+                       const Interrupt& interrupt) {
+    local_ = &local;
+    pack(best_);
+    const std::size_t n_axes = local.axes.size(), n_conditions = local.n_conditions;
+    for (std::size_t f = first_axis; f < end_axis; ++f) {
+        // One axis twice: two or three of its conditions.
+        scan({f}, f, n_conditions > 2 ? n_conditions - 2 : 0, interrupt);
+        if (n_conditions >= 4) scan({f, f}, f + 1, n_conditions - 3, interrupt);
+        for (std::size_t e = f + 1; e < n_axes && n_conditions >= 3; ++e) {
+            scan({f, e}, n_conditions == 3 ? e + 1 : e, n_conditions - 3, interrupt);
+            for (std::size_t d = e + 1; d < n_axes && n_conditions >= 4; ++d)
+                scan({f, e, d}, d + 1, n_conditions - 4, interrupt);
+            if (interrupt.is_requested()) return;
+        }
+    }
 }
 
 /// Looks at all sets with a mask on each of the given axes and on one from `first` on.
@@ -193,7 +204,7 @@ void Expander::scan_lanes() {
 /// Offers a set if it is as good as it looks.
 void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     ++expansion_->counters.n_evaluations;
-    std::vector<std::size_t> query;
+    std::vector<std::size_t> query(local_->prefix.begin(), local_->prefix.end());
     const auto add = [&](const Axis& axis, std::size_t mask) {
         for (const std::uint32_t column : axis.columns[mask]) query.push_back(column);
     };

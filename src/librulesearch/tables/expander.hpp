@@ -7,62 +7,21 @@
 #include <vector>
 
 #include "librulesearch/engine/control.hpp"
-#include "librulesearch/engine/open_nodes.hpp"
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/problem/problem.hpp"
-#include "librulesearch/tables/features.hpp"
-#include "librulesearch/tables/pair_graph.hpp"
+#include "librulesearch/tables/branching.hpp"
+#include "librulesearch/tables/node.hpp"
 
 namespace rulesearch::tables {
 
-/// Sums of masks that are looked at together: few enough for most tables to stay in a cache, many
-/// enough for what a table costs besides them not to count.
-inline constexpr std::size_t max_lane_sums = 768;
-
-/// Rows and conditions, as tables take them.
-struct LocalProblem {
-    std::vector<std::uint32_t> rows;  // distinct ones
-    std::vector<Axis> axes;
-    std::size_t n_conditions = 0;            // of a query at most
-    std::shared_ptr<const PairGraph> pairs;  // that it may have; or none
-};
-
-/// All queries whose first axis is the given one.
-struct Node {
-    double bound = 0.0;
-    std::uint64_t number = 0;
-    std::shared_ptr<const LocalProblem> local;
-    std::size_t axis = 0;
-
-    bool operator<(const Node& other) const {
-        return bound != other.bound ? bound < other.bound : number > other.number;
-    }
-    std::size_t n_bytes() const { return sizeof(Node); }
-};
-
-struct Offer {
-    double value;
-    std::vector<std::size_t> query;
-};
-
-struct Expansion : BasicExpansion<Node> {
-    std::vector<Offer> offers;
-};
-
-/// What is looked for: queries that are at least as good as the incumbent.
-struct Goal {
-    double value = 0.0;
-
-    bool can_prune(const Node& node) const { return node.bound < value * (1.0 - rounding_slack); }
-    double unproven(double) const { return 0.0; }
-};
-
 class Expander {
   public:
-    Expander(const Problem& problem, const Limits& limits, const Kernels& kernels)
+    Expander(const Problem& problem, const Limits& limits, const std::vector<Feature>& features,
+             const Kernels& kernels)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
+          brancher_(problem, features, kernels),
           table_sums_{problem.others.n_components, limits.min_coverage > 0.0} {
         max_lanes_ = padded_lanes(max_lane_sums / table_sums_.size());
     }
@@ -70,6 +29,8 @@ class Expander {
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
   private:
+    void look_at(const LocalProblem& local, std::size_t first_axis, std::size_t end_axis,
+                 const Interrupt& interrupt);
     void pack(double value);
     double pack_components(double wanted, double n_rows);
     void pack_coverages();
@@ -87,6 +48,7 @@ class Expander {
     const Problem& problem_;
     const Limits& limits_;
     const Kernels& kernels_;
+    Brancher brancher_;
     const LocalProblem* local_ = nullptr;
     Expansion* expansion_ = nullptr;
     double best_ = 0.0;

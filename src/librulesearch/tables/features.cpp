@@ -1,20 +1,14 @@
 #include "librulesearch/tables/features.hpp"
 
 #include <algorithm>
-#include <bitset>
-#include <map>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 
 namespace rulesearch::tables {
 namespace {
 
-constexpr std::size_t max_bins = 256;  // a code is a byte
 // A feature of many categories goes on in another one: tables stay small.
 constexpr std::size_t max_natural_bins = 128;
-
-using Mask = std::bitset<max_bins>;
 
 /// Splits the bins of a feature by a column if that gives at most one more of them.
 bool try_to_add(Feature& feature, std::uint32_t column, const BitSet& extent) {
@@ -44,36 +38,42 @@ struct Draft {
 };
 
 /// What is left of a feature among some rows and columns.
-Draft localized(const Extents& extents, const Feature& feature, std::span<const std::uint32_t> rows,
+Draft localized(const Feature& feature, std::span<const std::uint32_t> rows,
                 const BitSet& allowed_columns) {
     Draft draft;
-    std::vector<std::uint32_t> columns;
-    for (const std::uint32_t column : feature.columns)
-        if (allowed_columns.contains(column)) columns.push_back(column);
-    if (columns.empty()) return draft;
-    std::array<std::optional<std::uint32_t>, max_bins> some_row;
-    for (const std::uint32_t row : rows) some_row[feature.codes[row]] = row;
-    // Bins that the columns do not tell apart become one.
-    std::map<std::vector<bool>, std::uint8_t> codes;
-    std::array<std::uint8_t, max_bins> new_code{};
-    for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
-        if (!some_row[bin]) continue;
-        std::vector<bool> signature;
-        for (const std::uint32_t column : columns)
-            signature.push_back(extents.extent(column).contains(*some_row[bin]));
-        new_code[bin] = codes.emplace(std::move(signature), static_cast<std::uint8_t>(codes.size()))
-                            .first->second;
-    }
-    draft.n_bins = codes.size();
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-        Mask mask;
-        for (const auto& [signature, code] : codes) mask[code] = signature[c];
-        const bool is_constant = mask.none() || mask.count() == draft.n_bins;
+    Mask present;
+    for (const std::uint32_t row : rows) present.set(feature.codes[row]);
+    for (std::size_t c = 0; c < feature.columns.size(); ++c) {
+        if (!allowed_columns.contains(feature.columns[c])) continue;
+        const Mask mask = feature.masks[c] & present;
+        const bool is_constant = mask.none() || mask == present;
         const bool is_known =
             std::any_of(draft.singles.begin(), draft.singles.end(),
                         [&](const auto& single) { return single.second == mask; });
-        if (!is_constant && !is_known) draft.singles.emplace_back(columns[c], mask);
+        if (!is_constant && !is_known) draft.singles.emplace_back(feature.columns[c], mask);
     }
+    if (draft.singles.empty()) return draft;
+    // Bins that the columns do not tell apart become one.
+    std::array<std::uint8_t, max_bins> new_code{};
+    for (const auto& [column, mask] : draft.singles) {
+        std::array<std::uint8_t, max_bins> inside{};  // by code: that of its part in the mask
+        std::array<bool, max_bins> has_outside{};
+        for (std::size_t bin = 0; bin < feature.n_bins; ++bin)
+            if (present[bin] && !mask[bin]) has_outside[new_code[bin]] = true;
+        for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
+            if (!mask[bin] || !has_outside[new_code[bin]]) continue;
+            std::uint8_t& code = inside[new_code[bin]];
+            if (code == 0) code = static_cast<std::uint8_t>(draft.n_bins++);
+            new_code[bin] = code;
+        }
+    }
+    for (auto& [column, mask] : draft.singles) {
+        Mask merged;
+        for (std::size_t bin = 0; bin < feature.n_bins; ++bin)
+            if (mask[bin]) merged.set(new_code[bin]);
+        mask = merged;
+    }
+    draft.codes.reserve(rows.size());
     for (const std::uint32_t row : rows) draft.codes.push_back(new_code[feature.codes[row]]);
     return draft;
 }
@@ -163,16 +163,26 @@ std::vector<Feature> find_features(const Extents& extents) {
         try_to_add(features.back(), column, extent);
         of_chain = features.size();
     }
+    for (Feature& feature : features) {
+        std::vector<std::uint32_t> some_row(feature.n_bins);
+        for (std::uint32_t row = 0; row < extents.n_distinct_rows(); ++row)
+            some_row[feature.codes[row]] = row;
+        for (const std::uint32_t column : feature.columns) {
+            Mask& mask = feature.masks.emplace_back();
+            for (std::size_t bin = 0; bin < feature.n_bins; ++bin)
+                mask[bin] = extents.extent(column).contains(some_row[bin]);
+        }
+    }
     return features;
 }
 
-std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& features,
+std::vector<Axis> make_axes(const std::vector<Feature>& features,
                             std::span<const std::uint32_t> rows, const BitSet& allowed_columns,
                             std::size_t max_joined_bins, bool has_pairs,
                             const AllowedPairs& is_allowed) {
     std::vector<Draft> drafts;
     for (const Feature& feature : features) {
-        Draft draft = localized(extents, feature, rows, allowed_columns);
+        Draft draft = localized(feature, rows, allowed_columns);
         if (!draft.singles.empty()) drafts.push_back(std::move(draft));
     }
     std::stable_sort(drafts.begin(), drafts.end(),

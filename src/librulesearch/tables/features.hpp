@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,11 @@
 
 namespace rulesearch::tables {
 
+inline constexpr std::size_t max_bins = 256;  // a code is a byte
+
+/// A set of bins.
+using Mask = std::bitset<max_bins>;
+
 /// A partition of the rows into *bins* by some columns, each of which is a set of bins. Thresholds
 /// or categories of one feature of a table have few bins together; columns that follow nothing
 /// have two of their own.
@@ -19,6 +25,7 @@ struct Feature {
     std::vector<std::uint32_t> columns;
     std::vector<std::uint8_t> codes;  // by distinct row: its bin
     std::size_t n_bins = 1;
+    std::vector<Mask> masks;  // by column
 };
 
 /// Sorts the columns into features. O(rows * columns).
@@ -53,7 +60,7 @@ struct AllowedPairs {
 /// all but one. Features with few bins are joined as long as they have no more than
 /// `max_joined_bins` together, so that fewer tables hold all combinations. Masks of two conditions
 /// are made if `has_pairs`, of pairs that are allowed.
-std::vector<Axis> make_axes(const Extents& extents, const std::vector<Feature>& features,
+std::vector<Axis> make_axes(const std::vector<Feature>& features,
                             std::span<const std::uint32_t> rows, const BitSet& allowed_columns,
                             std::size_t max_joined_bins, bool has_pairs,
                             const AllowedPairs& is_allowed = {});

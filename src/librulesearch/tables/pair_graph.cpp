@@ -2,229 +2,332 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace rulesearch::tables {
 namespace {
 
-// Of sums of prices, relative to the sum of their magnitudes: far above what rounding does.
+// Far above what rounding does to slopes and values.
 constexpr double price_slack = 1e-10;
-// Slopes looked at to find out which ones matter, and those looked at closely.
-constexpr std::size_t n_probes = 64;
-constexpr std::size_t n_slopes = 16;
+// Magnitudes of prices add up to this much: a few such sums are below 2^31.
+constexpr double max_price = 1 << 27;
+// How often the slopes that matter are looked for.
+constexpr std::size_t n_rounds = 3;
 
-using BySlope = std::array<double, n_slopes>;
-
-struct Prices {
-    BySlope positive{}, negative{};  // magnitudes
-
-    void add(const Prices& other, double factor = 1.0) {
-        for (std::size_t t = 0; t < n_slopes; ++t) {
-            positive[t] += factor * other.positive[t];
-            negative[t] += factor * other.negative[t];
-        }
-    }
-};
+using BySlope = std::array<double, n_prices>;
 
 /// What is left at both ends of a step from a slope to one that is steeper by a factor.
 double at_ends(double value, double factor) { return value * 2.0 / (factor + 1.0 / factor); }
 
-/// Adds up rows of `size` prices per bin over the single masks of an axis; the first slot is for
-/// all bins, one for each mask follows.
-void sum_masks(const Axis& axis, const Prices* bins, std::size_t size, std::vector<Prices>& slots) {
-    slots.assign((axis.n_singles + 1) * size, {});
-    const auto add = [&](Prices* out, const Prices* in, double factor) {
-        for (std::size_t k = 0; k < size; ++k) out[k].add(in[k], factor);
-    };
-    for (std::size_t bin = 0; bin < axis.n_bins; ++bin) add(slots.data(), bins + bin * size, 1.0);
-    for (std::size_t mask = 0; mask < axis.n_singles; ++mask) {
-        const MaskStep& step = axis.masks[mask];
-        Prices* slot = slots.data() + (mask + 1) * size;
-        if (step.parent >= 0)
-            add(slot, slots.data() + static_cast<std::size_t>(step.parent) * size, 1.0);
-        const std::uint8_t* bin = axis.bins.data() + step.begin;
-        for (std::size_t i = 0; i < step.n_added; ++i) add(slot, bins + *bin++ * size, 1.0);
-        for (std::size_t i = 0; i < step.n_removed; ++i) add(slot, bins + *bin++ * size, -1.0);
+/// Prices of rows, for sums of gradients of one sign.
+class Pricing {
+  public:
+    Pricing(const Question& question, double sign, const Kernels& kernels)
+        : question_(question), kernels_(kernels) {
+        for (const Statistics& row : question.rows) {
+            gradients_.push_back(sign * row.gradient);
+            hessians_.push_back(row.hessian);
+        }
+        range_ = question.slopes[sign < 0.0];
+        has_slopes_ = narrow_slopes();
+        if (has_slopes_) price_rows();
     }
+
+    /// Whether there are slopes that matter; only then there are prices.
+    bool has_slopes() const { return has_slopes_; }
+    const std::vector<Prices>& rows() const { return prices_; }
+    /// Whole prices must be larger.
+    const std::array<std::int32_t, n_prices>& needed() const { return needed_; }
+
+    /// Slopes around those that are marked.
+    SlopeRange range_of(const std::array<bool, n_prices>& is_alive) const {
+        SlopeRange range{1.0, 0.0};
+        for (std::size_t t = 0; t < n_prices; ++t) {
+            if (!is_alive[t]) continue;
+            if (range.is_empty()) range.low = slopes_[t > 0 ? t - 1 : 0];
+            range.high = slopes_[std::min(t + 1, n_prices - 1)];
+        }
+        return range;
+    }
+
+    /// No set is worth more whose prices are at most these: between two slopes they are at most
+    /// those of the chord.
+    double bound(const std::int32_t* prices) const {
+        const double lambda = question_.l2_regularization;
+        double bound = 0.0;
+        const auto price = [&](std::size_t t) {
+            return static_cast<double>(prices[t]) / scales_[t] - lambda * slopes_[t];
+        };
+        for (std::size_t t = 0; t < n_prices; ++t) {
+            const double low = slopes_[t], left = price(t);
+            bound = std::max(bound, low * left);
+            if (t + 1 == n_prices || slopes_[t + 1] <= low) continue;
+            const double high = slopes_[t + 1];
+            const double rise = (price(t + 1) - left) / (high - low);
+            const double start = left - rise * low;
+            // The largest value of slope * (start + rise * slope).
+            if (rise >= 0.0) continue;
+            const double top = -start / (2.0 * rise);
+            if (top > low && top < high) bound = std::max(bound, 0.5 * top * start);
+        }
+        return bound * (1.0 + price_slack);
+    }
+
+  private:
+    /// Sets: slopes between which wanted sets may be. Returns whether there are any.
+    bool narrow_slopes() {
+        double sum_gains = 0.0, steepest = 0.0;
+        for (std::size_t row = 0; row < gradients_.size(); ++row) {
+            if (gradients_[row] <= 0.0) continue;
+            sum_gains += gradients_[row];
+            steepest = std::max(steepest, ratio(gradients_[row], hessians_[row]));
+        }
+        if (sum_gains <= 0.0) return false;
+        // G = t (lambda + H), and the value is t G: t is at least value / G.
+        const double lambda = question_.l2_regularization;
+        if (lambda > 0.0) steepest = std::min(steepest, sum_gains / lambda);
+        range_.low = std::max(range_.low, question_.value / sum_gains * (1.0 - price_slack));
+        range_.high = std::min(range_.high, steepest * (1.0 + price_slack));
+        // Where all gaining rows together are not enough, there is nothing to find.
+        for (std::size_t round = 0; round < n_rounds; ++round) {
+            if (range_.is_empty()) return false;
+            place_slopes();
+            std::array<bool, n_prices> is_alive;
+            BySlope sums;
+            kernels_.sum_gains(gradients_.data(), hessians_.data(), gradients_.size(),
+                               slopes_.data(), sums.data());
+            for (std::size_t t = 0; t < n_prices; ++t) {
+                const double price = sums[t] - lambda * slopes_[t];
+                is_alive[t] = slopes_[t] * price > enough_;
+            }
+            range_ = range_of(is_alive);
+        }
+        if (range_.is_empty()) return false;
+        place_slopes();
+        return true;
+    }
+
+    void place_slopes() {
+        const double step = std::pow(range_.high / range_.low, 1.0 / (n_prices - 1));
+        for (std::size_t t = 0; t < n_prices; ++t)
+            slopes_[t] = range_.low * std::pow(step, static_cast<double>(t));
+        enough_ = at_ends(question_.value, step * (1.0 + price_slack)) * (1.0 - price_slack);
+    }
+
+    void price_rows() {
+        double sum_gradients = 0.0, sum_hessians = 0.0;
+        for (const double gradient : gradients_) sum_gradients += std::abs(gradient);
+        for (const double hessian : hessians_) sum_hessians += hessian;
+        const double lambda = question_.l2_regularization;
+        const double n_rows = static_cast<double>(gradients_.size());
+        for (std::size_t t = 0; t < n_prices; ++t) {
+            scales_[t] = (max_price - n_rows) / (2.0 * sum_gradients + slopes_[t] * sum_hessians);
+            const double price = (enough_ / slopes_[t] + lambda * slopes_[t]) * scales_[t];
+            needed_[t] = static_cast<std::int32_t>(
+                std::min(std::floor(price * (1.0 - price_slack)), 2.0 * max_price));
+        }
+        prices_.resize(gradients_.size());
+        kernels_.price_rows(gradients_.data(), hessians_.data(), gradients_.size(), slopes_.data(),
+                            scales_.data(), prices_.data());
+    }
+
+    const Question& question_;
+    const Kernels& kernels_;
+    std::vector<double> gradients_, hessians_;
+    SlopeRange range_;
+    bool has_slopes_ = false;
+    BySlope slopes_{}, scales_{};
+    double enough_ = 0.0;  // of t times the price
+    std::array<std::int32_t, n_prices> needed_{};
+    std::vector<Prices> prices_;
+};
+
+/// Prices of the rows of single columns, all axes one after the other.
+struct Singles {
+    std::vector<std::uint32_t> columns;
+    std::vector<Prices> prices;
+    std::vector<std::vector<Prices>> bins;  // by axis
+    Prices all{};
+
+    Singles(const Pricing& pricing, const std::vector<Axis>& axes, const Kernels& kernels) {
+        std::vector<Prices> slots;
+        for (const Axis& axis : axes) {
+            bins.emplace_back(axis.n_bins, Prices{});
+            slots.resize(axis.n_singles + 1);
+            kernels.price_singles({pricing.rows().data(),
+                                   pricing.rows().size(),
+                                   {},
+                                   axis.view(),
+                                   nullptr,
+                                   axis.codes.data(),
+                                   bins.back().data(),
+                                   slots.data()});
+            all = slots.front();
+            for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
+                columns.push_back(axis.columns[mask][0]);
+            prices.insert(prices.end(), slots.begin() + 1, slots.end());
+        }
+    }
+};
+
+/// Prices of the rows of all pairs of columns, in the order of `PricedConditions`.
+std::vector<Prices> price_pairs(const Pricing& pricing, const std::vector<Axis>& axes,
+                                const Singles& singles, const Kernels& kernels,
+                                const Interrupt& interrupt) {
+    const std::size_t n = singles.columns.size();
+    std::vector<Prices> pairs(n * (n - 1) / 2), cells, slots, inner;
+    // Where the pairs of a column would begin if it had one with column 0.
+    const auto pairs_of = [&](std::size_t a) { return a * n - a * (a + 1) / 2 - (a + 1); };
+    for (std::size_t f = 0, first_a = 0; f < axes.size(); first_a += axes[f++].n_singles) {
+        for (std::size_t e = f, first_b = first_a; e < axes.size();
+             first_b += axes[e++].n_singles) {
+            if (interrupt.is_requested()) return pairs;
+            const std::size_t n_bins = axes[e].n_bins;
+            cells.assign(axes[f].n_bins * n_bins, Prices{});
+            slots.resize((axes[f].n_singles + 1) * n_bins);
+            inner.resize(axes[e].n_singles + 1);
+            PriceTable table{pricing.rows().data(), pricing.rows().size(), axes[f].view(),
+                             axes[e].view(),        axes[f].codes.data(),  axes[e].codes.data(),
+                             cells.data(),          slots.data()};
+            if (e == f) {  // no row is in two bins
+                table.n_rows = 0;
+                for (std::size_t bin = 0; bin < n_bins; ++bin)
+                    cells[bin * n_bins + bin] = singles.bins[f][bin];
+            }
+            kernels.price_pairs(table);
+            for (std::size_t i = 0; i < axes[f].n_singles; ++i) {
+                kernels.price_masks(axes[e].view(), slots.data() + (i + 1) * n_bins, inner.data());
+                const std::size_t skipped = e == f ? i + 1 : 0;
+                std::copy(inner.begin() + static_cast<std::ptrdiff_t>(1 + skipped), inner.end(),
+                          pairs.data() + (pairs_of(first_a + i) + first_b + skipped));
+            }
+        }
+    }
+    return pairs;
 }
 
 }  // namespace
 
-/// Prices of rows, of the rows of single columns and of pairs, for sums of gradients of one sign.
-class PricedPairs {
-  public:
-    PricedPairs(const Problem& problem, const std::vector<std::uint32_t>& rows,
-                const std::vector<Axis>& axes, std::size_t n_further, double value, double sign)
-        : problem_(problem),
-          rows_(rows),
-          axes_(axes),
-          n_further_(n_further),
-          value_(value),
-          sign_(sign) {}
+bool Question::has_prices() const {
+    return value > 0.0 && std::all_of(rows.begin(), rows.end(), [&](const Statistics& row) {
+               return l2_regularization > 0.0 || row.hessian > 0.0 || row.gradient == 0.0;
+           });
+}
 
-    void allow_pairs(PairGraph& graph) {
-        if (!choose_slopes()) return;
-        price_rows();
-        sum_singles();
-        if (n_further_ > 0)
-            for_each_pair([&](Single& a, Single& b, const Prices& both) {
-                note_taken(a, both);
-                note_taken(b, both);
-            });
-        for_each_pair([&](Single& a, Single& b, const Prices& both) {
-            if (!is_possible(a, b, both)) return;
-            graph.allow(a.column, b.column);
-            graph.allow(b.column, a.column);
-            graph.allow(a.column, a.column);
-            graph.allow(b.column, b.column);
-        });
-    }
-
-  private:
-    struct Single {
-        std::uint32_t column;
-        Prices sums;
-        /// What other columns take off the negative part, the largest amounts first.
-        std::vector<BySlope> taken;
-    };
-
-    /// Sets: slopes between which wanted sets may be. Returns whether there are any.
-    bool choose_slopes() {
-        double sum_gains = 0.0, steepest = 0.0;
-        for (const std::uint32_t row : rows_) {
-            const double g = sign_ * problem_.rows[row].gradient;
-            if (g <= 0.0) continue;
-            sum_gains += g;
-            steepest = std::max(steepest, ratio(g, problem_.rows[row].hessian));
+BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
+                        const Kernels& kernels) {
+    BitSet columns(n_columns);
+    const bool has_prices = question.has_prices();
+    for (const double sign : {1.0, -1.0}) {
+        const Pricing pricing(question, sign, kernels);
+        std::array<bool, n_prices> is_alive{};
+        if (!has_prices) {
+            for (const Axis& axis : axes)
+                for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
+                    columns.insert(axis.columns[mask][0]);
+            continue;
         }
-        if (sum_gains <= 0.0) return false;
-        // G = t (lambda + H), and the value is t G: t is at least value / G.
-        const double lambda = problem_.l2_regularization;
-        const double low = value_ / sum_gains * (1.0 - price_slack);
-        const double high = (lambda > 0.0 ? std::min(steepest, sum_gains / lambda) : steepest) *
-                            (1.0 + price_slack);
-        if (low > high) return false;
-        // Where all gaining rows together are not enough, there is nothing to find.
-        const double factor = std::pow(high / low, 1.0 / (n_probes - 1));
-        double first = 0.0, last = 0.0;
-        for (std::size_t probe = 0; probe < n_probes; ++probe) {
-            const double slope = low * std::pow(factor, static_cast<double>(probe));
-            if (bound_at(slope) <= at_ends(value_, factor) * (1.0 - price_slack)) continue;
-            if (first == 0.0) first = slope / factor;
-            last = slope * factor;
-        }
-        if (first == 0.0) return false;
-        const double step = std::pow(last / first, 1.0 / (n_slopes - 1));
-        for (std::size_t t = 0; t < n_slopes; ++t)
-            slopes_[t] = first * std::pow(step, static_cast<double>(t));
-        needed_ = at_ends(value_, step) * (1.0 - price_slack);
-        return true;
-    }
-
-    /// Largest value of any set at this slope.
-    double bound_at(double slope) const {
-        double sum = -problem_.l2_regularization * slope;
-        for (const std::uint32_t row : rows_) sum += std::max(0.0, price(row, slope));
-        return slope * sum;
-    }
-
-    double price(std::uint32_t row, double slope) const {
-        const Statistics& entry = problem_.rows[row];
-        return 2.0 * sign_ * entry.gradient - slope * entry.hessian;
-    }
-
-    void price_rows() {
-        prices_.assign(rows_.size(), {});
-        for (std::size_t i = 0; i < rows_.size(); ++i) {
-            for (std::size_t t = 0; t < n_slopes; ++t) {
-                const double value = price(rows_[i], slopes_[t]);
-                (value > 0.0 ? prices_[i].positive : prices_[i].negative)[t] = std::abs(value);
-                slack_[t] += price_slack * std::abs(value);
+        if (pricing.has_slopes()) {
+            const Singles singles(pricing, axes, kernels);
+            std::array<std::int32_t, n_prices> taken{};
+            std::vector<std::int32_t> amounts;
+            const std::size_t n_further =
+                std::min(question.n_conditions - 1, singles.prices.size());
+            for (std::size_t t = 0; t < n_prices; ++t) {
+                amounts.clear();
+                for (const Prices& single : singles.prices)
+                    amounts.push_back(singles.all.negative[t] - single.negative[t]);
+                const auto end = amounts.begin() + static_cast<std::ptrdiff_t>(n_further);
+                std::partial_sort(amounts.begin(), end, amounts.end(), std::greater<>());
+                for (auto amount = amounts.begin(); amount != end; ++amount) taken[t] += *amount;
             }
-        }
-    }
-
-    void sum_singles() {
-        std::vector<Prices> bins, slots;
-        for (const Axis& axis : axes_) {
-            bins.assign(axis.n_bins, {});
-            for (std::size_t i = 0; i < rows_.size(); ++i) bins[axis.codes[i]].add(prices_[i]);
-            sum_masks(axis, bins.data(), 1, slots);
-            singles_.emplace_back();
-            for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
-                singles_.back().push_back({axis.columns[mask][0], slots[mask + 1],
-                                           std::vector<BySlope>(n_further_, BySlope{})});
-        }
-    }
-
-    template <typename Visit>
-    void for_each_pair(Visit&& visit) {
-        std::vector<Prices> cells, outer, inner;
-        for (std::size_t f = 0; f < axes_.size(); ++f) {
-            for (std::size_t e = f; e < axes_.size(); ++e) {
-                const std::size_t n_inner = axes_[e].n_bins;
-                cells.assign(axes_[f].n_bins * n_inner, {});
-                for (std::size_t i = 0; i < rows_.size(); ++i)
-                    cells[axes_[f].codes[i] * n_inner + axes_[e].codes[i]].add(prices_[i]);
-                sum_masks(axes_[f], cells.data(), n_inner, outer);
-                for (std::size_t a = 0; a < axes_[f].n_singles; ++a) {
-                    sum_masks(axes_[e], outer.data() + (a + 1) * n_inner, 1, inner);
-                    for (std::size_t b = e == f ? a + 1 : 0; b < axes_[e].n_singles; ++b)
-                        visit(singles_[f][a], singles_[e][b], inner[b + 1]);
+            for (std::size_t i = 0; i < singles.columns.size(); ++i) {
+                const Prices& single = singles.prices[i];
+                for (std::size_t t = 0; t < n_prices; ++t) {
+                    const std::int32_t price =
+                        single.sum[t] + std::min(single.negative[t], taken[t]);
+                    if (price <= pricing.needed()[t]) continue;
+                    is_alive[t] = true;
+                    columns.insert(singles.columns[i]);
                 }
             }
         }
+        question.slopes[sign < 0.0] = pricing.range_of(is_alive);
     }
+    return columns;
+}
 
-    static void note_taken(Single& a, const Prices& both) {
-        for (std::size_t t = 0; t < n_slopes; ++t) {
-            double amount = a.sums.negative[t] - both.negative[t];
-            for (BySlope& largest : a.taken)
-                if (amount > largest[t]) std::swap(amount, largest[t]);
-        }
-    }
-
-    bool is_possible(const Single& a, const Single& b, const Prices& both) const {
-        const auto taken = [](const Single& single, std::size_t t) {
-            double sum = 0.0;
-            for (const BySlope& largest : single.taken) sum += largest[t];
-            return sum;
-        };
-        for (std::size_t t = 0; t < n_slopes; ++t) {
-            const double taken_off = std::min({both.negative[t], taken(a, t), taken(b, t)});
-            const double price = both.positive[t] - both.negative[t] + taken_off + slack_[t] -
-                                 problem_.l2_regularization * slopes_[t];
-            if (slopes_[t] * price > needed_) return true;
-        }
-        return false;
-    }
-
-    const Problem& problem_;
-    const std::vector<std::uint32_t>& rows_;
-    const std::vector<Axis>& axes_;
-    std::size_t n_further_;  // conditions besides the two
-    double value_, sign_;
-    BySlope slopes_{}, slack_{};
-    double needed_ = 0.0;  // of t times the price
-    std::vector<Prices> prices_;
-    std::vector<std::vector<Single>> singles_;  // by axis
-};
-
-PairGraph::PairGraph(const Problem& problem, const std::vector<std::uint32_t>& rows,
-                     const std::vector<Axis>& axes, std::size_t n_conditions, double value)
-    : stride_(n_words(problem.extents.n_columns())),
-      pairs_(stride_ * problem.extents.n_columns()),
-      columns_(problem.extents.n_columns()) {
-    const bool has_slopes = std::all_of(rows.begin(), rows.end(), [&](std::uint32_t row) {
-        return problem.l2_regularization > 0.0 || problem.rows[row].hessian > 0.0;
-    });
-    if (value <= 0.0 || !has_slopes) {  // nothing can be ruled out
-        columns_ = BitSet(problem.extents.n_columns(), true);
-        std::fill(pairs_.begin(), pairs_.end(), ~Word{0});
+PairGraph::PairGraph(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
+                     const AllowedPairs& inherited, const Kernels& kernels,
+                     const Interrupt& interrupt)
+    : stride_(n_words(n_columns)),
+      pairs_(stride_ * n_columns),
+      columns_(n_columns),
+      bounds_(n_columns, 0.0) {
+    if (!question.has_prices()) {
+        allow_all(axes, inherited);
         return;
     }
     for (const double sign : {1.0, -1.0})
-        PricedPairs(problem, rows, axes, n_conditions - 2, value, sign).allow_pairs(*this);
+        question.slopes[sign < 0.0] =
+            allow_pairs(question, sign, axes, inherited, kernels, interrupt);
+}
+
+void PairGraph::allow_all(const std::vector<Axis>& axes, const AllowedPairs& inherited) {
+    std::vector<std::uint32_t> columns;
+    for (const Axis& axis : axes)
+        for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
+            columns.push_back(axis.columns[mask][0]);
+    for (const std::uint32_t a : columns) {
+        bounds_[a] = std::numeric_limits<double>::infinity();
+        for (const std::uint32_t b : columns)
+            if (inherited(a, b)) allow(a, b);
+    }
+}
+
+SlopeRange PairGraph::allow_pairs(const Question& question, double sign,
+                                  const std::vector<Axis>& axes, const AllowedPairs& inherited,
+                                  const Kernels& kernels, const Interrupt& interrupt) {
+    const Pricing pricing(question, sign, kernels);
+    std::array<bool, n_prices> is_alive{};
+    if (!pricing.has_slopes() || axes.empty()) return pricing.range_of(is_alive);
+    const Singles singles(pricing, axes, kernels);
+    const std::vector<Prices> pairs = price_pairs(pricing, axes, singles, kernels, interrupt);
+    const std::size_t n = singles.columns.size(), n_further = question.n_conditions - 2;
+    std::vector<std::uint8_t> is_open(pairs.size()), is_possible(pairs.size());
+    for (std::size_t a = 0, pair = 0; a < n; ++a)
+        for (std::size_t b = a + 1; b < n; ++b)
+            is_open[pair++] = inherited(singles.columns[a], singles.columns[b]) ? 1 : 0;
+    std::vector<std::int32_t> taken(n * n_prices), largest(n * n_further * n_prices);
+    std::vector<std::int32_t> reach(n * n_prices, std::numeric_limits<std::int32_t>::min());
+    kernels.find_possible_pairs({n, n_further, singles.prices.data(), pairs.data(), is_open.data(),
+                                 taken.data(), largest.data(), pricing.needed().data(),
+                                 is_possible.data(), reach.data()});
+    for (std::size_t a = 0, pair = 0; a < n; ++a) {
+        for (std::size_t b = a + 1; b < n; ++b) {
+            if (is_possible[pair++] == 0) continue;
+            allow(singles.columns[a], singles.columns[b]);
+            allow(singles.columns[b], singles.columns[a]);
+            allow(singles.columns[a], singles.columns[a]);
+            allow(singles.columns[b], singles.columns[b]);
+        }
+        const std::int32_t* of_a = reach.data() + a * n_prices;
+        for (std::size_t t = 0; t < n_prices; ++t)
+            is_alive[t] = is_alive[t] || of_a[t] > pricing.needed()[t];
+    }
+    for (std::size_t a = 0; a < n; ++a) {
+        const std::uint32_t column = singles.columns[a];
+        if (columns_.contains(column))
+            bounds_[column] = std::max(bounds_[column], pricing.bound(reach.data() + a * n_prices));
+    }
+    return pricing.range_of(is_alive);
+}
+
+BitSet PairGraph::neighbours(std::size_t column) const {
+    BitSet set(columns_);
+    set.intersect(pairs_.data() + column * stride_);
+    return set;
 }
 
 }  // namespace rulesearch::tables

@@ -8,8 +8,9 @@
 
 namespace rulesearch::tables {
 
-/// No query may have more.
-inline constexpr std::size_t max_conditions = 4;
+/// No query may have more. With others, all of them are looked at: of one condition less.
+inline constexpr std::size_t max_conditions = 5;
+inline constexpr std::size_t max_conditions_with_others = 4;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
 /// to tables, their cells, and sets of rows that are looked at, the more the more components there

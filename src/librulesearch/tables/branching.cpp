@@ -1,0 +1,155 @@
+#include "librulesearch/tables/branching.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+namespace rulesearch::tables {
+namespace {
+
+// Tables hold queries of so many further conditions.
+constexpr std::size_t max_scanned = 4;
+// With so many left, looking at them costs less than ruling out pairs.
+constexpr std::size_t max_unpaired = 3;
+constexpr double max_paired_bins = 20.0;
+// Larger parts are looked at axis by axis: by several workers, and with a look at the clock.
+constexpr double max_work_at_once = 3e7;
+
+/// Ranks of columns, of which the one with the fewest partners among those not ranked yet is next:
+/// each has few partners behind it.
+std::vector<std::uint32_t> rank_columns(const PairGraph& pairs, std::size_t n_columns) {
+    std::vector<std::uint32_t> left, ranks(n_columns, 0), n_partners(n_columns, 0);
+    pairs.columns().for_each([&](std::size_t column) {
+        left.push_back(static_cast<std::uint32_t>(column));
+        n_partners[column] = static_cast<std::uint32_t>(pairs.neighbours(column).size());
+    });
+    for (std::uint32_t rank = 0; !left.empty(); ++rank) {
+        const auto next = std::min_element(left.begin(), left.end(), [&](auto a, auto b) {
+            return n_partners[a] < n_partners[b];
+        });
+        ranks[*next] = rank;
+        pairs.neighbours(*next).for_each([&](std::size_t column) { --n_partners[column]; });
+        left.erase(next);
+    }
+    return ranks;
+}
+
+BitSet later_neighbours(const LocalProblem& local, std::size_t column) {
+    BitSet later(local.ranks.size());
+    local.pairs->neighbours(column).for_each([&](std::size_t other) {
+        if (local.ranks[other] > local.ranks[column]) later.insert(other);
+    });
+    return later;
+}
+
+}  // namespace
+
+std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
+                                                 const Interrupt& interrupt) const {
+    const std::size_t n_columns = problem_.extents.n_columns();
+    const LocalProblem& parent = *node.local;
+    auto local = std::make_shared<LocalProblem>();
+    local->n_conditions = parent.n_conditions;
+    local->prefix = parent.prefix;
+    local->pairs = parent.pairs;
+    BitSet columns;
+    if (node.part == Part::all) {
+        local->rows = parent.rows;
+        local->sums = parent.sums;
+        columns = BitSet(n_columns, true);
+    } else {
+        --local->n_conditions;
+        local->prefix.push_back(static_cast<std::uint32_t>(node.index));
+        const BitSet& extent = problem_.extents.extent(node.index);
+        for (std::size_t i = 0; i < parent.rows.size(); ++i) {
+            if (!extent.contains(parent.rows[i])) continue;
+            local->rows.push_back(parent.rows[i]);
+            local->sums.push_back(parent.sums[i]);
+        }
+        columns = later_neighbours(parent, node.index);
+    }
+    const auto make_axes = [&](const BitSet& kept, double max_joined_bins) {
+        local->axes = tables::make_axes(features_, local->rows, kept,
+                                        static_cast<std::size_t>(max_joined_bins), false);
+    };
+    make_axes(columns, 1.0);
+    Question question{local->sums, problem_.l2_regularization, local->n_conditions, value,
+                      parent.slopes};
+    columns = possible_columns(question, local->axes, n_columns, kernels_);
+    if (local->n_conditions > max_unpaired) {
+        make_axes(columns,
+                  std::min(std::sqrt(static_cast<double>(local->rows.size())), max_paired_bins));
+        local->merge_rows();
+        question.rows = local->sums;
+        local->pairs = std::make_shared<PairGraph>(question, local->axes, n_columns,
+                                                   parent.allowed_pairs(), kernels_, interrupt);
+        columns = local->pairs->columns();
+    }
+    local->slopes = question.slopes;
+    if (local->n_conditions > max_scanned) {
+        make_axes(columns, 1.0);
+    } else {
+        local->make_axes(features_, columns);
+    }
+    local->merge_rows();
+    return local;
+}
+
+std::shared_ptr<LocalProblem> Brancher::divide(const Node& node, const Goal& goal,
+                                               const Interrupt& interrupt,
+                                               Expansion& expansion) const {
+    auto local = localize(node, goal.threshold(), interrupt);
+    if (goal.approximation_factor < 1.0)
+        expansion.note_pruned(goal.unproven(goal.value / goal.approximation_factor));
+    if (interrupt.is_requested() || local->axes.empty()) return nullptr;
+    const double work = local->n_conditions > max_scanned
+                            ? std::numeric_limits<double>::infinity()
+                            : scan_work(local->rows.size(), local->axes, local->n_conditions);
+    static const double branch_at =
+        std::getenv("BRANCH_AT") ? std::atof(std::getenv("BRANCH_AT")) : 1e8;
+    if (local->n_conditions > max_unpaired && work > branch_at) {
+        add_columns(node, local, goal, expansion);
+        return nullptr;
+    }
+    if (work <= max_work_at_once) return local;
+    add_axes(node, local, goal, expansion);
+    return nullptr;
+}
+
+void Brancher::add_columns(const Node& node, const std::shared_ptr<LocalProblem>& local,
+                           const Goal& goal, Expansion& expansion) const {
+    local->axes.clear();
+    local->ranks = rank_columns(*local->pairs, problem_.extents.n_columns());
+    expansion.local = local;
+    local->pairs->columns().for_each([&](std::size_t column) {
+        if (later_neighbours(*local, column).empty()) return;
+        const double bound = std::min(node.bound, local->pairs->bound(column));
+        const Node child{bound, 0, local, Part::column, column};
+        if (goal.can_prune(child)) {
+            expansion.note_pruned(goal.unproven(bound));
+            ++expansion.counters.bound_immediate;
+        } else {
+            expansion.children.push_back(child);
+        }
+    });
+}
+
+void Brancher::add_axes(const Node& node, const std::shared_ptr<LocalProblem>& local,
+                        const Goal& goal, Expansion& expansion) const {
+    expansion.local = local;
+    for (std::size_t axis = 0; axis < local->axes.size(); ++axis) {
+        double bound = 0.0;
+        for (std::size_t mask = 0; mask < local->axes[axis].n_singles; ++mask)
+            bound = std::max(bound, local->pairs->bound(local->axes[axis].columns[mask][0]));
+        const Node child{std::min(node.bound, bound), 0, local, Part::axis, axis};
+        if (goal.can_prune(child)) {
+            expansion.note_pruned(goal.unproven(bound));
+        } else {
+            expansion.children.push_back(child);
+        }
+    }
+}
+
+}  // namespace rulesearch::tables

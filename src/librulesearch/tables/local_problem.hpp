@@ -1,0 +1,52 @@
+// Rows and conditions, as tables take them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "librulesearch/engine/open_nodes.hpp"
+#include "librulesearch/problem/problem.hpp"
+#include "librulesearch/tables/features.hpp"
+#include "librulesearch/tables/pair_graph.hpp"
+
+namespace rulesearch::tables {
+
+/// Sums of masks that are looked at together: few enough for most tables to stay in a cache, many
+/// enough for what a table costs besides them not to count.
+inline constexpr std::size_t max_lane_sums = 768;
+
+/// Queries that have some conditions in common, and a few more.
+struct LocalProblem {
+    std::vector<std::uint32_t> prefix;  // columns that all queries have
+    std::size_t n_conditions = 0;       // further ones of a query at most
+    std::vector<std::uint32_t> rows;    // distinct ones in the prefix
+    std::vector<Statistics> sums;       // by row, of all rows that it stands for
+    std::vector<Axis> axes;
+    std::shared_ptr<const PairGraph> pairs;  // that a query may have; or none
+    std::array<SlopeRange, 2> slopes = {};   // see Question
+    /// By column, if queries are divided by their first one: which one that is.
+    std::vector<std::uint32_t> ranks;
+    MemoryCharge charge;
+
+    AllowedPairs allowed_pairs() const { return pairs ? pairs->pairs() : AllowedPairs{}; }
+    std::size_t n_bytes() const;
+
+    /// Makes axes for queries of up to that many conditions, with masks of two of them.
+    void make_axes(const std::vector<Feature>& features, const BitSet& columns);
+    /// Of rows that no axis tells apart, one stands for all. O(rows * axes).
+    void merge_rows();
+};
+
+/// All distinct rows, and no axes yet.
+LocalProblem everything(const Problem& problem, std::size_t n_conditions);
+
+/// What it costs to look at all queries of up to that many conditions, known before: rows that are
+/// added to tables, their cells, and sets of rows that are looked at. An upper bound: pairs of
+/// conditions that are ruled out are counted. Infinite if tables are too large.
+double scan_work(std::size_t n_rows, const std::vector<Axis>& axes, std::size_t n_conditions,
+                 std::size_t n_components = 0);
+
+}  // namespace rulesearch::tables

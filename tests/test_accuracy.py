@@ -1,0 +1,164 @@
+"""The accuracy study: definitions that its numbers hang on."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeRegressor
+
+from benchmarks.accuracy import page, summary
+from benchmarks.accuracy.methods import PseudoRows, Variant
+from benchmarks.accuracy.packaged import PackagedTable
+from benchmarks.accuracy.sizes import Size, linked_paths, paths_of, size_of_trees, sklearn_paths
+from benchmarks.accuracy.tables import CHOOSING, REPORTING, Split, halves
+
+
+class Node:
+    def __init__(self, feature=None, left=None, right=None):
+        self.feature, self.left, self.right = feature, left, right
+
+
+def split_of(task, y):
+    y = np.asarray(y, float)
+    X = pd.DataFrame({"x": np.arange(len(y), dtype=float)})
+    return Split("t", 0, task, X, y, X, y)
+
+
+def points_of(method, sizes, scores, table="t", metric="r2", n_spared=0):
+    points = pd.DataFrame({"table": table, "method": method, "split": 0, "step": range(len(sizes))})
+    points["n_rules"], points["n_conditions"], points["n_spared"] = sizes, 0, n_spared
+    return points.assign(auc=np.nan, log_loss=np.nan, r2=np.nan).assign(**{metric: scores})
+
+
+def test_leaf_counts_the_tightest_of_conditions_on_the_same_side():
+    # x0 <= 5, then x0 <= 3, then x1.
+    children = [(1, 2), (3, 4), (-1, -1), (5, 6), (-1, -1), (-1, -1), (-1, -1)]
+    paths = list(paths_of(children, [0, 0, -1, 1, -1, -1, -1]))
+    assert sorted(map(len, paths)) == [1, 2, 2, 2]
+    assert size_of_trees([paths]) == Size(n_rules=4, n_conditions=7, n_spared=3)
+
+
+def test_linked_nodes_are_read_as_trees_of_arrays():
+    root = Node(0, Node(), Node(1, Node(), Node()))
+    assert size_of_trees([linked_paths(root)]) == Size(3, 5, 3)
+
+
+def test_size_of_a_fitted_tree():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    tree = DecisionTreeRegressor().fit(X, [0, 0, 1, 3])
+    assert size_of_trees([sklearn_paths(tree)]) == Size(3, 5, 3)
+
+
+def test_a_tree_without_a_split_is_one_rule_without_conditions():
+    assert size_of_trees([linked_paths(Node())]) == Size(1, 0, 1)
+
+
+def test_score_within_a_budget_is_that_of_the_largest_model_not_larger():
+    found = summary.scores_within([0, 7, 3, 7], [0.0, 0.6, 0.4, 0.5], [2, 3, 6, 7, 40])
+    assert found.tolist() == [0.0, 0.4, 0.4, 0.5, 0.5]
+
+
+def test_area_is_the_mean_height():
+    points = points_of("a", [0, 22], [0.0, 0.5])
+    # Sizes 2 to 21 have the constant, 22 to 40 the model.
+    assert summary.areas(points, "r2").loc["t", "a"] == pytest.approx(0.5 * 19 / 39)
+
+
+def test_leniency_spares_a_leaf():
+    points = points_of("a", [0, 22], [0.0, 0.5], n_spared=[0, 20])
+    assert summary.areas(points, "r2", is_lenient=True).loc["t", "a"] == pytest.approx(0.5)
+
+
+def test_models_without_a_size_have_one_score():
+    points = points_of("a", [0, np.nan], [0.0, 0.9])
+    assert summary.areas(points, "r2").loc["t", "a"] == pytest.approx(0.9)
+
+
+def test_a_method_that_found_no_model_has_the_constant():
+    assert summary.areas(points_of("a", [0], [-0.01]), "r2").loc["t", "a"] == pytest.approx(-0.01)
+
+
+def test_methods_are_complete_on_all_tables():
+    points = pd.concat([points_of("a", [0], [0]), points_of("a", [0], [0], table="u")])
+    points = pd.concat([points, points_of("b", [0], [0])])
+    assert summary.complete_methods(points, ["b", "a", "c"]) == ["a"]
+
+
+def test_both_tasks_are_on_one_scale():
+    classes = points_of("a", [0, 1], [0.5, 0.75], table="c", metric="auc")
+    numbers = points_of("a", [0, 1], [0.0, 0.3], table="n")
+    found = summary.comparable_areas(pd.concat([classes, numbers]))["a"]
+    assert found.to_dict() == pytest.approx({"c": 0.5, "n": 0.3})
+
+
+def test_ranks_leave_out_tables_that_a_method_lacks():
+    scores = pd.DataFrame({"a": [3, 1, 9], "b": [2, 2, 8], "c": [1, 1, np.nan]})
+    assert summary.average_ranks(scores).to_dict() == {"b": 1.5, "a": 1.75, "c": 2.75}
+
+
+def test_paired_counts_wins_and_ignores_ties():
+    scores = pd.DataFrame({"a": [2, 2, 1, 1, np.nan], "b": [1, 1, 2, 1, 5]})
+    test = summary.paired(scores, "a", "b")
+    assert (test["wins"], test["losses"], test["mean"]) == (2, 1, 0.25)
+    assert summary.paired(scores, "a", "a")["p"] == 1
+
+
+def test_fewer_rules_than_asked_for_are_kept():
+    points = points_of("a", [0, 1, 2], [0.0, 0.2, 0.4])
+    found = summary.by_rules(points, (1, 2, 5)).loc["a", "r2"]
+    assert found.to_dict() == {1: 0.2, 2: 0.4, 5: 0.4}
+
+
+def test_halves_alternate_within_a_task():
+    tasks = {"a": "regression", "b": "classification", "c": "regression", "d": "classification"}
+    assert halves(tasks) == {"a": CHOOSING, "c": REPORTING, "b": CHOOSING, "d": REPORTING}
+
+
+@pytest.mark.parametrize(
+    ("task", "y", "has_intercept", "penalty"),
+    [
+        ("regression", [1, 2, 3, 4], True, 20),
+        ("classification", [1, -1, -1, -1], True, 10 * 0.25 * 0.75),
+        ("classification", [1, -1, -1, -1], False, 2.5),
+    ],
+)
+def test_pseudo_rows_count_hessians(task, y, has_intercept, penalty):
+    found = PseudoRows(10).penalty(split_of(task, y), fit_intercept=has_intercept)
+    assert found == pytest.approx(penalty)
+
+
+def test_variants_that_the_estimator_does_not_know_say_so():
+    assert Variant("v", {"no_such_parameter": 1}).problem().startswith("this laconic does not know")
+    assert Variant("v", {"l2_regularization": PseudoRows(3)}).problem() is None
+
+
+def test_prefixes_and_rules_added_to_a_model_agree():
+    split = split_of("regression", [1, 1, 4, 4, 9, 9, 2, 2])
+    prefixes, warm = (
+        list(Variant("v", {}, way).path(split, max_rules=3)) for way in ("prefixes", "warm")
+    )
+    assert [model.size for model in prefixes] == [model.size for model in warm]
+    for one, other in zip(prefixes, warm, strict=True):
+        np.testing.assert_allclose(one.predictions, other.predictions)
+
+
+def test_tables_of_packages_are_read_without_missing_cells(monkeypatch):
+    table = pd.DataFrame(
+        {"y": ["a", "b", "a", None], "n": [1, 2, None, 4], "k": [1, 2, 3, 4], "id": 0}
+    )
+    monkeypatch.setattr("benchmarks.accuracy.packaged.READERS", {"p": lambda key: table})
+    packaged = PackagedTable(
+        *("p", "x", "classification"),
+        lambda frame: (frame["y"] == "a").where(frame["y"].notna()),
+        *("y id", "k"),
+    )
+    X, y = packaged.load()
+    assert X.to_dict("list") == {"n": [1.0, 2.0], "k": ["1", "2"]}
+    assert y.tolist() == [1, -1]
+
+
+def test_blocks_of_the_page_are_replaced():
+    begin, end = "<!-- x: written by benchmarks/accuracy -->", "<!-- end of x -->"
+    page_text = f"before\n{begin}\nold\n{end}\nafter"
+    assert page.fill_in(page_text, "x", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
+    with pytest.raises(ValueError, match="must have the lines"):
+        page.fill_in("before", "x", "new")
