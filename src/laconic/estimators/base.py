@@ -160,6 +160,7 @@ class RuleBoosting(RuleModel):
             "ensemble_",
             "search_results_",
             "rule_coverages_",
+            "stages_",
             "task_",
             "l2_regularization_",
         ):
@@ -187,13 +188,14 @@ class RuleBoosting(RuleModel):
     ) -> None:
         """Add rules to the given start.
 
-        Sets: ensemble_, search_results_, rule_coverages_, l2_regularization_.
+        Sets: ensemble_, stages_, search_results_, rule_coverages_, l2_regularization_.
         """
         target, weights = target[counted], None if weights is None else weights[counted]
         y = self.task_.for_loss(target)
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
-        fit = RunningFit(*self._start(table, constant), self.n_rules, self._callbacks())
+        start, results = self._start(table, constant)
+        fit = RunningFit(start, results, self.n_rules, self._callbacks())
         n_before, n_results_before = len(fit.ensemble), len(fit.results)
         if self.n_rules < n_before:
             raise ValueError(
@@ -221,6 +223,8 @@ class RuleBoosting(RuleModel):
             for result in fit.results[n_results_before:]
         )
         self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
+        stages_before = self.stages if self.__sklearn_is_fitted__() else (start,)
+        self.stages_ = (*stages_before, *fit.stages)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
         if is_interrupted:
             self._warn(

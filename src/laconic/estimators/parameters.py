@@ -71,6 +71,8 @@ search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
 l2_regularization_ : float
     The penalty in use; not in loaded models.
+stages_ : tuple of RuleEnsemble
+    The model when it had 0, 1, 2, ... rules. Where weights are refitted, they were others then.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 task_ : Task

@@ -158,6 +158,11 @@ class RuleEnsemble(Sequence[Rule]):
         names = used if self.feature_names is None else self.feature_names
         return [name for name in names if name in used]
 
+    @property
+    def stages(self) -> tuple[RuleEnsemble, ...]:
+        """The ensembles of the first 0, 1, 2, ... rules."""
+        return tuple(self[:n_rules] for n_rules in range(len(self) + 1))
+
     def raw_predictions(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus the weights of the covering rules, added in rule order.
 

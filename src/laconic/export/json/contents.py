@@ -39,7 +39,7 @@ VERSION = 1
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
-    *("intercept", "rules"),
+    *("intercept", "rules", "stages"),
 )
 
 
@@ -52,6 +52,8 @@ class SavedModel:
     search_results: list[SearchResult]
     has_feature_names: bool
     """Whether the names of the columns came with the training table."""
+    stages: tuple[RuleEnsemble, ...]
+    """The model when it had 0, 1, 2, ... rules."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -94,6 +96,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         "rules": [
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
+        "stages": _stages_to_list(model),
     }
     try:
         _read_model(data)
@@ -116,6 +119,14 @@ def read_dict(data: Any) -> SavedModel:
         f"version must be {VERSION}, the newest that this laconic reads. Got {version}: the model "
         "was saved by a newer laconic. Upgrade with 'pip install --upgrade laconic'."
     )
+
+
+def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
+    """List intercept and weights of all stages but the last, unless they are those of the model."""
+    stages = model.stages
+    if tuple(stages) == model.ensemble_.stages:
+        return None
+    return [[stage.intercept, *(rule.weight for rule in stage)] for stage in stages[:-1]]
 
 
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
@@ -164,7 +175,22 @@ def _read_model(data: Any) -> SavedModel:
         ensemble,
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
+        _read_stages(data["stages"], ensemble),
     )
+
+
+def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]:
+    if value is None:
+        return ensemble.stages
+    numbers = read_list(value, "stages", lambda stage, path: read_list(stage, path, read_number))
+    sizes = [len(stage) - 1 for stage in numbers]
+    required = "an array of an intercept and as many weights, for 0, 1, 2, ... rules"
+    require(sizes == [*range(len(ensemble))], "stages", required, value)
+    stages = []
+    for intercept, *weights in numbers:
+        rules = (Rule(rule.query, w) for rule, w in zip(ensemble, weights, strict=False))
+        stages.append(RuleEnsemble(tuple(rules), intercept, ensemble.feature_names))
+    return (*stages, ensemble)
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:
