@@ -425,3 +425,20 @@ def test_orthogonal_rules_gain_from_what_others_leave_of_them(seed, loss_name):
         )
         expected = (w * gradients @ rest) ** 2 / (1e-3 + w @ rest**2) / (2 * w.sum())
         assert_allclose(result.objective_value, expected, rtol=1e-6)
+
+
+@REFITTED
+def test_refitted_rounds_stop_where_gradients_only_fade(objective):
+    """Without penalty, a rule for one class alone leaves gradients as small as rounding errors."""
+    X, y = np.array([[1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
+    rounds = boost(
+        candidate_propositions(X),
+        y,
+        LogisticLoss(),
+        RuleEnsemble((), optimal_constant(LogisticLoss(), y)),
+        n_rules=10,
+        l2_regularization=0.0,
+        objective=objective,
+        fit_intercept=True,
+    )
+    assert len(list(rounds)) == 1

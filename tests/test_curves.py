@@ -24,7 +24,9 @@ from estimators import diabetes_table
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.data import tables
 from laconic.datasets import noisy_parity
+from laconic.estimators import model_from_dict
 from laconic.evaluation import area_scorer, normalized_area, score_curve
+from laconic.export import model_to_dict
 
 
 @pytest.fixture(scope="module")
@@ -283,3 +285,31 @@ def test_copies_know_no_table(copied, has_steps, parity):
     score_curve(model, parity.data, parity.target, scoring=scorer)
     assert max(sizes) < before + 500 < parity.data.nbytes
     assert len(pickle.dumps(model)) == before
+
+
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_smaller_sizes_of_refitted_models_have_their_own_weights(is_loaded):
+    diabetes = diabetes_table()
+    X, y = diabetes.data, diabetes.target
+    options = {"objective": "joint", "fit_intercept": True, "max_conditions": 2}
+    model = RuleBoostingRegressor(n_rules=4, **options).fit(X, y)
+    assert [len(stage) for stage in model.stages_] == [0, 1, 2, 3, 4]
+    assert model.stages_[-1] == model.ensemble_
+    if is_loaded:
+        model = model_from_dict(model_to_dict(model))
+    sizes = [RuleBoostingRegressor(n_rules=n, **options).fit(X, y) for n in (1, 2, 3, 4)]
+    expected = [0.0, *(smaller.score(X, y) for smaller in sizes)]
+    np.testing.assert_allclose(score_curve(model, X, y), expected, rtol=1e-9, atol=1e-9)
+    for staged, smaller in zip(model.staged_predict(X), sizes, strict=True):
+        np.testing.assert_array_equal(staged, smaller.predict(X))
+    # Not so for stages of another ensemble.
+    model.ensemble_ = model.ensemble_[:2]
+    *_, last = model.staged_predict(X)
+    np.testing.assert_array_equal(last, model.predict(X))
+
+
+def test_stagewise_models_keep_their_weights():
+    diabetes = diabetes_table()
+    model = RuleBoostingRegressor(n_rules=3, max_conditions=2).fit(diabetes.data, diabetes.target)
+    assert model.stages_ == model.ensemble_.stages
+    assert model_to_dict(model)["stages"] is None

@@ -42,9 +42,9 @@ class TestHTML:
 
     def test_intercept_where_there_is_one_or_nothing_else(self):
         first = self.cells(RuleEnsemble((rule(1.0),), 0.5)._repr_html_())[1]
-        assert first == ["", "+0.5000", "", "intercept", ""]
+        assert first == ["", "+0.5000", "", "to start from", ""]
         only = self.cells(RuleEnsemble()._repr_html_())[1:]
-        assert only == [["", "+0.000", "", "intercept", ""]]
+        assert only == [["", "+0.000", "", "to start from", ""]]
 
     def test_numbers_and_further_columns(self):
         html = rules_html(RuleEnsemble((rule(1.0, X_IS),)), "a < b", {"<rows>": ["<7>"]}, [3])
@@ -84,7 +84,7 @@ class TestMarkdown:
         assert ensemble.to_markdown().splitlines() == [
             "| weight | rule |",
             "|---:|:---|",
-            "| +0.5000 | intercept |",
+            "| +0.5000 | to start from |",
             "| +1.500 | `100 < PS <= 180 & mark == x` |",
             "| -2.000 | `always` |",
         ]
@@ -106,7 +106,7 @@ class TestLatex:
     def test_rows(self):
         ensemble = RuleEnsemble((rule(1.5, *BETWEEN), rule(-2.0)), 0.5)
         assert ensemble.to_latex().splitlines()[4:-2] == [
-            r"$+0.5000$ & intercept \\",
+            r"$+0.5000$ & to start from \\",
             r"$+1.500$ & 100 $<$ PS $\leq$ 180 $\wedge$ mark $=$ x \\",
             r"$-2.000$ & always \\",
         ]

@@ -10,8 +10,11 @@ from numpy.testing import assert_allclose
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic._defaults import PSEUDO_ROWS
+from laconic.estimators import model_from_dict
+from laconic.export import model_to_dict
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
+from laconic.search.certificates import describe_certificate
 
 
 @both
@@ -202,3 +205,22 @@ def test_automatic_penalty_stays_the_same_in_a_warm_start():
     before = model.l2_regularization_
     model.set_params(n_rules=4).fit(X, y)
     assert model.l2_regularization_ == before
+
+
+@both
+def test_simplified_rules_say_so(task):
+    X, _ = numeric_problem(task, n_rows=200)
+    y = (X[:, 0] > 0) & (X[:, 1] > -1)
+    exact = ESTIMATORS[task](1, fit_intercept=True).fit(X, y)
+    model = ESTIMATORS[task](1, fit_intercept=True, simplify=0.4).fit(X, y)
+    [before], [result] = exact.search_results_, model.search_results_
+    assert len(result.query) < len(before.query) == result.n_conditions_found
+    assert not result.is_optimal
+    assert result.bound == before.bound
+    assert result.objective_value >= 0.6 * before.objective_value
+    words = describe_certificate(result)
+    assert words.startswith("at least ")
+    assert words.endswith(f" instead of {len(before.query)}")
+    assert words in model._repr_html_()
+    again = model_from_dict(model_to_dict(model))
+    assert again.search_results_ == model.search_results_

@@ -80,7 +80,7 @@ def test_frame(backend):
     assert frame == {
         "row": [0, 1, 2, 3],
         "rule": [1, 2, 3, 0],
-        "query": ["100 < PS <= 180 & mark != x", "mark == x", "PS is missing", "intercept"],
+        "query": ["100 < PS <= 180 & mark != x", "mark == x", "PS is missing", "to start from"],
         "contribution": [1.5, -0.5, 0.25, 0.0],
         "raw_prediction": [1.5, -0.5, 0.25, 0.0],
         "prediction": [1.5, -0.5, 0.25, 0.0],

@@ -41,9 +41,9 @@ class TestText:
 
     def test_intercept_line(self):
         assert str(RuleEnsemble((rule(1.0, X_IS),), 0.3)) == (
-            "+0.3000 intercept\n +1.000 if mark == x"
+            "+0.3000 to start from\n +1.000 if mark == x"
         )
-        assert str(RuleEnsemble()) == "+0.000 intercept"
+        assert str(RuleEnsemble()) == "+0.000 to start from"
 
     def test_repr_shows_what_str_does(self):
         assert repr(X_IS) == "<Proposition: mark == x>"
@@ -54,7 +54,9 @@ class TestText:
         assert repr(ensemble) == f"<RuleEnsemble: 2 rules, 2 conditions>\n{ensemble}"
         ensemble = RuleEnsemble((rule(1.0, X_IS),))
         assert repr(ensemble) == "<RuleEnsemble: 1 rule, 1 condition>\n+1.000 if mark == x"
-        assert repr(RuleEnsemble()) == ("<RuleEnsemble: 0 rules, 0 conditions>\n+0.000 intercept")
+        assert repr(RuleEnsemble()) == (
+            "<RuleEnsemble: 0 rules, 0 conditions>\n+0.000 to start from"
+        )
 
 
 class TestValues:

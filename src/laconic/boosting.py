@@ -106,7 +106,8 @@ def boost(
         is_interrupted = result.status is SearchStatus.INTERRUPTED
         if is_interrupted or not rounds.has_gain(problem, result):
             return
-        rounds.add(problem, result.query)
+        if not rounds.add(problem, result.query):
+            return
         yield rounds.ensemble, result
 
 
@@ -188,14 +189,15 @@ class Stagewise:
         """Tell what a query gains if all other weights stay as they are."""
         return result.objective_value
 
-    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> None:
-        """Add the rule of a query.
+    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> bool:
+        """Add the rule of a query; returns whether it has a weight.
 
         Sets: ensemble, raw_predictions.
         """
         weight = problem.weight(query)
         self.append(query, weight)
         self.raw_predictions += problem.covered(query) * weight
+        return True
 
     def append(self, query: tuple[int, ...], weight: float) -> None:
         """Append a rule to the ensemble."""
@@ -262,8 +264,8 @@ class Joint(Stagewise):
         divisor = problem.l2_regularization + float(problem.hessians[covered].sum())
         return sum_gradients**2 / divisor / problem.normalizer
 
-    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> None:
-        """Add the rule of a query, and refit.
+    def add(self, problem: SearchProblem, query: tuple[int, ...]) -> bool:
+        """Add the rule of a query, and refit; returns whether it has a weight.
 
         Sets: ensemble, covered, raw_predictions.
         """
@@ -271,6 +273,8 @@ class Joint(Stagewise):
         self.append(query, 0.0)  # so that the refit starts from the risk of the round before
         self.refit()
         self.set_raw_predictions()
+        # Without one, there is nothing left to gain but rounding errors, which the refit knows.
+        return self.ensemble[-1].weight != 0.0
 
 
 class Orthogonal(Joint):

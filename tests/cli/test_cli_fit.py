@@ -53,6 +53,7 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
         "max_conditions": 2,
         "min_coverage": 2.5,
         "approximation_factor": 0.9,
+        "simplify": 0.05,
         "node_limit": 77,
         "time_limit": 9.5,
         "max_thresholds": 3,

@@ -10,7 +10,7 @@ import numpy as np
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import EXIT_DIFFERENT, CommandError
 from laconic.model.comparison import Kind, RuleChange, compare_rules
-from laconic.model.formatting import format_weight
+from laconic.model.formatting import INTERCEPT, format_weight
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -124,7 +124,7 @@ def _table(changes: list[RuleChange], intercepts: tuple[float, float]) -> Table:
     if intercepts != (0.0, 0.0):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
-        table.add_row(_SIGNS[kind], *weights, screen.INTERCEPT, style=_STYLES[kind])
+        table.add_row(_SIGNS[kind], *weights, INTERCEPT, style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import CommandError
-from laconic.model.formatting import format_weight, visible
+from laconic.model.formatting import INTERCEPT, format_weight, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -78,7 +78,7 @@ def _table(told: RowExplanation) -> Table:
     table.add_column("adds", justify="right", no_wrap=True)
     table.add_column("because", overflow="fold")
     if told.intercept != 0.0:
-        table.add_row("", format_weight(told.intercept), screen.INTERCEPT)
+        table.add_row("", format_weight(told.intercept), INTERCEPT)
     for number, rule in told.rules.items():
         cell = screen.QueryCell(told.conditions(rule))
         table.add_row(str(number), format_weight(rule.weight), cell)

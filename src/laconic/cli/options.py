@@ -41,6 +41,9 @@ AmountOrAuto: TypeAlias = Annotated[float | Literal["auto"], _IS_AMOUNT]
 Share: TypeAlias = Annotated[
     float, _must_be("a number above 0 and up to 1", lambda number: 0 < number <= 1)
 ]
+ShareOrZero: TypeAlias = Annotated[
+    float, _must_be("a number of at least 0 and below 1", lambda number: 0 <= number < 1)
+]
 Seconds: TypeAlias = Annotated[
     float | None, _must_be("a finite number above 0", lambda number: 0 < number < math.inf)
 ]

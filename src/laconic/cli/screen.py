@@ -15,13 +15,11 @@ from rich.table import Table
 from rich.text import Text
 
 from laconic.model.conditions import Query
-from laconic.model.formatting import format_count, format_weight, visible
+from laconic.model.formatting import INTERCEPT, format_count, format_weight, visible
 from laconic.search.certificates import describe_certificate
 
 if TYPE_CHECKING:
     from laconic.explain.rule_model import RuleModel
-
-INTERCEPT = "always (intercept)"
 
 # Piped output is for programs and editors, which do not want lines cut to a screen.
 _PIPED_WIDTH = 10_000

@@ -110,6 +110,9 @@ class Learning:
         Smallest number of rows, or total weight, that a rule covers.
     approximation_factor : float
         Be content with a rule proven to reach this share of the best possible objective.
+    simplify : float
+        Leave out conditions of a rule as long as that costs no more than this share of its
+        objective.
     node_limit : int
         Stop searching for a rule after that many nodes; "auto" allows for a few seconds, "none" for
         no limit.
@@ -134,6 +137,7 @@ class Learning:
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
     min_coverage: options.Amount = 0
     approximation_factor: options.Share = 1.0
+    simplify: options.ShareOrZero = 0.0
     node_limit: options.CountOrAuto = "auto"
     time_limit: options.Seconds = None
     max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS

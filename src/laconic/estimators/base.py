@@ -75,6 +75,7 @@ class RuleBoosting(RuleModel):
         max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
         min_coverage: float = 0,
         approximation_factor: float = 1.0,
+        simplify: float = 0.0,
         node_limit: int | str | None = "auto",
         time_limit: float | None = None,
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
@@ -95,6 +96,7 @@ class RuleBoosting(RuleModel):
         self.max_conditions = max_conditions
         self.min_coverage = min_coverage
         self.approximation_factor = approximation_factor
+        self.simplify = simplify
         self.node_limit = node_limit
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
@@ -158,6 +160,7 @@ class RuleBoosting(RuleModel):
             "ensemble_",
             "search_results_",
             "rule_coverages_",
+            "stages_",
             "task_",
             "l2_regularization_",
         ):
@@ -185,13 +188,14 @@ class RuleBoosting(RuleModel):
     ) -> None:
         """Add rules to the given start.
 
-        Sets: ensemble_, search_results_, rule_coverages_, l2_regularization_.
+        Sets: ensemble_, stages_, search_results_, rule_coverages_, l2_regularization_.
         """
         target, weights = target[counted], None if weights is None else weights[counted]
         y = self.task_.for_loss(target)
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
-        fit = RunningFit(*self._start(table, constant), self.n_rules, self._callbacks())
+        start, results = self._start(table, constant)
+        fit = RunningFit(start, results, self.n_rules, self._callbacks())
         n_before, n_results_before = len(fit.ensemble), len(fit.results)
         if self.n_rules < n_before:
             raise ValueError(
@@ -219,6 +223,8 @@ class RuleBoosting(RuleModel):
             for result in fit.results[n_results_before:]
         )
         self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
+        stages_before = self.stages if self.__sklearn_is_fitted__() else (start,)
+        self.stages_ = (*stages_before, *fit.stages)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
         if is_interrupted:
             self._warn(
@@ -263,6 +269,7 @@ class RuleBoosting(RuleModel):
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "approximation_factor": self.approximation_factor,
+            "simplify": self.simplify,
             "node_limit": self.node_limit,
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,

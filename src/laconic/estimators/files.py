@@ -98,7 +98,7 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
     is_default = task.loss == NAMED_LOSSES[task.default_loss]
     estimator = ESTIMATORS[task.name](loss="auto" if is_default else task.loss)
     estimator.task_ = task
-    estimator.ensemble_ = saved.ensemble
+    estimator.ensemble_, estimator.stages_ = saved.ensemble, saved.stages
     estimator.search_results_ = saved.search_results
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)

@@ -33,6 +33,9 @@ min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
 approximation_factor : float in (0, 1], default=1.0
     Be content with a rule once it is proven to reach this share of the best possible objective.
+simplify : float in [0, 1), default=0.0
+    Leave out conditions of a rule as long as that costs no more than this share of the objective of
+    the rule found. The certificate says what remains.
 node_limit : int, None or "auto", default="auto"
     Stop searching for a rule after that many nodes. "auto" allows for a few seconds per rule:
     between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
@@ -68,6 +71,8 @@ search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
 l2_regularization_ : float
     The penalty in use; not in loaded models.
+stages_ : tuple of RuleEnsemble
+    The model when it had 0, 1, 2, ... rules. Where weights are refitted, they were others then.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 task_ : Task
@@ -139,6 +144,10 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "approximation_factor": (
         "a float in the range (0, 1]",
         lambda value: is_finite_number(value) and 0 < value <= 1,
+    ),
+    "simplify": (
+        "a float in the range [0, 1)",
+        lambda value: is_finite_number(value) and 0 <= value < 1,
     ),
     "node_limit": (
         f"{_COUNTS}, None or 'auto'",

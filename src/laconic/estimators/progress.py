@@ -50,6 +50,7 @@ class RunningFit:
         callbacks: Sequence[Callable[[FitProgress], Any]],
     ) -> None:
         self.ensemble = start
+        self.stages: list[RuleEnsemble] = []
         self.results = list(results)
         self.n_rules = n_rules
         self.callbacks = callbacks
@@ -65,10 +66,11 @@ class RunningFit:
     ) -> bool:
         """Go through all rounds; returns whether Ctrl-C ended them and rules are kept.
 
-        Sets: ensemble, results.
+        Sets: ensemble, stages, results.
         """
         try:
             for self.ensemble, result in rounds:
+                self.stages.append(self.ensemble)
                 self.results.append(result)
                 if self.callbacks and self.tell():
                     break

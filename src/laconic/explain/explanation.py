@@ -14,8 +14,9 @@ from laconic.data.columns import Category, NumericColumn
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.explain.predictions import Predictions
 from laconic.model.conditions import MISSING_RELATIONS, Proposition
-from laconic.model.display import INTERCEPT, rules_html
+from laconic.model.display import rules_html
 from laconic.model.formatting import (
+    INTERCEPT,
     format_conditions,
     format_count,
     format_value,
@@ -84,7 +85,7 @@ class RowExplanation:
             because = "because " if rule.query else ""
             reasons.append(f"{format_weight(rule.weight)} {because}{self.conditions(rule)}")
         if self.intercept != 0.0:
-            reasons.insert(0, f"{format_weight(self.intercept)} to start from")
+            reasons.insert(0, f"{format_weight(self.intercept)} {INTERCEPT}")
         return reasons or ["no rule applies"]
 
     def conditions(self, rule: Rule) -> str:

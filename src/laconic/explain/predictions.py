@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,13 +18,21 @@ class Predictions:
     """Rows, which rules cover them, and what follows from that.
 
     Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
-    a model; everything is computed when it is first asked for.
+    a model; everything is computed when it is first asked for. `stages` are the model with its
+    first 0, 1, 2, ... rules, where their weights are not those of the ensemble.
     """
 
-    def __init__(self, ensemble: RuleEnsemble, task: Task, table: Table) -> None:
+    def __init__(
+        self,
+        ensemble: RuleEnsemble,
+        task: Task,
+        table: Table,
+        stages: Sequence[RuleEnsemble] | None = None,
+    ) -> None:
         self.ensemble = ensemble
         self.task = task
         self.table = table
+        self.stages = ensemble.stages if stages is None else stages
 
     @property
     def n_rows(self) -> int:
@@ -43,16 +50,23 @@ class Predictions:
         if "covered" not in vars(self):
             # Goes through the rows in blocks, and takes no memory for what each rule covers.
             return self.ensemble.raw_predictions(self.table)
-        # Of all stages, only the last one is kept.
-        return deque(self.staged_raw(), maxlen=1).pop()
+        raw = np.full(self.n_rows, self.ensemble.intercept)
+        for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
+            raw += np.multiply(covered, rule.weight)
+        return raw
 
     def staged_raw(self) -> Iterator[NDArray[np.float64]]:
-        """Yield the raw predictions of the first 0, 1, 2, ... rules."""
-        raw = np.full(self.n_rows, self.ensemble.intercept)
-        yield raw
-        for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
-            raw = raw + np.multiply(covered, rule.weight)
+        """Yield the raw predictions of the model with its first 0, 1, 2, ... rules."""
+        known = RuleEnsemble(intercept=self.ensemble.intercept)
+        raw = np.full(self.n_rows, known.intercept)
+        for stage in self.stages:
+            if (stage.intercept, stage.rules[: len(known)]) != (known.intercept, known.rules):
+                known = RuleEnsemble(intercept=stage.intercept)
+                raw = np.full(self.n_rows, known.intercept)
+            for place in range(len(known), len(stage)):
+                raw = raw + np.multiply(self.covered[:, place], stage.rules[place].weight)
             yield raw
+            known = stage
 
     @property
     def means(self) -> NDArray[np.float64]:

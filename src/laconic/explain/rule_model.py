@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,6 +48,7 @@ class RuleModel(BaseEstimator):
     search_results_: list[SearchResult]
     l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
+    stages_: Sequence[RuleEnsemble]
     n_propositions_: int
     n_features_in_: int
     # A table that was read already; only the copies that `first_rules` makes have one.
@@ -77,7 +79,7 @@ class RuleModel(BaseEstimator):
         return self.task_.predictions(raw_predictions)
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the prediction of the first one, two, ... rules.
+        """Yield the prediction of the model when it had one, two, ... rules.
 
         Parameters
         ----------
@@ -95,8 +97,14 @@ class RuleModel(BaseEstimator):
         return self.ensemble_.raw_predictions(table)
 
     def _staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
-        table = self._fitted_table(X)
-        yield from self.ensemble_.staged_raw_predictions(table)
+        yield from islice(self.predictions_for(X).staged_raw(), 1, None)
+
+    @property
+    def stages(self) -> Sequence[RuleEnsemble]:
+        """The ensembles that led to this one, or its first 0, 1, 2, ... rules."""
+        stages = getattr(self, "stages_", None)
+        # Those of another ensemble, which someone has replaced, are of no use.
+        return stages if stages and stages[-1] == self.ensemble_ else self.ensemble_.stages
 
     def predictions_for(self, X: Any) -> Predictions:
         """Read a table once, for everything that can be asked about its rows.
@@ -111,7 +119,7 @@ class RuleModel(BaseEstimator):
             Which rules cover the rows, raw predictions, predictions and probabilities.
         """
         table = self._fitted_table(X)
-        return Predictions(self.ensemble_, self.task_, table)
+        return Predictions(self.ensemble_, self.task_, table, self.stages)
 
     def explain(self, X: Any) -> Explanation:
         """Tell which rules cover each row, and what each of them adds to the prediction.
@@ -228,7 +236,7 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 def first_rules(model: Model, X: Any) -> Iterator[Model]:
-    """Yield copies of a model with its first 0, 1, 2, ... rules, none of which reads a table again.
+    """Yield copies of a model when it had 0, 1, 2, ... rules, none of which reads a table again.
 
     They recognise the very object `X`, which must not change meanwhile.
     """
@@ -236,9 +244,10 @@ def first_rules(model: Model, X: Any) -> Iterator[Model]:
     for feature in model.ensemble_.used_features:
         # As a whole: blocks of rows would be read anew for every size.
         table.column(feature)
-    for n_rules in range(len(model.ensemble_) + 1):
+    for n_rules, stage in enumerate(model.stages):
         shorter = copy.copy(model)
-        shorter.ensemble_, shorter._known = model.ensemble_[:n_rules], (X, table)
+        shorter.ensemble_, shorter._known = stage, (X, table)
+        shorter.stages_ = model.stages[: n_rules + 1]
         yield shorter
 
 

@@ -15,6 +15,7 @@ import narwhals as nw
 
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.model.formatting import (
+    INTERCEPT,
     format_conditions,
     format_name,
     format_value,
@@ -25,8 +26,6 @@ from laconic.model.formatting import (
 if TYPE_CHECKING:
     from laconic.model.conditions import Proposition, Query
     from laconic.model.rules import RuleEnsemble
-
-INTERCEPT = "intercept"
 
 # Two of the colours of Okabe and Ito, which people with any kind of colour vision tell apart; on
 # white and on black alike they can be seen.

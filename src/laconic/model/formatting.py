@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from laconic.data.columns import Category
     from laconic.model.conditions import Proposition
 
+INTERCEPT = "to start from"
+"""What the intercept is, where a rule has its conditions."""
+
 # In a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
 # Characters that keep a feature name from standing without quotes next to relations and "&".

@@ -19,7 +19,7 @@ from laconic.data.frames import FrameBackend
 from laconic.data.tables import Table, as_table
 from laconic.model.conditions import Proposition, Query, all_of, finite_float, set_checked_tuple
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
-from laconic.model.formatting import format_count, format_weight
+from laconic.model.formatting import INTERCEPT, format_count, format_weight
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
@@ -104,14 +104,14 @@ class RuleEnsemble(Sequence[Rule]):
     >>> old = Rule(Query((Proposition("age", ">", 30), Proposition("mid", "!=", "x"))), -0.25)
     >>> ensemble = RuleEnsemble((mid, old), intercept=0.5, feature_names=("age", "mid"))
     >>> print(ensemble)
-    +0.5000 intercept
+    +0.5000 to start from
      +1.000 if mid == x
     -0.2500 if age > 30 & mid != x
     >>> ensemble.raw_predictions([[35, "x"], [35, "o"], [20, "x"], [28, None]])
     array([1.5 , 0.25, 1.5 , 0.5 ])
     >>> ensemble[:1]
     <RuleEnsemble: 1 rule, 1 condition>
-    +0.5000 intercept
+    +0.5000 to start from
      +1.000 if mid == x
     """
 
@@ -157,6 +157,11 @@ class RuleEnsemble(Sequence[Rule]):
         used = dict.fromkeys(proposition.feature for proposition in self.propositions)
         names = used if self.feature_names is None else self.feature_names
         return [name for name in names if name in used]
+
+    @property
+    def stages(self) -> tuple[RuleEnsemble, ...]:
+        """The ensembles of the first 0, 1, 2, ... rules."""
+        return tuple(self[:n_rules] for n_rules in range(len(self) + 1))
 
     def raw_predictions(self, X: Any) -> NDArray[np.float64]:
         """Intercept plus the weights of the covering rules, added in rule order.
@@ -321,7 +326,7 @@ class RuleEnsemble(Sequence[Rule]):
     def __str__(self) -> str:
         lines = [(rule.weight, rule.condition) for rule in self.rules]
         if self.shows_intercept:
-            lines.insert(0, (self.intercept, "intercept"))
+            lines.insert(0, (self.intercept, INTERCEPT))
         weights = [format_weight(weight) for weight, _ in lines]
         width = max(map(len, weights))
         return "\n".join(

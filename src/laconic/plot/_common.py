@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._optional import import_extra
 from laconic.model.conditions import Query
-from laconic.model.display import INTERCEPT, NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.model.formatting import format_conditions
+from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
+from laconic.model.formatting import INTERCEPT, format_conditions
 from laconic.model.rules import Rule
 
 if TYPE_CHECKING:

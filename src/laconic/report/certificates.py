@@ -20,6 +20,7 @@ _SCOPE_PARAMETERS = (
     "negated_categories",
     "min_coverage",
     "approximation_factor",
+    "simplify",
 )
 
 
@@ -33,6 +34,7 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
         "objective_value": float(result.objective_value),
         "bound": float(result.bound) if has_bound else None,
         "proven_percent": proven_percent(result.approximation_ratio) if has_bound else 0,
+        "n_conditions_found": result.n_conditions_found,
         "n_nodes": int(result.counters.get("nodes", 0)),
         "seconds": float(result.seconds),
     }

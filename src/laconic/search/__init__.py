@@ -31,6 +31,7 @@ from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
+from laconic.search.simplifying import simplified
 
 __all__ = [
     "METHODS",
@@ -67,6 +68,7 @@ def search(
     approximation_factor: float = 1.0,
     node_limit: int | Literal["auto"] | None = None,
     time_limit: float | None = None,
+    simplify: float = 0.0,
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -86,6 +88,9 @@ def search(
         Called with a :class:`SearchProgress` now and then; a true return value ends the search.
     max_conditions, min_coverage, approximation_factor, node_limit, time_limit
         What the result may be and how long the search may take, as :class:`SearchLimits` says.
+    simplify : float in [0, 1), default=0.0
+        Leave out propositions of the query found as long as that costs no more than this share of
+        its objective.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -104,6 +109,7 @@ def search(
             f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
             f"Got {min_coverage!r}: no query covers that much."
         )
+    require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     own_limit = None
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
@@ -114,6 +120,8 @@ def search(
         limits = dataclasses.replace(limits, node_limit=own_limit)
     started = time.perf_counter()
     result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)
+    if simplify > 0:
+        result = simplified(problem, result, simplify)
     return dataclasses.replace(
         result,
         seconds=time.perf_counter() - started,

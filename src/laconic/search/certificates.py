@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from laconic.model.formatting import format_count
 from laconic.search.results import SearchProgress, SearchResult, SearchStatus
 
 
@@ -16,7 +17,19 @@ def describe_certificate(result: SearchResult) -> str:
     'proven optimal'
     >>> describe_certificate(SearchResult((0,), 0.45, 0.5, SearchStatus.NODE_LIMIT))
     'at least 90 % of the best possible'
+    >>> describe_certificate(
+    ...     SearchResult((0,), 0.49, 0.5, SearchStatus.APPROXIMATE, n_conditions_found=3)
+    ... )
+    'at least 98 % of the best possible, with 1 condition instead of 3'
     """
+    words = _describe_proof(result)
+    if result.n_conditions_found is None:
+        return words
+    n_conditions = format_count(len(result.query), "condition")
+    return f"{words}, with {n_conditions} instead of {result.n_conditions_found}"
+
+
+def _describe_proof(result: SearchResult) -> str:
     if result.is_optimal:
         return "proven optimal"
     if result.status is SearchStatus.HEURISTIC:

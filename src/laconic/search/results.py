@@ -17,7 +17,7 @@ class SearchStatus(StrEnum):
     OPTIMAL = "optimal"
     """The query's objective is proven to be the largest within the limits."""
     APPROXIMATE = "approximate"
-    """Proven to reach at least the requested approximation factor."""
+    """Proven to reach at least the share of the best objective that was asked for."""
     HEURISTIC = "heuristic"
     """The method gives no proof; the bound holds for all queries nevertheless."""
     NODE_LIMIT = "node_limit"
@@ -73,6 +73,9 @@ class SearchResult:
     without a node, ``evaluations``, and how often each pruning rule applied (bound or equivalence,
     immediate or propagated)."""
     seconds: float = 0.0
+    n_conditions_found: int | None = None
+    """Number of propositions of the best query found, where the search gives a shorter one that is
+    nearly as good; None where it gives that query itself."""
     # How the search was run, not what it found: model files and comparisons leave it out.
     branching: str | None = field(default=None, compare=False)
     """How the optimal search branched: over ``conditions``, over ``ranges`` of thresholds or as in

@@ -39,7 +39,7 @@ VERSION = 1
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
-    *("intercept", "rules"),
+    *("intercept", "rules", "stages"),
 )
 
 
@@ -52,6 +52,8 @@ class SavedModel:
     search_results: list[SearchResult]
     has_feature_names: bool
     """Whether the names of the columns came with the training table."""
+    stages: tuple[RuleEnsemble, ...]
+    """The model when it had 0, 1, 2, ... rules."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -94,6 +96,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         "rules": [
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
+        "stages": _stages_to_list(model),
     }
     try:
         _read_model(data)
@@ -118,6 +121,14 @@ def read_dict(data: Any) -> SavedModel:
     )
 
 
+def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
+    """List intercept and weights of all stages but the last, unless they are those of the model."""
+    stages = model.stages
+    if tuple(stages) == model.ensemble_.stages:
+        return None
+    return [[stage.intercept, *(rule.weight for rule in stage)] for stage in stages[:-1]]
+
+
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
     bound = float(result.bound)
     certificate = {
@@ -128,6 +139,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "status": str(result.status),
         "counters": {name: int(count) for name, count in result.counters.items()},
         "seconds": float(result.seconds),
+        "n_conditions_found": result.n_conditions_found,
     }
     conditions = [asdict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
@@ -163,7 +175,22 @@ def _read_model(data: Any) -> SavedModel:
         ensemble,
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
+        _read_stages(data["stages"], ensemble),
     )
+
+
+def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]:
+    if value is None:
+        return ensemble.stages
+    numbers = read_list(value, "stages", lambda stage, path: read_list(stage, path, read_number))
+    sizes = [len(stage) - 1 for stage in numbers]
+    required = "an array of an intercept and as many weights, for 0, 1, 2, ... rules"
+    require(sizes == [*range(len(ensemble))], "stages", required, value)
+    stages = []
+    for intercept, *weights in numbers:
+        rules = (Rule(rule.query, w) for rule, w in zip(ensemble, weights, strict=False))
+        stages.append(RuleEnsemble(tuple(rules), intercept, ensemble.feature_names))
+    return (*stages, ensemble)
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:
@@ -205,8 +232,8 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
-    check_keys(data, path, keys)
-    counters = data["counters"]
+    check_keys(data, path, (*keys, "n_conditions_found"))
+    counters, n_found = data["counters"], data["n_conditions_found"]
     require(isinstance(counters, dict), f"{path}.counters", "a JSON object", counters)
     return SearchResult(
         tuple(read_list(data["query"], f"{path}.query", read_whole)),
@@ -218,4 +245,5 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
             for name, count in counters.items()
         },
         read_amount(data["seconds"], f"{path}.seconds"),
+        None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
     )
