@@ -19,7 +19,13 @@ from pathlib import Path
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.problems import find_datasets, load_problem, paper_propositions, specifications
+from benchmarks.problems import (
+    AS_IN_THE_PAPER,
+    find_datasets,
+    load_problem,
+    paper_propositions,
+    specifications,
+)
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import to_javascript, to_json, to_pmml, to_python, to_scorecard, to_sql
 
@@ -33,6 +39,7 @@ def make_model(problem, setting):
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     options = {
         "paper": {
+            **AS_IN_THE_PAPER,
             "propositions": partial(paper_propositions, limits=problem.max_conditions_per_column),
             "l2_regularization": problem.l2_regularization,
             "max_conditions": None,

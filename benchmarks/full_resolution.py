@@ -23,6 +23,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score, roc_auc_score
 
 from benchmarks.problems import (
+    AS_IN_THE_PAPER,
     Problem,
     find_datasets,
     load_problem,
@@ -82,7 +83,8 @@ def fit(problem: Problem, thresholds: str, time_limit: float, **parameters: obje
     """Ten rules over the paper's conditions, so many thresholds per column, or all of them."""
     is_classification = problem.task == "classification"
     kind = RuleBoostingClassifier if is_classification else RuleBoostingRegressor
-    options = {"n_rules": 10, "l2_regularization": problem.l2_regularization} | parameters
+    options = {"n_rules": 10, "l2_regularization": problem.l2_regularization}
+    options |= AS_IN_THE_PAPER | parameters
     if thresholds == PAPER:
         options["propositions"] = paper_propositions(problem.X, problem.max_conditions_per_column)
     else:

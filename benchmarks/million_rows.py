@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.problems import AS_IN_THE_PAPER
 from benchmarks.suites.planted import Planted, planted
 from laconic import RuleBoostingRegressor
 
@@ -73,6 +74,8 @@ def recoveries(drawn: Planted, model: RuleBoostingRegressor) -> list[float]:
 def fit(drawn: Planted, time_limit: float) -> RuleBoostingRegressor:
     """Ten rules; the limit is there to come to an end, not to be reached."""
     model = RuleBoostingRegressor(
+        **AS_IN_THE_PAPER,
+        max_conditions=5,
         max_thresholds=8,
         l2_regularization=L2_PER_ROW * len(drawn.target),
         node_limit=None,

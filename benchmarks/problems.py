@@ -24,6 +24,9 @@ from laconic.data.tables import as_table
 from laconic.model.conditions import Proposition
 from laconic.search import Extents
 
+AS_IN_THE_PAPER = {"objective": "stagewise", "fit_intercept": False, "simplify": 0.0}
+"""Settings of estimators that boost as the paper does, whatever the defaults are."""
+
 NEIGHBOUR = Path(__file__).parents[2] / "shared" / "datasets"
 
 

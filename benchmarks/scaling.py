@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, LogLocator, NullLocator, StrMethodFormatter
 from sklearn.exceptions import ConvergenceWarning
 
+from benchmarks.problems import AS_IN_THE_PAPER
 from benchmarks.suites.planted import planted
 from laconic import RuleBoostingRegressor
 
@@ -111,7 +112,11 @@ def measure(axis: Axis, value: float | None, time_limit: float) -> Point:
     drawn = planted(settings.pop("n_rows"), settings.pop("n_features"), r2=R2)
     l2_regularization = settings.pop("l2_per_row") * len(drawn.target)
     model = RuleBoostingRegressor(
-        l2_regularization=l2_regularization, node_limit=None, time_limit=time_limit, **settings
+        **AS_IN_THE_PAPER,
+        l2_regularization=l2_regularization,
+        node_limit=None,
+        time_limit=time_limit,
+        **settings,
     )
     started = process_time()
     with warnings.catch_warnings():

@@ -13,7 +13,7 @@ from time import process_time
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.problems import find_datasets, load_problem, specifications
+from benchmarks.problems import AS_IN_THE_PAPER, find_datasets, load_problem, specifications
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
@@ -30,6 +30,7 @@ def measure(problem, way, max_conditions, l2_regularization, time_limit):
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     model = kind(
         n_rules=10,
+        **AS_IN_THE_PAPER,
         search=WAYS[way],
         max_conditions=max_conditions,
         l2_regularization=l2_regularization,

@@ -12,7 +12,7 @@ from time import process_time
 
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.problems import find_datasets, load_problem
+from benchmarks.problems import AS_IN_THE_PAPER, find_datasets, load_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 PROBLEMS = ("boston", "diabetes", "breast_cancer", "friedman1", "red_wine_quality")
@@ -34,6 +34,7 @@ def main():
         estimator = RuleBoostingClassifier if is_classification else RuleBoostingRegressor
         model = estimator(
             n_rules=10,
+            **AS_IN_THE_PAPER,
             max_thresholds=arguments.thresholds,
             l2_regularization=problem.l2_regularization,
             max_conditions=None,

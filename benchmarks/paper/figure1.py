@@ -18,6 +18,7 @@ from scipy.stats import norm
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks.paper.settings import COLOURS, GREEDY, MARKERS, OPTIMAL, Run, resume
+from benchmarks.problems import AS_IN_THE_PAPER
 from laconic import RuleBoostingClassifier, RuleEnsemble
 from laconic.datasets import Dataset, noisy_parity
 
@@ -49,7 +50,9 @@ def _boosted_rules(
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
     model = RuleBoostingClassifier(
         n_rules,
+        **AS_IN_THE_PAPER,
         search=search,
+        l2_regularization=1.0,
         max_thresholds=MAX_THRESHOLDS,
         max_conditions=None,
         node_limit=None,
@@ -159,7 +162,9 @@ def _draw_node(
 
 def draw_rules(ax: Axes, data: Dataset) -> None:
     """Four optimal rules as boxes."""
-    model = RuleBoostingClassifier(4, max_thresholds=9, max_conditions=None)
+    model = RuleBoostingClassifier(
+        4, **AS_IN_THE_PAPER, max_thresholds=9, max_conditions=None, l2_regularization=1.0
+    )
     ensemble: RuleEnsemble = model.fit(data.data, data.target).ensemble_
     for number, rule in enumerate(ensemble, start=1):
         sides = {"x0": [-2.8, 2.8], "x1": [-2.8, 2.8]}

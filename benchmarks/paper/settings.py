@@ -10,7 +10,13 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from benchmarks.problems import Problem, load_problem, paper_propositions, specifications
+from benchmarks.problems import (
+    AS_IN_THE_PAPER,
+    Problem,
+    load_problem,
+    paper_propositions,
+    specifications,
+)
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 NOT_IN_PAPER = "titanic"  # titanic_paper has the rows that the paper measured
@@ -82,6 +88,7 @@ def estimator(problem: Problem, method: str, l2_regularization: float, **options
     """Rule ensemble with the paper's conditions, no limit on their number, and no other limit."""
     make = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     settings = {
+        **AS_IN_THE_PAPER,
         "n_rules": problem.n_rules,
         "search": method,
         "l2_regularization": l2_regularization,

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
-from benchmarks.problems import paper_propositions
+from benchmarks.problems import AS_IN_THE_PAPER, paper_propositions
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
@@ -29,6 +29,7 @@ def make_model(task, branching):
     estimator = RuleBoostingClassifier if task.loss == "logistic" else RuleBoostingRegressor
     return estimator(
         task.n_rules,
+        **AS_IN_THE_PAPER,
         propositions=partial(paper_propositions, limits=task.max_conditions_per_column),
         l2_regularization=task.l2_regularization,
         search=partial(search_optimal, branching=branching),
