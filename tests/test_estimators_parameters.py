@@ -129,7 +129,8 @@ def test_approximation_factor_is_a_promise(factor):
     parameters = {"n_rules": 4, "l2_regularization": 0.1}
     model = RuleBoostingClassifier(approximation_factor=factor, **parameters).fit(X, y)
     exact = RuleBoostingClassifier(**parameters).fit(X, y)
-    assert all(r.approximation_ratio >= factor for r in model.search_results_)
+    # To within the rounding of a quotient.
+    assert all(r.approximation_ratio >= factor * (1 - 1e-15) for r in model.search_results_)
     assert model.search_results_[0].objective_value >= factor * exact.search_results_[0].bound
     nodes = [m.search_results_[0].counters["nodes"] for m in (model, exact)]
     assert nodes[0] <= nodes[1]
@@ -146,7 +147,8 @@ def test_automatic_node_limit_depends_on_the_size_alone():
     for n_rows in (20, 20_000):
         X = rng.normal(size=(n_rows, 2))
         for search in (spy, "optimal"):
-            model = RuleBoostingRegressor(1, search=search).fit(X, X[:, 0])
+            # In tables, where queries are short, every node is affordable.
+            model = RuleBoostingRegressor(1, search=search, max_conditions=None).fit(X, X[:, 0])
             told += [result.node_limit for result in model.search_results_]
     # 2 columns with 7 thresholds of 2 conditions each.
     assert seen == told[::2] == told[1::2] == [20_000, 600_000_000 // (20_000 * 28)]

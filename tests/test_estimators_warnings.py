@@ -169,5 +169,6 @@ def test_heuristics_do_not_warn(search):
 def test_warning_tells_what_the_automatic_limit_was(monkeypatch):
     monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK", 0)
     monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
-    [warning] = fit_warnings(RuleBoostingRegressor(1, l2_regularization=0.01), n_features=6)
+    model = RuleBoostingRegressor(1, l2_regularization=0.01, max_conditions=None)
+    [warning] = fit_warnings(model, n_features=6)
     assert warning.startswith("Search for rule 1 stopped at node_limit=1 with objective ")
