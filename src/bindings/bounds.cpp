@@ -140,8 +140,8 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t>> allowed_pairs(const Proble
     tables::Question question{problem.rows, problem.l2_regularization, n_conditions, value};
     const Limits limits;
     Control control(limits);
-    const tables::PairGraph graph(question, axes, n_columns, {},
-                                  kernels(instruction_sets().back()), {control});
+    const tables::PairGraph graph(question, axes, n_columns, {}, kernels(instruction_sets().back()),
+                                  {control});
     std::vector<std::tuple<std::uint32_t, std::uint32_t>> pairs;
     for (std::uint32_t a = 0; a < n_columns; ++a)
         for (std::uint32_t b = a + 1; b < n_columns; ++b)

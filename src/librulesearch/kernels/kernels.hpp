@@ -111,7 +111,8 @@ struct Kernels {
                      std::int64_t* cells);
 
     /// Adds up the cells of a table over some masks of its last axis: packed sums, J in the lower
-    /// half and G in the upper one, become lanes, one for each mask, from the first of `rows` on.
+    /// half and G in the upper one, become lanes, one for each mask, from the first of `rows` on,
+    /// which are 0 before.
     /// `sums`: room for one number more than the axis has singles.
     void (*fill_lanes)(const std::int64_t* cells, std::size_t n_cells, const TableAxis& axis,
                        std::size_t first_mask, std::size_t n_masks, std::int64_t* sums,

@@ -32,15 +32,15 @@ struct PriceTable {
 /// negative part of that, by slope; then their sums.
 struct PricedConditions {
     std::size_t size;
-    std::size_t n_further;       // that may be taken besides two
-    const Prices* singles;       // by condition
-    const Prices* pairs;         // all pairs, (0, 1), (0, 2) ... (1, 2) ...
+    std::size_t n_further;        // that may be taken besides two
+    const Prices* singles;        // by condition
+    const Prices* pairs;          // all pairs, (0, 1), (0, 2) ... (1, 2) ...
     const std::uint8_t* is_open;  // by pair: whether it is to be looked at
-    std::int32_t* taken;         // n_prices numbers for each condition: room for the sums
-    std::int32_t* largest;       // and n_further times that, all 0
-    const std::int32_t* needed;  // by slope: prices must be larger
-    std::uint8_t* is_possible;   // by pair
-    std::int32_t* reach;         // by condition: largest price of a possible pair with it, by slope
+    std::int32_t* taken;          // n_prices numbers for each condition: room for the sums
+    std::int32_t* largest;        // and n_further times that, all 0
+    const std::int32_t* needed;   // by slope: prices must be larger
+    std::uint8_t* is_possible;    // by pair
+    std::int32_t* reach;  // by condition: largest price of a possible pair with it, by slope
 };
 
 }  // namespace rulesearch

@@ -138,6 +138,9 @@ void fill_lanes(const std::int64_t* cells, std::size_t n_cells, const TableAxis&
         first_mask < axis.n_singles ? first_mask + n_masks : axis.n_singles;
     for (std::size_t cell = 0; cell < n_cells; ++cell) {
         const std::int64_t* bins = cells + cell * axis.n_bins;
+        std::int64_t any = 0;
+        for (std::size_t bin = 0; bin < axis.n_bins; ++bin) any |= bins[bin];
+        if (any == 0) continue;  // no row here, and rows are 0
         const auto sum_of = [&](const MaskStep& step) {
             std::int64_t sum = step.parent < 0 ? 0 : sums[step.parent];
             const std::uint8_t* bin = axis.bins + step.begin;

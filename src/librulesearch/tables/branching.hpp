@@ -28,8 +28,8 @@ class Brancher {
     /// Rows and columns of a node, without those that cannot be part of a good query.
     std::shared_ptr<LocalProblem> localize(const Node& node, double value,
                                            const Interrupt& interrupt) const;
-    void add_columns(const Node& node, const std::shared_ptr<LocalProblem>& local,
-                     const Goal& goal, Expansion& expansion) const;
+    void add_columns(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,
+                     Expansion& expansion) const;
     void add_axes(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,
                   Expansion& expansion) const;
 

@@ -155,8 +155,14 @@ struct Singles {
         for (const Axis& axis : axes) {
             bins.emplace_back(axis.n_bins, Prices{});
             slots.resize(axis.n_singles + 1);
-            kernels.price_singles({pricing.rows().data(), pricing.rows().size(), {}, axis.view(),
-                                   nullptr, axis.codes.data(), bins.back().data(), slots.data()});
+            kernels.price_singles({pricing.rows().data(),
+                                   pricing.rows().size(),
+                                   {},
+                                   axis.view(),
+                                   nullptr,
+                                   axis.codes.data(),
+                                   bins.back().data(),
+                                   slots.data()});
             all = slots.front();
             for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
                 columns.push_back(axis.columns[mask][0]);
@@ -226,7 +232,8 @@ BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::
             const Singles singles(pricing, axes, kernels);
             std::array<std::int32_t, n_prices> taken{};
             std::vector<std::int32_t> amounts;
-            const std::size_t n_further = std::min(question.n_conditions - 1, singles.prices.size());
+            const std::size_t n_further =
+                std::min(question.n_conditions - 1, singles.prices.size());
             for (std::size_t t = 0; t < n_prices; ++t) {
                 amounts.clear();
                 for (const Prices& single : singles.prices)
@@ -312,8 +319,7 @@ SlopeRange PairGraph::allow_pairs(const Question& question, double sign,
     for (std::size_t a = 0; a < n; ++a) {
         const std::uint32_t column = singles.columns[a];
         if (columns_.contains(column))
-            bounds_[column] =
-                std::max(bounds_[column], pricing.bound(reach.data() + a * n_prices));
+            bounds_[column] = std::max(bounds_[column], pricing.bound(reach.data() + a * n_prices));
     }
     return pricing.range_of(is_alive);
 }

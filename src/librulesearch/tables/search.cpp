@@ -51,10 +51,10 @@ class Branching : public OptionalHooks<Node> {
         for (std::size_t axis = 0; axis < local->axes.size(); ++axis)
             roots.push_back({bound, 0, local, Part::axis, axis});
         if (limits_.max_conditions > n_short)
-            roots.push_back({bound, 0,
-                             std::make_shared<LocalProblem>(
-                                 everything(problem_, limits_.max_conditions)),
-                             Part::all, 0});
+            roots.push_back(
+                {bound, 0,
+                 std::make_shared<LocalProblem>(everything(problem_, limits_.max_conditions)),
+                 Part::all, 0});
         return roots;
     }
 
