@@ -111,8 +111,8 @@ struct Kernels {
                      std::size_t stride, std::int32_t* cells);
 
     /// Adds up the cells of a table over some masks of its last axis: sums side by side become
-    /// lanes, one for each mask, from the first of `rows` on. `sums`: room for those of one mask
-    /// more than the axis has singles, and another one.
+    /// lanes, one for each mask, from the first of `rows` on, which are 0 before. `sums`: room for
+    /// those of one mask more than the axis has singles, and another one.
     void (*fill_lanes)(const std::int32_t* cells, std::size_t n_cells, const TableAxis& axis,
                        std::size_t first_mask, std::size_t n_masks, std::int32_t* sums,
                        const Lanes& lanes, std::int32_t* rows);

@@ -27,6 +27,12 @@ inline void difference_of(Number* __restrict out, const Number* a, const Number*
     for (std::size_t i = 0; i < n; ++i) out[i] = a[i] - b[i];
 }
 
+inline bool are_zero(const Number* in, std::size_t n) {
+    Number any = 0;
+    for (std::size_t i = 0; i < n; ++i) any |= in[i];
+    return any == 0;
+}
+
 /// Sums of a cell side by side.
 template <std::size_t n>
 struct Stride {
@@ -36,6 +42,9 @@ struct Stride {
     }
     static void copy(Number* __restrict out, const Number* __restrict in) {
         for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
+    }
+    static bool all_zero(const Number* in, std::size_t n_cells) {
+        return are_zero(in, n_cells * n);
     }
     static void add(Number* __restrict out, const Number* __restrict in) {
         for (std::size_t i = 0; i < n; ++i) out[i] += in[i];
@@ -56,6 +65,7 @@ struct AnyStride {
     void copy(Number* out, const Number* in) const {
         for (std::size_t i = 0; i < n; i += 8) Stride<8>::copy(out + i, in + i);
     }
+    bool all_zero(const Number* in, std::size_t n_cells) const { return are_zero(in, n_cells * n); }
     void add(Number* out, const Number* in) const {
         for (std::size_t i = 0; i < n; i += 8) Stride<8>::add(out + i, in + i);
     }
@@ -275,6 +285,7 @@ void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis&
         Number* const spare = sums + (axis.n_singles + 1) * stride.size();
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
             const Number* bins = cells + cell * axis.n_bins * stride.size();
+            if (stride.all_zero(bins, axis.n_bins)) continue;  // no row here, and rows are 0
             stride.clear(sums);
             for (std::size_t bin = 0; bin < axis.n_bins; ++bin)
                 stride.add(sums, bins + bin * stride.size());

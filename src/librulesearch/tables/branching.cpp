@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -14,6 +13,8 @@ constexpr std::size_t max_scanned = 4;
 // With so many left, looking at them costs less than ruling out pairs.
 constexpr std::size_t max_unpaired = 3;
 constexpr double max_paired_bins = 20.0;
+// Tables that take more, by conditions that may come first, are worth being divided.
+constexpr double max_work_per_child = 2e5;
 // Larger parts are looked at axis by axis: by several workers, and with a look at the clock.
 constexpr double max_work_at_once = 3e7;
 
@@ -107,9 +108,8 @@ std::shared_ptr<LocalProblem> Brancher::divide(const Node& node, const Goal& goa
     const double work = local->n_conditions > max_scanned
                             ? std::numeric_limits<double>::infinity()
                             : scan_work(local->rows.size(), local->axes, local->n_conditions);
-    static const double branch_at =
-        std::getenv("BRANCH_AT") ? std::atof(std::getenv("BRANCH_AT")) : 1e8;
-    if (local->n_conditions > max_unpaired && work > branch_at) {
+    const auto n_children = static_cast<double>(local->pairs ? local->pairs->columns().size() : 0);
+    if (local->n_conditions > max_unpaired && work > max_work_per_child * n_children) {
         add_columns(node, local, goal, expansion);
         return nullptr;
     }
