@@ -257,12 +257,7 @@ class Joint(Stagewise):
         Where the others imitate it to within rounding, its gain after a refit is rounding errors
         divided by next to nothing.
         """
-        covered = problem.covered(result.query)
-        sum_gradients = float(problem.gradients[covered].sum())
-        if sum_gradients == 0.0:
-            return 0.0
-        divisor = problem.l2_regularization + float(problem.hessians[covered].sum())
-        return sum_gradients**2 / divisor / problem.normalizer
+        return problem.without_others().objective(result.query)
 
     def add(self, problem: SearchProblem, query: tuple[int, ...]) -> bool:
         """Add the rule of a query, and refit; returns whether it has a weight.
