@@ -83,6 +83,12 @@ def test_methods_are_complete_on_all_tables():
     assert summary.complete_methods(points, ["b", "a", "c"]) == ["a"]
 
 
+def test_splits_that_a_method_lacks_do_not_count():
+    other = points_of("a", [0], [0]).assign(split=1)
+    points = pd.concat([points_of("a", [0], [0]), points_of("b", [0], [0]), other])
+    assert set(summary.common_splits(points)["split"]) == {0}
+
+
 def test_both_tasks_are_on_one_scale():
     classes = points_of("a", [0, 1], [0.5, 0.75], table="c", metric="auc")
     numbers = points_of("a", [0, 1], [0.0, 0.3], table="n")

@@ -8,7 +8,14 @@ import pandas as pd
 
 from benchmarks.accuracy import pictures, published, summary
 from benchmarks.accuracy.competitors import COMPETITORS, EBM, XGBOOST
-from benchmarks.accuracy.methods import JOINT, POLISHED, STAGEWISE, STEPS, VARIANTS
+from benchmarks.accuracy.methods import (
+    JOINT,
+    POLISHED,
+    STAGEWISE,
+    STEPS,
+    VARIANTS,
+    settings_to_choose_from,
+)
 from benchmarks.accuracy.packaged import PACKAGED
 from benchmarks.accuracy.tables import CHOOSING, REPORTING, all_tasks, halves, load_split
 from benchmarks.paper.table1 import to_markdown
@@ -24,6 +31,7 @@ COMPARED, CHOSEN_FROM, PUBLISHED, TABLES = (
 )
 METHODS = tuple(method.name for method in (*VARIANTS, *COMPETITORS))
 SUBJECTS = (STAGEWISE, JOINT, POLISHED)
+_SETTINGS = [variant.name for variant in settings_to_choose_from()]
 PACKAGES = ("numpy", "scikit-learn", "fastogb", "imodels", "interpret-core", "xgboost")
 NOTHING = "Not measured yet."
 
@@ -56,8 +64,8 @@ def write(folder: Path | None = None) -> None:
     complete = summary.complete_methods(everything, METHODS)
     reported = everything[everything["method"].isin(complete)]
     tried = _of_half(summary.read_points(CHOSEN_FROM), CHOOSING, folder)
-    names = summary.complete_methods(tried, list(dict.fromkeys(tried["method"])))
-    tried = tried[tried["method"].isin(names)]
+    names = summary.complete_methods(tried, _SETTINGS)
+    tried = summary.common_splits(tried[tried["method"].isin(names)])
     blocks = {
         "context": context(everything, complete),
         "scores": scores_table(reported),
@@ -209,7 +217,7 @@ def lenient_table(points: pd.DataFrame) -> str:
 
 def settings_table(points: pd.DataFrame) -> str:
     """Settings on the choosing half: areas, scores of ten rules, and ranks."""
-    names = list(dict.fromkeys(points["method"]))
+    names = sorted(set(points["method"]), key=_SETTINGS.index)
     scores = summary.comparable_areas(points)
     auc, loss, r2 = (summary.areas(points, metric).mean() for metric in summary.METRICS)
     ranks = summary.average_ranks(scores)
@@ -222,7 +230,9 @@ def settings_table(points: pd.DataFrame) -> str:
         line = [name, *(f"{found[name]:.4f}" for found in (auc, loss, r2))]
         line += [f"{last[metric]:.4f}" for metric in summary.METRICS]
         lines.append([*line, f"{last['n_conditions']:.1f}", f"{ranks[name]:.2f}"])
-    return to_markdown(head, lines)
+    n_splits = points.groupby("table")["split"].nunique().min()
+    about = f"{points['table'].nunique()} tables, splits per table: {n_splits}."
+    return f"{about}\n\n{to_markdown(head, lines)}"
 
 
 def published_table(folder: Path | None) -> str:

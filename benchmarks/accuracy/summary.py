@@ -33,6 +33,12 @@ def complete_methods(points: pd.DataFrame, names: Sequence[str]) -> list[str]:
     return [name for name in names if n_tables.get(name, 0) == points["table"].nunique()]
 
 
+def common_splits(points: pd.DataFrame) -> pd.DataFrame:
+    """Points of the splits of tables that all methods were measured on."""
+    n_methods = points.groupby(["table", "split"])["method"].transform("nunique")
+    return points[n_methods == points["method"].nunique()]
+
+
 def read_failures(path: Path) -> pd.DataFrame:
     """Table, method and reason of what could not be measured."""
     points = pd.read_csv(path)
