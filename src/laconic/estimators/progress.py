@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from laconic._words import listed
 from laconic.model.rules import Rule, RuleEnsemble
@@ -34,6 +37,19 @@ class FitProgress:
     """How many rules were asked for."""
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
+    stage: str = ""
+    """What else there is to it, such as "fold 2/5" while the number of rules is chosen."""
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether the rules are those of a fold, from some rows only."""
+        return self.stage.startswith("fold")
+
+    @property
+    def label(self) -> str:
+        """Which rule this is about."""
+        number = len(self.rules) + (self.search is not None)
+        return f"{self.stage}{', ' if self.stage else ''}rule {number}/{self.n_rules}"
 
 
 class RunningFit:
@@ -48,30 +64,59 @@ class RunningFit:
         results: Sequence[SearchResult],
         n_rules: int,
         callbacks: Sequence[Callable[[FitProgress], Any]],
+        *,
+        covered: Iterable[NDArray[np.bool_]] = (),
+        stage: str = "",
     ) -> None:
         self.ensemble = start
         self.results = list(results)
         self.n_rules = n_rules
         self.callbacks = callbacks
+        self.covered = list(covered)
+        self.stage = stage
+        self.is_stopped = False
+
+    rounds: Iterator[tuple[RuleEnsemble, SearchResult]]
+    """Finds the next rule when it is asked to."""
+    extent_of: Callable[[list[int]], NDArray[np.bool_]]
+    """Tells which rows the query of a result covers."""
 
     def tell(self, search: SearchProgress | None = None) -> bool:
-        """Call all callbacks; returns whether one of them wants to end the fit."""
-        progress = FitProgress(self.ensemble.rules, tuple(self.results), self.n_rules, search)
-        answers = [callback(progress) for callback in self.callbacks]
-        return any(answers)
+        """Call all callbacks; returns whether one of them wants to end the fit.
 
-    def run(
-        self, rounds: Iterable[tuple[RuleEnsemble, SearchResult]], *, keeps_rules: bool
-    ) -> bool:
-        """Go through all rounds; returns whether Ctrl-C ended them and rules are kept.
-
-        Sets: ensemble, results.
+        Sets: is_stopped.
         """
+        progress = FitProgress(
+            self.ensemble.rules, tuple(self.results), self.n_rules, search, self.stage
+        )
+        answers = [callback(progress) for callback in self.callbacks]
+        self.is_stopped = self.is_stopped or any(answers)
+        return self.is_stopped
+
+    def advance(self) -> bool:
+        """Find a rule, unless there is none or a callback wants to end the fit.
+
+        Sets: ensemble, results, covered.
+        """
+        if self.is_stopped:
+            return False
+        found = next(self.rounds, None)
+        if found is None:
+            return False
+        ensemble, result = found
+        results = [*self.results, result]
+        covered = [*self.covered, self.extent_of(list(result.query))]
+        # Without a call in between, Ctrl-C finds all of it or nothing.
+        self.ensemble, self.results, self.covered = ensemble, results, covered
+        if self.callbacks:
+            self.tell()
+        return True
+
+    def run(self, *, keeps_rules: bool) -> bool:
+        """Go through all rounds; returns whether Ctrl-C ended them and rules are kept."""
         try:
-            for self.ensemble, result in rounds:
-                self.results.append(result)
-                if self.callbacks and self.tell():
-                    break
+            while self.advance():
+                pass
         except KeyboardInterrupt:
             if not keeps_rules or not self.ensemble.rules:
                 raise
@@ -146,8 +191,7 @@ class ProgressPrinter:
         if progress.search is None:
             self._write(_rule_line(progress))
         elif time.monotonic() - self.last_time >= self.interval:
-            number = len(progress.rules) + 1
-            self._write(f"rule {number}/{progress.n_rules}: {describe_search(progress.search)}")
+            self._write(f"{progress.label}: {describe_search(progress.search)}")
 
     def _write(self, line: str) -> None:
         self.stream.write(line + "\n")
@@ -158,7 +202,7 @@ class ProgressPrinter:
 def _rule_line(progress: FitProgress) -> str:
     result = progress.search_results[-1]
     return (
-        f"rule {len(progress.rules)}/{progress.n_rules}: {progress.rules[-1]} "
+        f"{progress.label}: {progress.rules[-1]} "
         f"[objective {result.objective_value:.4g}, {describe_certificate(result)}, "
         f"{result.counters.get('nodes', 0):,} nodes, {result.seconds:.2g} s]"
     )
