@@ -85,10 +85,10 @@ class FitScreen:
             raise KeyboardInterrupt
 
     def _print_rule(self, number: str, progress: FitProgress) -> None:
-        result = progress.search_results[-1]
+        rule, result = progress.found
         option = limit_option(result)
         stop = f" (stopped at {option})" if option else ""
-        line = Text(f"{number}: {visible(str(progress.rules[-1]))}  ")
+        line = Text(f"{number}: {visible(str(rule))}  ")
         line.append(
             f"{describe_certificate(result)}{stop}, objective {result.objective_value:.4g}, "
             f"{format_count(result.counters.get('nodes', 0), 'node')}, {result.seconds:.2g} s",

@@ -99,6 +99,8 @@ class Learning:
     objective : str
         What a rule is judged by: "stagewise" keeps the weights of the rules before it, "joint"
         refits them all, "orthogonal" too, as published.
+    polish : bool
+        Exchange rules for better ones, given all others, where weights are refitted.
     l2_regularization : float
         Penalty on squared weights; more of it favours rules that cover many rows.
     search : str
@@ -128,6 +130,7 @@ class Learning:
 
     n_rules: options.CountOrChoice = DEFAULT_N_RULES
     objective: Literal["stagewise", "joint", "orthogonal"] = "stagewise"
+    polish: options.Flag = False
     l2_regularization: options.Amount = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS

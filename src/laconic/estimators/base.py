@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ from laconic.losses import Loss, get_loss, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
+from laconic.polishing import polish
 from laconic.search import SearchResult
 from laconic.tasks import Task
 
@@ -102,6 +104,7 @@ class RuleBoosting(RuleModel):
         n_rules: int = DEFAULT_N_RULES,
         *,
         objective: str = "stagewise",
+        polish: bool = False,
         loss: str | Loss = "auto",
         l2_regularization: float = DEFAULT_L2_REGULARIZATION,
         search: str = "optimal",
@@ -122,6 +125,7 @@ class RuleBoosting(RuleModel):
     ) -> None:
         self.n_rules = n_rules
         self.objective = objective
+        self.polish = polish
         self.loss = loss
         self.l2_regularization = l2_regularization
         self.search = search
@@ -222,6 +226,13 @@ class RuleBoosting(RuleModel):
             )
         covered = start.covered(rows.table)[counted(rows.weights)].T if len(start) > 0 else ()
         fit = RunningFit(start, results, n_rules, self._callbacks(), covered=covered, stage=stage)
+        shared: dict[str, Any] = {
+            "l2_regularization": self.l2_regularization,
+            "sample_weight": weights,
+            "fit_intercept": self.fit_intercept,
+            "search_options": self._search_options()
+            | {"callback": fit.tell if fit.callbacks else None},
+        }
         fit.rounds = boost(
             candidates,
             y,
@@ -229,13 +240,11 @@ class RuleBoosting(RuleModel):
             start,
             covered=covered,
             n_rules=n_rules - len(start),
-            l2_regularization=self.l2_regularization,
-            sample_weight=weights,
             objective=self.objective,
-            fit_intercept=self.fit_intercept,
-            search_options=self._search_options()
-            | {"callback": fit.tell if fit.callbacks else None},
+            **shared,
         )
+        if self.polish:
+            fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
         fit.extent_of = candidates.extents.covered
         return fit
 
@@ -245,7 +254,9 @@ class RuleBoosting(RuleModel):
         Sets: ensemble_, search_results_, rule_coverages_.
         """
         n_before = len(fit.ensemble)
-        is_interrupted = fit.run(keeps_rules=self.on_interrupt == "keep")
+        keeps_rules = self.on_interrupt == "keep"
+        is_interrupted = fit.run(keeps_rules=keeps_rules)
+        unpolished = None if is_interrupted else fit.polish(keeps_rules=keeps_rules)
         self.rule_coverages_ = rule_coverages(
             fit.covered, rows.counted_target, rows.counted_weights
         )
@@ -255,9 +266,11 @@ class RuleBoosting(RuleModel):
                 f"Interrupted: the model has {len(fit.ensemble)} of {fit.n_rules} rules. "
                 f"{self._advice_to_go_on}"
             )
+        if unpolished is not None:
+            self._warn(unpolished)
         unproven = describe_unproven(
             fit.results,
-            n_before,
+            0 if self.polish else n_before,
             time_limit=self.time_limit,
             max_thresholds=self.max_thresholds,
         )

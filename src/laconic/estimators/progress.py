@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from laconic._words import listed
 from laconic.model.rules import Rule, RuleEnsemble
+from laconic.polishing import MAX_ROUNDS, Polished
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.search.certificates import (
     describe_certificate,
@@ -38,7 +39,15 @@ class FitProgress:
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
     stage: str = ""
-    """What else there is to it, such as "fold 2/5" while the number of rules is chosen."""
+    """What else there is to it: "polishing", or "fold 2/5" while the number of rules is chosen."""
+    number: int | None = None
+    """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
+
+    @property
+    def found(self) -> tuple[Rule, SearchResult]:
+        """The rule that was found last, and its certificate."""
+        position = -1 if self.number is None else self.number - 1
+        return self.rules[position], self.search_results[position]
 
     @property
     def is_choosing(self) -> bool:
@@ -48,7 +57,7 @@ class FitProgress:
     @property
     def label(self) -> str:
         """Which rule this is about."""
-        number = len(self.rules) + (self.search is not None)
+        number = self.number or len(self.rules) + (self.search is not None)
         return f"{self.stage}{', ' if self.stage else ''}rule {number}/{self.n_rules}"
 
 
@@ -75,11 +84,14 @@ class RunningFit:
         self.covered = list(covered)
         self.stage = stage
         self.is_stopped = False
+        self.number: int | None = None
 
     rounds: Iterator[tuple[RuleEnsemble, SearchResult]]
     """Finds the next rule when it is asked to."""
     extent_of: Callable[[list[int]], NDArray[np.bool_]]
     """Tells which rows the query of a result covers."""
+    exchanges: Callable[..., Iterator[Polished]] | None = None
+    """Polishes a model; None if nobody wants that."""
 
     def tell(self, search: SearchProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
@@ -87,7 +99,12 @@ class RunningFit:
         Sets: is_stopped.
         """
         progress = FitProgress(
-            self.ensemble.rules, tuple(self.results), self.n_rules, search, self.stage
+            self.ensemble.rules,
+            tuple(self.results),
+            self.n_rules,
+            search,
+            self.stage,
+            self.number,
         )
         answers = [callback(progress) for callback in self.callbacks]
         self.is_stopped = self.is_stopped or any(answers)
@@ -122,6 +139,53 @@ class RunningFit:
                 raise
             return True
         return False
+
+    def polished(self) -> Iterator[Polished]:
+        """Exchange rules for better ones, as far as somebody wants that.
+
+        Sets: stage, number; what is done with the exchanges is left to the caller.
+        """
+        n_rules = len(self.ensemble)
+        is_wanted = n_rules > 0 and not self.is_stopped
+        if self.exchanges is None or not is_wanted:
+            return
+        fold, self.number = self.stage, 1
+        self.stage = f"{fold}, polishing" if fold else "polishing"
+        try:
+            for step in self.exchanges(self.ensemble, self.results, self.covered):
+                self.number = step.position + 1
+                yield step
+                self.number = self.number % n_rules + 1
+                if self.is_stopped:
+                    break
+        finally:
+            self.stage, self.number = fold, None
+
+    def polish(self, *, keeps_rules: bool) -> str | None:
+        """Exchange rules for better ones; returns what went wrong, in words.
+
+        Sets: ensemble, results, covered.
+        """
+        step: Polished | None = None
+        try:
+            for step in self.polished():
+                self.ensemble, self.results, self.covered = (
+                    step.ensemble,
+                    step.results,
+                    step.covered,
+                )
+                if step.is_exchanged and self.callbacks:
+                    self.tell()
+        except KeyboardInterrupt:
+            if not keeps_rules:
+                raise
+            return "Interrupted while polishing: exchanges of rules may still improve the model."
+        if step is None or step.is_stable or self.is_stopped:
+            return None
+        return (
+            f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of rules may still improve the "
+            "model."
+        )
 
 
 def describe_unproven(
@@ -200,9 +264,9 @@ class ProgressPrinter:
 
 
 def _rule_line(progress: FitProgress) -> str:
-    result = progress.search_results[-1]
+    rule, result = progress.found
     return (
-        f"{progress.label}: {progress.rules[-1]} "
+        f"{progress.label}: {rule} "
         f"[objective {result.objective_value:.4g}, {describe_certificate(result)}, "
         f"{result.counters.get('nodes', 0):,} nodes, {result.seconds:.2g} s]"
     )

@@ -16,6 +16,7 @@ from laconic.data.tables import Table
 from laconic.estimators.progress import RunningFit
 from laconic.losses import Loss
 from laconic.model.conditions import Query
+from laconic.model.rules import RuleEnsemble
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -71,9 +72,16 @@ class Fold:
         self.loss = loss
         self._covered: dict[Query, NDArray[np.bool_]] = {}
 
-    def losses(self) -> Floats:
-        """Loss of each row that is held out, with all rules found so far."""
+    def model(self) -> RuleEnsemble:
+        """All rules found so far, polished if that is wanted."""
         ensemble = self.fit.ensemble
+        # The next rule follows those that boosting has found, as in a fit of more rules.
+        for step in self.fit.polished():
+            ensemble = step.ensemble
+        return ensemble
+
+    def losses(self, ensemble: RuleEnsemble) -> Floats:
+        """Loss of each row that is held out."""
         raw_predictions = np.full(len(self.y), ensemble.intercept)
         for rule in ensemble:
             if rule.query not in self._covered:
@@ -102,11 +110,14 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats) -> Iterator[Size]
     for n_found in range(n_rules + 1):
         if n_found > 0:
             has_rule = [fold.fit.advance() for fold in folds]
-            if not any(has_rule) or any(fold.fit.is_stopped for fold in folds):
+            if not any(has_rule):
                 return
+        models = [fold.model() for fold in folds]
+        if any(fold.fit.is_stopped for fold in folds):
+            return
         size = Size(
-            float(np.mean([fold.fit.ensemble.n_conditions for fold in folds])),
-            [fold.losses() for fold in folds],
+            float(np.mean([model.n_conditions for model in models])),
+            [fold.losses(model) for fold, model in zip(folds, models, strict=True)],
         )
         yield size
         mean_loss = np.average(
