@@ -21,6 +21,7 @@ ROOMS = (
     ("search",),
     ("candidates", "refitting"),
     ("boosting",),
+    ("polishing",),
     ("tasks",),
     ("explain",),
     ("curves",),

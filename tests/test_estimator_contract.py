@@ -2,9 +2,21 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
 
 
-@parametrize_with_checks([RuleBoostingClassifier(), RuleBoostingRegressor()])
+@parametrize_with_checks(
+    [
+        RuleBoostingClassifier(),
+        RuleBoostingRegressor(),
+        RuleBoostingClassifierCV(),
+        RuleBoostingRegressorCV(),
+    ]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

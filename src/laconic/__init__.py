@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from laconic.estimators import (
         FitProgress,
         RuleBoostingClassifier,
+        RuleBoostingClassifierCV,
         RuleBoostingRegressor,
+        RuleBoostingRegressorCV,
         load_model,
         save_model,
     )
@@ -22,7 +24,9 @@ __all__ = [
     "Query",
     "Rule",
     "RuleBoostingClassifier",
+    "RuleBoostingClassifierCV",
     "RuleBoostingRegressor",
+    "RuleBoostingRegressorCV",
     "RuleEnsemble",
     "__version__",
     "load_model",

@@ -18,7 +18,7 @@ from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
 # above what a million rows leave, and below what targets of very different size gain.
-_NEGLIGIBLE_GAIN = 1e-20
+NEGLIGIBLE_GAIN = 1e-20
 
 # What orthogonal boosting adds to ‖q⊥‖², in rows, so that hardly anything divided by nothing at all
 # is not a gain.
@@ -183,7 +183,7 @@ class Stagewise:
         """Tell whether a query gains more than a rounding error does."""
         gain = self.gain(problem, result)
         self.largest_gain = max(self.largest_gain, gain)
-        return gain > _NEGLIGIBLE_GAIN * self.largest_gain
+        return gain > NEGLIGIBLE_GAIN * self.largest_gain
 
     def gain(self, problem: SearchProblem, result: SearchResult) -> float:
         """Tell what a query gains if all other weights stay as they are."""

@@ -88,6 +88,28 @@ def refitted_weights(
     return point.weights
 
 
+def penalised_loss(
+    rules: OtherRules,
+    y: Floats,
+    loss: Loss,
+    weights: Floats,
+    *,
+    offset: float = 0.0,
+    sample_weight: Floats | None = None,
+) -> tuple[float, float]:
+    """Compute what `refitted_weights` minimises, and the rounding error to expect in it.
+
+    Examples
+    --------
+    >>> from laconic.losses import SquaredLoss
+    >>> rule = OtherRules(np.array([[True, True, False]]), np.array([2.0]))
+    >>> value, _ = penalised_loss(rule, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.array([3.0]))
+    >>> value
+    33.0
+    """
+    return _Risk(rules, y, loss, weights, offset, sample_weight).value(weights)
+
+
 @dataclass(frozen=True)
 class _Point:
     """The risk at some weights, and how it bends there."""

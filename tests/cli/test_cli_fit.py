@@ -128,6 +128,30 @@ def test_table_without_structure_gives_no_rules(run, tmp_path):
     assert len(load_model(tmp_path / "model.json").ensemble_) == 0
 
 
+def test_number_of_rules_by_cross_validation(run, table, tmp_path):
+    model = tmp_path / "model.json"
+    code, out, err = run(*fit_client(table, "--n-rules", "auto", "--model", model))
+    assert (code, err) == (0, "")
+    n_rules = len(load_model(model).ensemble_)
+    assert 1 <= n_rules < 10
+    assert f"{n_rules} of up to 10 rules: chosen by 5-fold cross-validation, " in out
+    assert len(re.findall(r"^rule ", out, re.MULTILINE)) == n_rules
+    assert "fold" not in out.replace("5-fold", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot send SIGINT to one process")
+def test_ctrl_c_in_a_fold_without_any_size_saves_nothing(run, tmp_path):
+    model = tmp_path / "model.json"
+    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-rules", "auto"]
+    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
+    timer.join()
+    assert (code, out) == (130, "")
+    assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
+    assert not model.exists()
+
+
 def hard_table(path):
     """Write a table with one good rule; proofs for the noise that is left take hours."""
     generator = np.random.default_rng(0)

@@ -52,7 +52,8 @@ def fit(
     rows = source.read(table)
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    fitted = rows.estimator(**learning.parameters, on_interrupt="keep", callback=progress)
+    estimator = learning.estimator(rows)
+    fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
     with inputs.short_warnings(), progress.watch():
         fitted.fit(rows.X, rows.y, rows.sample_weight)
     if progress.is_interrupted:
@@ -61,7 +62,8 @@ def fit(
         if n_found == 0:
             screen.complain("Interrupted before the first rule was found. Nothing is saved.")
             return EXIT_INTERRUPTED
-        screen.complain(f"Interrupted: the model has {n_found} of {learning.n_rules} rules.")
+        n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
+        screen.complain(f"Interrupted: the model has {n_found} of {n_rules} rules.")
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:
@@ -78,6 +80,8 @@ def _show(console: Console, model: RuleBoosting, rows: TrainingRows, target: str
     n_rows = format_count(len(rows.X), "row")
     screen.print_text(console, f"\n{screen.describe_model(model)}")
     screen.print_text(console, f"Learned from {n_rows} to predict {visible(target)}.\n")
+    if hasattr(model, "reason_"):
+        screen.print_text(console, f"{model.reason_}\n")
     predictions = model.predictions_for(rows.X)
     n_covered = predictions.covered.sum(axis=0).tolist()
     console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")

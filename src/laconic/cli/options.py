@@ -32,6 +32,7 @@ Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrZero: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 0", lambda number: number >= 0)
 ]
+CountOrChoice: TypeAlias = Annotated[int | Literal["auto"], _IS_COUNT]
 CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
 CountOrAuto: TypeAlias = Annotated[int | Literal["auto"] | None, _IS_COUNT]
 CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]

@@ -39,20 +39,23 @@ class FitScreen:
     def __init__(self, console: Console) -> None:
         self.console = console
         self.is_interrupted = False
-        self._has_rule = False
+        self._has_rule = self._is_choosing = False
         self._status: Status | None = None
         self._last_time = time.monotonic()
 
     def __call__(self, progress: FitProgress) -> bool:
         """Show a rule that was found, or how the search for the next one gets on."""
-        self._has_rule = bool(progress.rules)
-        number = f"rule {len(progress.rules) + (progress.search is not None)}/{progress.n_rules}"
+        # Rules of a fold are not kept.
+        self._is_choosing = progress.is_choosing
+        self._has_rule = bool(progress.rules) and not progress.is_choosing
+        number = progress.label
         if self._status is not None:
             # The table that follows has the rules, so a terminal only hears of the search.
             words = "found" if progress.search is None else describe_search(progress.search)
             self._status.update(Text(f"{number}: {words}"))
         elif progress.search is None:
-            self._print_rule(number, progress)
+            if not progress.is_choosing:
+                self._print_rule(number, progress)
         elif time.monotonic() - self._last_time >= _PIPED_INTERVAL:
             self._print_line(Text(f"{number}: {describe_search(progress.search)}"))
         return self.is_interrupted
@@ -69,20 +72,23 @@ class FitScreen:
             with status or nullcontext():
                 yield
         except KeyboardInterrupt:
-            pass
+            self.is_interrupted = True
         finally:
             signal.signal(signal.SIGINT, previous)
 
     def _interrupt(self, signal_number: int, frame: FrameType | None) -> None:
+        if self._is_choosing:
+            # The estimator makes the best of the sizes that it has tried, and goes on.
+            raise KeyboardInterrupt
         is_second_time, self.is_interrupted = self.is_interrupted, True
         if is_second_time or not self._has_rule:
             raise KeyboardInterrupt
 
     def _print_rule(self, number: str, progress: FitProgress) -> None:
-        result = progress.search_results[-1]
+        rule, result = progress.found
         option = limit_option(result)
         stop = f" (stopped at {option})" if option else ""
-        line = Text(f"{number}: {visible(str(progress.rules[-1]))}  ")
+        line = Text(f"{number}: {visible(str(rule))}  ")
         line.append(
             f"{describe_certificate(result)}{stop}, objective {result.objective_value:.4g}, "
             f"{format_count(result.counters.get('nodes', 0), 'node')}, {result.seconds:.2g} s",

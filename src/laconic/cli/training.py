@@ -95,10 +95,12 @@ class Learning:
     Parameters
     ----------
     n_rules : int
-        Largest number of rules.
+        Largest number of rules; "auto" chooses a number of up to 10 by cross-validation.
     objective : str
         What a rule is judged by: "stagewise" keeps the weights of the rules before it, "joint"
         refits them all, "orthogonal" too, as published.
+    polish : bool
+        Exchange rules for better ones, given all others, where weights are refitted.
     l2_regularization : float
         Penalty on squared weights; more of it favours rules that cover many rows. "auto" suits
         the loss.
@@ -130,8 +132,9 @@ class Learning:
         Threads of the optimal search; -1 for all processors.
     """
 
-    n_rules: options.Count = DEFAULT_N_RULES
+    n_rules: options.CountOrChoice = DEFAULT_N_RULES
     objective: Literal["stagewise", "joint", "orthogonal"] = "stagewise"
+    polish: options.Flag = False
     l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
@@ -149,7 +152,15 @@ class Learning:
     def parameters(self) -> dict[str, Any]:
         """As the estimators take them."""
         all_thresholds = {"max_thresholds": None} if self.max_thresholds == "all" else {}
-        return asdict(self) | all_thresholds
+        largest = {"n_rules": DEFAULT_N_RULES} if self.n_rules == "auto" else {}
+        return asdict(self) | all_thresholds | largest
+
+    def estimator(self, rows: TrainingRows) -> type[RuleBoosting]:
+        """Tell what learns from some rows."""
+        from laconic.estimators import CROSS_VALIDATED
+
+        kind = rows.estimator
+        return CROSS_VALIDATED[kind.task.name] if self.n_rules == "auto" else kind
 
 
 DEFAULT_LEARNING = Learning()

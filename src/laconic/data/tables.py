@@ -118,6 +118,20 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     return table.rename(feature_names)
 
 
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Choose rows of a table by their positions; the result is of the same kind.
+
+    Examples
+    --------
+    >>> take_rows([[35, "x"], [None, "o"], [20, "x"]], np.array([2, 0]))
+    [[20, 'x'], [35, 'x']]
+    """
+    table = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(table, nw.DataFrame):
+        return table[rows].to_native()
+    return np.asarray(X)[rows] if hasattr(X, "dtype") else [X[row] for row in rows]
+
+
 def _wrap_frame(X: Any) -> Table:
     X = nw.to_native(X, pass_through=True)
     # Read the names before narwhals does: it refuses duplicates in its own words.

@@ -2,16 +2,24 @@
 
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
+from laconic.estimators.cross_validated import (
+    CROSS_VALIDATED,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressorCV,
+)
 from laconic.estimators.files import ESTIMATORS, load_model, model_from_dict, save_model
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.regressor import RuleBoostingRegressor
 
 __all__ = [
+    "CROSS_VALIDATED",
     "ESTIMATORS",
     "FitProgress",
     "RuleBoosting",
     "RuleBoostingClassifier",
+    "RuleBoostingClassifierCV",
     "RuleBoostingRegressor",
+    "RuleBoostingRegressorCV",
     "load_model",
     "model_from_dict",
     "save_model",

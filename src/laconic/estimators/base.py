@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from itertools import chain
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -40,6 +41,7 @@ from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
+from laconic.polishing import polish
 from laconic.search import SearchResult
 from laconic.tasks import Task
 
@@ -49,26 +51,61 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """What there is to learn from, checked."""
+
+    X: Any
+    """The table as it was passed to fit."""
+    table: Table
+    target: Floats
+    weights: Floats | None
+
+    @property
+    def counted_target(self) -> Floats:
+        """Target of the rows that count."""
+        return self.target[counted(self.weights)]
+
+    @property
+    def counted_weights(self) -> Floats | None:
+        """Weights of the rows that count."""
+        return None if self.weights is None else self.weights[self.weights > 0]
+
+
+def counted(weights: Floats | None) -> Rows:
+    """Tell which rows are there: those without weight neither fit nor tell queries apart."""
+    return slice(None) if weights is None else weights > 0
+
+
 class RuleBoosting(RuleModel):
     """What all estimators share; they differ in their task."""
 
     task: ClassVar[type[Task]]
     """What the estimator is for."""
+    _advice_to_go_on: ClassVar[str] = "Fit again with warm_start=True to find the others."
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
-            parameters = PARAMETERS.format(loss=cls.task.default_loss, pseudo_rows=PSEUDO_ROWS)
-            doc = doc.replace("{parameters}", parameters)
-            cls.__doc__ = doc.replace("{attributes}", ATTRIBUTES)
+            doc = doc.replace("{parameters}", cls._describe_parameters())
+            cls.__doc__ = doc.replace("{attributes}", cls._describe_attributes())
+
+    @classmethod
+    def _describe_parameters(cls) -> str:
+        return PARAMETERS.format(loss=cls.task.default_loss, pseudo_rows=PSEUDO_ROWS)
+
+    @classmethod
+    def _describe_attributes(cls) -> str:
+        return ATTRIBUTES
 
     def __init__(
         self,
         n_rules: int = DEFAULT_N_RULES,
         *,
         objective: str = "stagewise",
+        polish: bool = False,
         loss: str | Loss = "auto",
         l2_regularization: float | str = DEFAULT_L2_REGULARIZATION,
         search: str = "optimal",
@@ -90,6 +127,7 @@ class RuleBoosting(RuleModel):
     ) -> None:
         self.n_rules = n_rules
         self.objective = objective
+        self.polish = polish
         self.loss = loss
         self.l2_regularization = l2_regularization
         self.search = search
@@ -130,6 +168,15 @@ class RuleBoosting(RuleModel):
         check_parameters(self, self.task.default_loss)
         if not self.warm_start:
             self._forget_model()
+        rows = self._read(X, y, sample_weight)
+        self._finish(rows, self._begin(rows, self.n_rules))
+        return self
+
+    def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> CheckedRows:
+        """Check what there is to learn from.
+
+        Sets: task_, n_features_in_, feature_names_in_.
+        """
         table = checked_table(X)
         _, y = validate_data(
             self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()
@@ -138,21 +185,16 @@ class RuleBoosting(RuleModel):
             table = self._with_fitted_names(table)
         weights = None
         if sample_weight is not None:
-            rows = np.empty((table.n_rows, 0))
-            weights = _check_sample_weight(sample_weight, rows, ensure_non_negative=True)
-        # Rows without weight are not there: they neither fit nor tell queries apart.
-        counted = slice(None) if weights is None else weights > 0
+            no_columns = np.empty((table.n_rows, 0))
+            weights = _check_sample_weight(sample_weight, no_columns, ensure_non_negative=True)
         loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         task, target = self.task.read(
-            y, loss, n_rows=table.n_rows, counted=counted, owner=type(self).__name__
+            y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
         )
         if self.__sklearn_is_fitted__():
             self.task_.check_same(task)
         self.task_ = task
-        candidates = self._candidates(X, table, weights)
-        self.n_propositions_ = len(candidates)
-        self._boost(table, candidates, target, weights, counted)
-        return self
+        return CheckedRows(X, table, target, weights)
 
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
@@ -178,62 +220,72 @@ class RuleBoosting(RuleModel):
         given = self.propositions(X) if callable(self.propositions) else self.propositions
         return given_propositions(table, given, sample_weight=weights)
 
-    def _boost(
-        self,
-        table: Table,
-        candidates: CandidatePropositions,
-        target: Floats,
-        weights: Floats | None,
-        counted: Rows,
-    ) -> None:
-        """Add rules to the given start.
+    def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
+        """Find the conditions and what to start from; rules are found as the rounds are asked for.
 
-        Sets: ensemble_, stages_, search_results_, rule_coverages_, l2_regularization_.
+        Sets: n_propositions_, l2_regularization_.
         """
-        target, weights = target[counted], None if weights is None else weights[counted]
-        y = self.task_.for_loss(target)
+        candidates = self._candidates(rows.X, rows.table, rows.weights)
+        self.n_propositions_ = len(candidates)
+        y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
-        start, results = self._start(table, constant)
-        fit = RunningFit(start, results, self.n_rules, self._callbacks())
-        n_before, n_results_before = len(fit.ensemble), len(fit.results)
-        if self.n_rules < n_before:
+        start, results = self._start(rows.table, constant)
+        if n_rules < len(start):
             raise ValueError(
-                f"n_rules={self.n_rules} must not be smaller than the {n_before} rules fitted "
+                f"n_rules={n_rules} must not be smaller than the {len(start)} rules fitted "
                 "before when warm_start=True. Set warm_start=False to start over."
             )
-        covered_before = fit.ensemble.covered(table)[counted].T if n_before > 0 else ()
-        rounds = boost(
+        covered = start.covered(rows.table)[counted(rows.weights)].T if len(start) > 0 else ()
+        fit = RunningFit(start, results, n_rules, self._callbacks(), covered=covered, stage=stage)
+        shared: dict[str, Any] = {
+            "l2_regularization": self.l2_regularization_,
+            "sample_weight": weights,
+            "fit_intercept": self.fit_intercept,
+            "search_options": self._search_options()
+            | {"callback": fit.tell if fit.callbacks else None},
+        }
+        fit.rounds = boost(
             candidates,
             y,
             self.loss_,
-            fit.ensemble,
-            covered=covered_before,
-            n_rules=self.n_rules - n_before,
-            l2_regularization=self.l2_regularization_,
-            sample_weight=weights,
+            start,
+            covered=covered,
+            n_rules=n_rules - len(start),
             objective=self.objective,
-            fit_intercept=self.fit_intercept,
-            search_options=self._search_options()
-            | {"callback": fit.tell if fit.callbacks else None},
+            **shared,
         )
-        is_interrupted = fit.run(rounds, keeps_rules=self.on_interrupt == "keep")
-        covered_now = (
-            candidates.extents.covered(list(result.query))
-            for result in fit.results[n_results_before:]
+        if self.polish:
+            fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
+        fit.extent_of = candidates.extents.covered
+        return fit
+
+    def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
+        """Find the rules.
+
+        Sets: ensemble_, stages_, search_results_, rule_coverages_.
+        """
+        n_before = len(fit.ensemble)
+        keeps_rules = self.on_interrupt == "keep"
+        is_interrupted = fit.run(keeps_rules=keeps_rules)
+        unpolished = None if is_interrupted else fit.polish(keeps_rules=keeps_rules)
+        self.rule_coverages_ = rule_coverages(
+            fit.covered, rows.counted_target, rows.counted_weights
         )
-        self.rule_coverages_ = rule_coverages(chain(covered_before, covered_now), target, weights)
-        stages_before = self.stages if self.__sklearn_is_fitted__() else (start,)
-        self.stages_ = (*stages_before, *fit.stages)
+        stages_before = self.stages if self.__sklearn_is_fitted__() else fit.stages[:1]
+        stages = (*stages_before, *fit.stages[1:])
+        self.stages_ = (*stages[:-1], fit.ensemble)  # the last one may be polished
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
         if is_interrupted:
             self._warn(
-                f"Interrupted: the model has {len(fit.ensemble)} of {self.n_rules} rules. Fit "
-                "again with warm_start=True to find the others."
+                f"Interrupted: the model has {len(fit.ensemble)} of {fit.n_rules} rules. "
+                f"{self._advice_to_go_on}"
             )
+        if unpolished is not None:
+            self._warn(unpolished)
         unproven = describe_unproven(
             fit.results,
-            n_before,
+            0 if self.polish else n_before,
             time_limit=self.time_limit,
             max_thresholds=self.max_thresholds,
         )

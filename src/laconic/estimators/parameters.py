@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
-from laconic.boosting import OBJECTIVES
+from laconic.boosting import OBJECTIVES, Joint
 from laconic.search import METHODS
 
 PARAMETERS = """\
@@ -20,6 +20,11 @@ objective : {{"stagewise", "joint", "orthogonal"}}, default="stagewise"
     if there is one, are refitted; they are, after every rule. "orthogonal" refits as well, and
     judges a rule by its part that is orthogonal to the rules before it, without hessians and
     penalties.
+polish : bool, default=False
+    Whether rules are exchanged for better ones, given all others, one at a time and as long as that
+    makes the penalised loss smaller. With the squared loss, and where searches are proven, no
+    single exchange then improves the model; with other losses none does to second order. Needs an
+    objective with refitted weights, "joint" or "orthogonal"; exchanges are judged by "joint".
 loss : {{"auto", "{loss}"}} or Loss, default="auto"
     "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float or "auto", default=1.0
@@ -101,6 +106,12 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
                 f"Got {value!r} instead."
             )
+    if estimator.polish and not issubclass(OBJECTIVES[estimator.objective], Joint):
+        raise ValueError(
+            f"The 'polish' parameter of {type(estimator).__name__} must be False with "
+            f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
+            "objective='joint' to refit them."
+        )
 
 
 def _is_count(value: Any) -> bool:
@@ -134,6 +145,7 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"a str among {{{', '.join(map(repr, OBJECTIVES))}}}",
         lambda value: isinstance(value, str) and value in OBJECTIVES,
     ),
+    "polish": ("a bool", _is_bool),
     "l2_regularization": (
         "a float in the range [0, inf) or 'auto'",
         lambda value: _is_auto(value) or _is_not_negative(value),

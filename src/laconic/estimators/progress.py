@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+import numpy as np
+from numpy.typing import NDArray
+
 from laconic._words import listed
 from laconic.model.rules import Rule, RuleEnsemble
+from laconic.polishing import MAX_ROUNDS, Polished
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 from laconic.search.certificates import (
     describe_certificate,
@@ -34,6 +38,27 @@ class FitProgress:
     """How many rules were asked for."""
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
+    stage: str = ""
+    """What else there is to it: "polishing", or "fold 2/5" while the number of rules is chosen."""
+    number: int | None = None
+    """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
+
+    @property
+    def found(self) -> tuple[Rule, SearchResult]:
+        """The rule that was found last, and its certificate."""
+        position = -1 if self.number is None else self.number - 1
+        return self.rules[position], self.search_results[position]
+
+    @property
+    def is_choosing(self) -> bool:
+        """Whether the rules are those of a fold, from some rows only."""
+        return self.stage.startswith("fold")
+
+    @property
+    def label(self) -> str:
+        """Which rule this is about."""
+        number = self.number or len(self.rules) + (self.search is not None)
+        return f"{self.stage}{', ' if self.stage else ''}rule {number}/{self.n_rules}"
 
 
 class RunningFit:
@@ -48,37 +73,121 @@ class RunningFit:
         results: Sequence[SearchResult],
         n_rules: int,
         callbacks: Sequence[Callable[[FitProgress], Any]],
+        *,
+        covered: Iterable[NDArray[np.bool_]] = (),
+        stage: str = "",
     ) -> None:
         self.ensemble = start
-        self.stages: list[RuleEnsemble] = []
+        self.stages = [start]  # of every size since the start
         self.results = list(results)
         self.n_rules = n_rules
         self.callbacks = callbacks
+        self.covered = list(covered)
+        self.stage = stage
+        self.is_stopped = False
+        self.number: int | None = None
+
+    rounds: Iterator[tuple[RuleEnsemble, SearchResult]]
+    """Finds the next rule when it is asked to."""
+    extent_of: Callable[[list[int]], NDArray[np.bool_]]
+    """Tells which rows the query of a result covers."""
+    exchanges: Callable[..., Iterator[Polished]] | None = None
+    """Polishes a model; None if nobody wants that."""
 
     def tell(self, search: SearchProgress | None = None) -> bool:
-        """Call all callbacks; returns whether one of them wants to end the fit."""
-        progress = FitProgress(self.ensemble.rules, tuple(self.results), self.n_rules, search)
-        answers = [callback(progress) for callback in self.callbacks]
-        return any(answers)
+        """Call all callbacks; returns whether one of them wants to end the fit.
 
-    def run(
-        self, rounds: Iterable[tuple[RuleEnsemble, SearchResult]], *, keeps_rules: bool
-    ) -> bool:
-        """Go through all rounds; returns whether Ctrl-C ended them and rules are kept.
-
-        Sets: ensemble, stages, results.
+        Sets: is_stopped.
         """
+        progress = FitProgress(
+            self.ensemble.rules,
+            tuple(self.results),
+            self.n_rules,
+            search,
+            self.stage,
+            self.number,
+        )
+        answers = [callback(progress) for callback in self.callbacks]
+        self.is_stopped = self.is_stopped or any(answers)
+        return self.is_stopped
+
+    def advance(self) -> bool:
+        """Find a rule, unless there is none or a callback wants to end the fit.
+
+        Sets: ensemble, stages, results, covered.
+        """
+        if self.is_stopped:
+            return False
+        found = next(self.rounds, None)
+        if found is None:
+            return False
+        ensemble, result = found
+        results = [*self.results, result]
+        covered = [*self.covered, self.extent_of(list(result.query))]
+        # Without a call in between, Ctrl-C finds all of it or nothing.
+        self.ensemble, self.results, self.covered = ensemble, results, covered
+        self.stages.append(ensemble)
+        if self.callbacks:
+            self.tell()
+        return True
+
+    def run(self, *, keeps_rules: bool) -> bool:
+        """Go through all rounds; returns whether Ctrl-C ended them and rules are kept."""
         try:
-            for self.ensemble, result in rounds:
-                self.stages.append(self.ensemble)
-                self.results.append(result)
-                if self.callbacks and self.tell():
-                    break
+            while self.advance():
+                pass
         except KeyboardInterrupt:
             if not keeps_rules or not self.ensemble.rules:
                 raise
             return True
         return False
+
+    def polished(self) -> Iterator[Polished]:
+        """Exchange rules for better ones, as far as somebody wants that.
+
+        Sets: stage, number; what is done with the exchanges is left to the caller.
+        """
+        n_rules = len(self.ensemble)
+        is_wanted = n_rules > 0 and not self.is_stopped
+        if self.exchanges is None or not is_wanted:
+            return
+        fold, self.number = self.stage, 1
+        self.stage = f"{fold}, polishing" if fold else "polishing"
+        try:
+            for step in self.exchanges(self.ensemble, self.results, self.covered):
+                self.number = step.position + 1
+                yield step
+                self.number = self.number % n_rules + 1
+                if self.is_stopped:
+                    break
+        finally:
+            self.stage, self.number = fold, None
+
+    def polish(self, *, keeps_rules: bool) -> str | None:
+        """Exchange rules for better ones; returns what went wrong, in words.
+
+        Sets: ensemble, results, covered.
+        """
+        step: Polished | None = None
+        try:
+            for step in self.polished():
+                self.ensemble, self.results, self.covered = (
+                    step.ensemble,
+                    step.results,
+                    step.covered,
+                )
+                if step.is_exchanged and self.callbacks:
+                    self.tell()
+        except KeyboardInterrupt:
+            if not keeps_rules:
+                raise
+            return "Interrupted while polishing: exchanges of rules may still improve the model."
+        if step is None or step.is_stable or self.is_stopped:
+            return None
+        return (
+            f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of rules may still improve the "
+            "model."
+        )
 
 
 def describe_unproven(
@@ -148,8 +257,7 @@ class ProgressPrinter:
         if progress.search is None:
             self._write(_rule_line(progress))
         elif time.monotonic() - self.last_time >= self.interval:
-            number = len(progress.rules) + 1
-            self._write(f"rule {number}/{progress.n_rules}: {describe_search(progress.search)}")
+            self._write(f"{progress.label}: {describe_search(progress.search)}")
 
     def _write(self, line: str) -> None:
         self.stream.write(line + "\n")
@@ -158,9 +266,9 @@ class ProgressPrinter:
 
 
 def _rule_line(progress: FitProgress) -> str:
-    result = progress.search_results[-1]
+    rule, result = progress.found
     return (
-        f"rule {len(progress.rules)}/{progress.n_rules}: {progress.rules[-1]} "
+        f"{progress.label}: {rule} "
         f"[objective {result.objective_value:.4g}, {describe_certificate(result)}, "
         f"{result.counters.get('nodes', 0):,} nodes, {result.seconds:.2g} s]"
     )

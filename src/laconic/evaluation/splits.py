@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from laconic.curves import Scoring, normalized_area, rule_model, score_curve
 from laconic.data.frames import FrameBackend, make_frame
+from laconic.data.tables import take_rows
 
 _CURVE = ("estimator", "l2_regularization", "split")
 _SCHEMA = {
@@ -47,9 +48,9 @@ class _Fit:
         self, X: Any, y: NDArray[Any], scoring: Scoring, max_rules: int
     ) -> list[dict[str, Any]]:
         """Fit, and score every size: one row each."""
-        part, target = _take(X, self.train), y[self.train]
+        part, target = take_rows(X, self.train), y[self.train]
         model = clone(self.estimator).fit(part, target)
-        other_part, other_target = _take(X, self.test), y[self.test]
+        other_part, other_target = take_rows(X, self.test), y[self.test]
         columns = {
             "n_rules": range(max_rules + 1),
             "train_score": score_curve(model, part, target, scoring=scoring, max_rules=max_rules),
@@ -225,13 +226,6 @@ def _get(estimator: Any, name: str) -> Any:
 
 def _set(estimator: Any, name: str, value: Any) -> None:
     estimator.set_params(**{_key(estimator, name): value})
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    table = nw.from_native(X, eager_only=True, pass_through=True)
-    if isinstance(table, nw.DataFrame):
-        return table[rows].to_native()
-    return np.asarray(X)[rows] if hasattr(X, "dtype") else [X[row] for row in rows]
 
 
 def _cumulative_seconds(model: Any, max_rules: int) -> NDArray[np.float64]:

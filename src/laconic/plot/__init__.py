@@ -7,6 +7,7 @@ Drawing needs matplotlib: ``pip install "laconic[plot]"``.
 
 from laconic.plot._boxes import RuleBoxDisplay
 from laconic.plot._contributions import ContributionDisplay
+from laconic.plot._cross_validation import CrossValidationDisplay
 from laconic.plot._overlap import RuleOverlapDisplay
 from laconic.plot._size_score import SizeScoreDisplay
 from laconic.plot._splits import SplitsScoreDisplay, SplitsTimeDisplay
@@ -14,6 +15,7 @@ from laconic.plot._weights import RuleWeightDisplay
 
 __all__ = [
     "ContributionDisplay",
+    "CrossValidationDisplay",
     "RuleBoxDisplay",
     "RuleOverlapDisplay",
     "RuleWeightDisplay",

@@ -89,7 +89,9 @@ class RuleOverlapDisplay(Display):
 
     def _draw(self) -> None:
         n_rules = len(self.ensemble)
-        self.image_ = self.ax_.imshow(self.overlaps, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        # Without rules there is nothing to see, but still an image.
+        shown = self.overlaps if n_rules > 0 else np.full((1, 1), np.nan)
+        self.image_ = self.ax_.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for (row, column), share in np.ndenumerate(self.overlaps):
             self.ax_.text(
                 column,
