@@ -17,6 +17,7 @@ from laconic._defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
+    DEFAULT_OBJECTIVE,
 )
 from laconic.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.cli import columns, inputs, options, targets
@@ -97,8 +98,8 @@ class Learning:
     n_rules : int
         Largest number of rules; "auto" chooses a number of up to 10 by cross-validation.
     objective : str
-        What a rule is judged by: "stagewise" keeps the weights of the rules before it, "joint"
-        refits them all, "orthogonal" too, as published.
+        What a rule is judged by: "joint" refits the weights of all rules, "stagewise" keeps those
+        of the rules before it, "orthogonal" refits them, as published.
     polish : bool
         Exchange rules for better ones, given all others, where weights are refitted.
     l2_regularization : float
@@ -133,7 +134,7 @@ class Learning:
     """
 
     n_rules: options.CountOrChoice = DEFAULT_N_RULES
-    objective: Literal["stagewise", "joint", "orthogonal"] = "stagewise"
+    objective: Literal["joint", "stagewise", "orthogonal"] = DEFAULT_OBJECTIVE
     polish: options.Flag = False
     l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
@@ -145,7 +146,7 @@ class Learning:
     time_limit: options.Seconds = None
     max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
     negated_categories: bool = True
-    fit_intercept: options.Flag = False
+    fit_intercept: bool = True
     n_jobs: options.Jobs = None
 
     @property

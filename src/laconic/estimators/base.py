@@ -18,6 +18,7 @@ from laconic._defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
+    DEFAULT_OBJECTIVE,
     PSEUDO_ROWS,
 )
 from laconic.boosting import boost
@@ -104,7 +105,7 @@ class RuleBoosting(RuleModel):
         self,
         n_rules: int = DEFAULT_N_RULES,
         *,
-        objective: str = "stagewise",
+        objective: str = DEFAULT_OBJECTIVE,
         polish: bool = False,
         loss: str | Loss = "auto",
         l2_regularization: float | str = DEFAULT_L2_REGULARIZATION,
@@ -118,7 +119,7 @@ class RuleBoosting(RuleModel):
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
         negated_categories: bool = True,
         propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None = None,
-        fit_intercept: bool = False,
+        fit_intercept: bool = True,
         warm_start: bool = False,
         on_interrupt: str = "raise",
         callback: Callable[[FitProgress], Any] | None = None,

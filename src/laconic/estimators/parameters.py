@@ -14,12 +14,11 @@ from laconic.search import METHODS
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
-objective : {{"stagewise", "joint", "orthogonal"}}, default="stagewise"
-    What a rule is judged by. "stagewise" is the paper's objective: what the rule gains while all
-    rules before it keep their weights. "joint" is what it gains once all weights, and the intercept
-    if there is one, are refitted; they are, after every rule. "orthogonal" refits as well, and
-    judges a rule by its part that is orthogonal to the rules before it, without hessians and
-    penalties.
+objective : {{"joint", "stagewise", "orthogonal"}}, default="joint"
+    What a rule is judged by. "joint" is what it gains once all weights, and the intercept if there
+    is one, are refitted; they are, after every rule. "stagewise" is the paper's objective: what the
+    rule gains while all rules before it keep their weights. "orthogonal" refits as well, and judges
+    a rule by its part that is orthogonal to the rules before it, without hessians and penalties.
 polish : bool, default=False
     Whether rules are exchanged for better ones, given all others, one at a time and as long as that
     makes the penalised loss smaller. With the squared loss, and where searches are proven, no
@@ -27,12 +26,12 @@ polish : bool, default=False
     objective with refitted weights, "joint" or "orthogonal"; exchanges are judged by "joint".
 loss : {{"auto", "{loss}"}} or Loss, default="auto"
     "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
-l2_regularization : float or "auto", default=1.0
+l2_regularization : float or "auto", default="auto"
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
     faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss.
 search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
     How to find a rule; "optimal" proves that there is no better one.
-max_conditions : int or None, default=5
+max_conditions : int or None, default=3
     Largest number of conditions in a rule; None sets no limit.
 min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
@@ -55,7 +54,7 @@ propositions : list or tuple of Proposition, callable or None, default=None
     The conditions that rules may be made of, where you know them: cut-offs of your field, for
     example. A callable is given the training table, as it was passed to `fit`, and returns them.
     `max_thresholds` and `negated_categories` then have no effect. None: from the table.
-fit_intercept : bool, default=False
+fit_intercept : bool, default=True
     Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False
     Whether `fit` adds rules to those fitted before, until there are `n_rules`.
