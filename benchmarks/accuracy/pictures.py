@@ -51,7 +51,9 @@ def _curves(points: pd.DataFrame, names: Sequence[str]) -> Figure:
             style = {"color": "#9A9A9A", "linewidth": 1.2, "linestyle": CEILINGS[name]}
             axes.axhline(means.loc[name].iloc[-1], label=name, **style)
         readable = means.loc[[name for name in names if name in LINES]]
-        low, high = readable[summary.BUDGETS[4]].min(), means.to_numpy().max()
+        # All curves but the lowest are seen from size 6 on.
+        low = readable[summary.BUDGETS[4]].nsmallest(2).iloc[-1]
+        high = means.to_numpy().max()
         axes.set(title=title, xlabel="size: rules and conditions", ylim=(low, high + 0.01))
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
