@@ -5,6 +5,8 @@ import pickle
 import re
 import signal
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,9 +37,17 @@ from laconic.plot import (
     SizeScoreDisplay,
 )
 
+mpl.use("Agg")
+
 ESTIMATORS = {"classifier": RuleBoostingClassifierCV, "regressor": RuleBoostingRegressorCV}
 both = pytest.mark.parametrize("task", ESTIMATORS)
 JOINT = {"objective": "joint", "fit_intercept": True, "max_conditions": 3}
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
 
 
 def known_rules(task, n_true, seed, n_rows=None):

@@ -24,8 +24,8 @@ from laconic.model.rules import RuleEnsemble
 from laconic.refitting import penalised_loss
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 
-# How often each rule may be looked at. Two to four times is what it takes; every exchange makes the
-# loss smaller, so that there is an end in any case.
+# How often each rule may be looked at. One to three times was enough for models of five and ten
+# rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
 MAX_ROUNDS = 20
 
 
