@@ -33,6 +33,8 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     refuse_if(options.branching != Branching::conditions &&
                   options.ingredients != conditions::Ingredients{},
               "Only a search over conditions has ingredients to do without, besides the beam.");
+    refuse_if(options.branching != Branching::tables && !options.start.empty(),
+              "Only a search in tables starts from a given query.");
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
@@ -41,7 +43,8 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
         "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");
     if (options.branching == Branching::tables)
-        return tables::search(problem, limits, options.resources, kernels, beam_width);
+        return tables::search(problem, limits, options.resources, kernels, beam_width,
+                              problem.extents.columns_of(options.start));
     return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {
         return options.branching == Branching::paper
                    ? conditions::make_paper_expander(problem, limits)

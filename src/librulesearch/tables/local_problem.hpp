@@ -18,6 +18,9 @@ namespace rulesearch::tables {
 /// for what a table costs besides them not to count.
 inline constexpr std::size_t max_lanes = 384;
 
+/// Tables hold queries of so many conditions, besides those that all of them have.
+inline constexpr std::size_t max_scanned = 4;
+
 /// Queries that have some conditions in common, and a few more.
 struct LocalProblem {
     std::vector<std::uint32_t> prefix;  // columns that all queries have
