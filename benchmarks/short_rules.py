@@ -18,6 +18,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
 WAYS = {
+    "auto": search_optimal,
     "tables": partial(search_optimal, branching="tables"),
     "conditions": partial(search_optimal, branching="conditions"),
     "beam": "beam",

@@ -19,6 +19,7 @@ def optimal(propositions, gradients, hessians=ONES, coverage=ONES, **options):
         "should_stop": None,
         "branching": "conditions",
         "beam_width": 4,
+        "start": (),
         "n_workers": 1,
         "memory_limit": 2**28,
         "instruction_set": "scalar",

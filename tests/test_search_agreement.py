@@ -90,7 +90,7 @@ TABLE_VARIANTS = [
 def test_tables_agree_with_brute_force(number):
     for seed in chunk(number):
         case = random_problem(seed)
-        limits = case.limits | {"max_conditions": 1 + seed % 4}
+        limits = case.limits | {"max_conditions": 1 + seed % 5}
         expected = search(case.problem, "brute_force", **limits)
         for options in TABLE_VARIANTS:
             result = search(case.problem, branching="tables", **limits, **options)
@@ -104,8 +104,12 @@ def test_stopped_searches_keep_true_bounds(number):
     for seed in chunk(number):
         case = random_problem(seed)
         optimum = search(case.problem, "brute_force", **case.limits).objective_value
-        is_short = case.limits.get("max_conditions", 5) <= 4
-        tables = [("optimal", {"branching": "tables", "beam_width": 0, "node_limit": 1})] * is_short
+        is_short = case.limits.get("max_conditions", 6) <= 5
+        tables = [
+            ("optimal", {"branching": "tables", "beam_width": 0, **options})
+            for options in ({"node_limit": 1}, {"node_limit": 4}, {"approximation_factor": 0.7})
+            if is_short
+        ]
         for method, options in [
             ("optimal", {"beam_width": 0, "node_limit": 1}),
             ("optimal", {"beam_width": 0, "node_limit": 3}),

@@ -25,7 +25,8 @@ def thresholds_of(n_features, n_thresholds, n_rows):
     [
         (3, 31, 200, None, "conditions"),
         (3, 32, 200, None, "ranges"),
-        (3, 32, 200, 5, "ranges"),
+        (3, 32, 200, 6, "ranges"),
+        (3, 32, 200, 5, "tables"),
         (3, 32, 200, 4, "tables"),
         (3, 32, 200, 2, "tables"),
         (49, 10, 100, None, "conditions"),
@@ -42,9 +43,9 @@ def test_ranges_are_taken_where_chains_are_long(
 
 def test_tables_are_taken_where_all_queries_can_be_looked_at(monkeypatch):
     extents = thresholds_of(n_features=3, n_thresholds=10, n_rows=200)
-    work = [extents.table_work(n) for n in (1, 2, 3, 4)]
+    work = [extents.table_work(n) for n in (1, 2, 3, 4, 5)]
     assert work == sorted(work)
-    assert extents.table_work(5) == np.inf
+    assert extents.table_work(6) == np.inf
     # At least all pairs of conditions.
     assert work[1] > 60 * 59 / 2
     assert choose_branching(extents, 3) == "tables"

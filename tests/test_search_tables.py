@@ -28,7 +28,7 @@ def mixed_problem(n_rows=150, seed=0, l2_regularization=1.0):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("max_conditions", [2, 3, 4])
+@pytest.mark.parametrize("max_conditions", [2, 3, 4, 5])
 @pytest.mark.parametrize("limits", [{}, {"min_coverage": 20}])
 def test_the_same_query_as_by_branching(seed, max_conditions, limits):
     problem = mixed_problem(seed=seed, l2_regularization=[0.0, 0.1, 1.0, 10.0][seed % 4])
@@ -41,7 +41,16 @@ def test_the_same_query_as_by_branching(seed, max_conditions, limits):
     assert tables.counters["tables"] > 0
 
 
-@pytest.mark.parametrize("options", [{"max_conditions": 3}, {"max_conditions": 4, "node_limit": 5}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_conditions": 3},
+        {"max_conditions": 4, "node_limit": 5},
+        {"max_conditions": 5},
+        {"max_conditions": 5, "node_limit": 30},
+        {"max_conditions": 5, "memory_limit": 0},
+    ],
+)
 def test_the_same_work_for_any_number_of_threads_and_instruction_set(options):
     problem = mixed_problem(300)
     expected = search(problem, branching="tables", beam_width=0, **options)
@@ -63,9 +72,9 @@ def test_coverage_is_looked_at_before_values():
     assert result.counters["evaluations"] < 1000
 
 
-@pytest.mark.parametrize("max_conditions", [None, 5])
+@pytest.mark.parametrize("max_conditions", [None, 6])
 def test_longer_queries_are_refused(max_conditions):
-    with pytest.raises(ValueError, match="at most four conditions"):
+    with pytest.raises(ValueError, match="at most five conditions"):
         search(mixed_problem(), branching="tables", max_conditions=max_conditions)
 
 
@@ -85,7 +94,75 @@ def test_a_stopped_search_has_a_true_bound():
     assert called.bound >= optimum
 
 
-def test_a_callback_ends_a_search_between_tables():
+def test_bounds_fall_while_first_conditions_are_gone_through():
+    problem = mixed_problem(300, l2_regularization=0.1)
+    optimum = search(problem, branching="tables", max_conditions=5)
+    n_nodes = optimum.counters["nodes"]
+    bounds = [
+        search(problem, branching="tables", max_conditions=5, node_limit=n).bound
+        for n in (1, n_nodes - 20, n_nodes - 5, n_nodes)
+    ]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[0] > bounds[1] >= optimum.objective_value == bounds[-1]
+
+
+def test_a_factor_is_enough():
+    problem = mixed_problem(300, l2_regularization=0.1)
+    optimum = search(problem, branching="tables", max_conditions=5)
+    options = {"max_conditions": 5, "approximation_factor": 0.5}
+    result = search(problem, branching="tables", **options)
+    assert result.objective_value <= optimum.objective_value <= result.bound
+    assert result.approximation_ratio >= 0.5
+    assert result.counters["nodes"] < optimum.counters["nodes"]
+
+
+def test_five_conditions_are_first_tried_without_tables(monkeypatch):
+    problem = mixed_problem(300, l2_regularization=0.1)
+    easy = search(problem, max_conditions=5)
+    assert (easy.branching, easy.counters["tables"]) == ("conditions", 0)
+    monkeypatch.setattr("laconic.search.budget.MIN_NODES", 1)
+    monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK", 1)
+    hard = search(problem, max_conditions=5, node_limit="auto", time_limit=1000.0)
+    assert (hard.branching, hard.node_limit) == ("tables", None)
+    assert hard.counters["tables"] > 0
+    assert hard.is_optimal
+    assert (hard.query, hard.bound) == (easy.query, easy.bound)
+    # Limits are about both together.
+    for node_limit in (1, 2, 10):
+        stopped = search(problem, max_conditions=5, node_limit=node_limit)
+        assert stopped.status is SearchStatus.NODE_LIMIT
+        assert stopped.counters["nodes"] == stopped.node_limit == node_limit
+        assert stopped.branching == ("conditions" if node_limit == 1 else "tables")
+        assert stopped.objective_value <= easy.objective_value <= stopped.bound
+
+
+def test_only_tables_start_from_a_given_query():
+    problem = mixed_problem()
+    arguments = (problem.extents, problem.gradients, problem.hessians, problem.coverage, 1.0)
+    options = {
+        "max_conditions": 5,
+        "min_coverage": 0.0,
+        "approximation_factor": 1.0,
+        "node_limit": 0,
+        "time_limit": None,
+        "should_stop": None,
+        "beam_width": 0,
+        "n_workers": 1,
+        "memory_limit": 2**28,
+        "instruction_set": None,
+        "without": [],
+    }
+    best = search(problem, max_conditions=5)
+    result = _core.optimal(*arguments, branching="tables", start=best.query, **options)
+    assert tuple(result.query) == best.query
+    with pytest.raises(ValueError, match="Only a search in tables starts"):
+        _core.optimal(*arguments, branching="conditions", start=best.query, **options)
+    with pytest.raises(IndexError):
+        _core.optimal(*arguments, branching="tables", start=(10**6,), **options)
+
+
+@pytest.mark.parametrize("max_conditions", [4, 5])
+def test_a_callback_ends_a_search_between_tables(max_conditions):
     rng = np.random.default_rng(0)
     problem = SearchProblem(rng.random((400, 3000)) < 0.5, rng.normal(size=3000), np.ones(3000))
     told = []
@@ -94,7 +171,7 @@ def test_a_callback_ends_a_search_between_tables():
         told.append(progress)
         return True
 
-    result = search(problem, branching="tables", max_conditions=4, callback=stop)
+    result = search(problem, branching="tables", max_conditions=max_conditions, callback=stop)
     assert result.status is SearchStatus.INTERRUPTED
     assert len(told) == 1
     assert result.bound >= result.objective_value > 0
@@ -108,7 +185,7 @@ def test_nothing_to_gain_and_nothing_to_divide_by(gradients, hessians):
         if not hessians.any() and l2_regularization == 0.0:
             continue
         problem = SearchProblem(extents, gradients, hessians, l2_regularization)
-        for max_conditions in (1, 4):
+        for max_conditions in (1, 4, 5):
             limits = {"max_conditions": max_conditions}
             expected = search(problem, "brute_force", **limits)
             result = search(problem, branching="tables", **limits)

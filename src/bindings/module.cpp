@@ -144,7 +144,8 @@ NB_MODULE(_core, m) {
     m.def("instruction_sets", &instruction_sets,
           "Instruction sets that this processor has, the best one last.");
 
-    nb::class_<Extents>(m, "Extents", "Extents of propositions over the distinct rows of a table.")
+    nb::class_<Extents>(m, "Extents", nb::is_weak_referenceable(),
+                        "Extents of propositions over the distinct rows of a table.")
         .def(
             "__init__",
             [](Extents* self, const BoolMatrix& extents) {
@@ -229,7 +230,7 @@ NB_MODULE(_core, m) {
            double approximation_factor, std::optional<std::uint64_t> node_limit,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            const std::string& branching, std::optional<std::size_t> beam_width,
-           std::size_t n_workers, std::size_t memory_limit,
+           const std::vector<std::size_t>& start, std::size_t n_workers, std::size_t memory_limit,
            const std::optional<std::string>& instruction_set,
            const std::vector<std::string>& without, const std::optional<DoubleMatrix>& projections,
            const std::optional<IntVector>& cells) {
@@ -239,17 +240,15 @@ NB_MODULE(_core, m) {
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
-            const OptimalOptions options{branching_from_name(branching),
-                                         beam_width,
-                                         {n_workers, memory_limit},
-                                         instruction_set,
-                                         ingredients_without(without)};
+            const OptimalOptions options{
+                branching_from_name(branching), beam_width,      start,
+                {n_workers, memory_limit},      instruction_set, ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
-        "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "n_workers"_a,
+        "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
         "projections"_a.noconvert().none() = nb::none(), "cells"_a.noconvert().none() = nb::none(),
         "Best query of all within the limits, with a certificate.");

@@ -40,6 +40,8 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
                   problem.l2_regularization == 0.0,
               "Without regularisation, rules that are judged together with others are found in "
               "tables or by the paper's branching. Set branching to 'tables' or 'paper'.");
+    refuse_if(options.branching != Branching::tables && !options.start.empty(),
+              "Only a search in tables starts from a given query.");
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
@@ -52,7 +54,8 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
               "Tables hold queries of at most four conditions where rules are judged together with "
               "others. Set max_conditions to 4 or less.");
     if (options.branching == Branching::tables)
-        return tables::search(problem, limits, options.resources, kernels, beam_width);
+        return tables::search(problem, limits, options.resources, kernels, beam_width,
+                              problem.extents.columns_of(options.start));
     return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {
         return options.branching == Branching::paper
                    ? conditions::make_paper_expander(problem, limits)

@@ -7,6 +7,7 @@ nothing, but for the work in tables: its count takes milliseconds, little next t
 from __future__ import annotations
 
 import math
+from weakref import WeakKeyDictionary
 
 from laconic._core import Extents
 from laconic.search.problem import SearchLimits, SearchProblem
@@ -29,17 +30,22 @@ AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
 # in one. A few seconds at most, mostly much less.
 AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
-# Longer ones are not looked at where rules are judged together with others.
-MAX_CONDITIONS_WITH_OTHERS = 4
+# Longer queries are divided by their first conditions, see `laconic.search.optimal`.
+MAX_CONDITIONS_IN_A_TABLE = 4
+# Before that, a 16th of what is affordable over conditions is worth a try.
+SHARE_OF_FIRST_TRY = 16
 MIN_NODES = 20
 MAX_NODES = 20_000
+
+_KNOWN_WORK: WeakKeyDictionary[Extents, dict[tuple[int, int], float]] = WeakKeyDictionary()
 
 
 def choose_branching(extents: Extents, max_conditions: int | None, n_components: int = 0) -> str:
     """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
 
     Tables are taken for queries of up to four conditions if all of them can be looked at in a
-    few seconds, which is so unless there are many hundreds of conditions.
+    few seconds, which is so unless there are many hundreds of conditions. For five conditions, a
+    few seconds are an estimate, and there may be a hundred or two.
 
     Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
     if there are 1,000 of them in all. Not, however, where queries may have no more than two
@@ -59,16 +65,36 @@ def _has_affordable_tables(extents: Extents, max_conditions: int | None, n_compo
     if max_conditions is None:
         return False
     # Where this many sets are out of reach, their exact number need not be counted.
-    n_sets = math.comb(extents.n_columns, max_conditions)
-    return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and bool(
-        extents.table_work(max_conditions, n_components) <= AFFORDABLE_WORK_IN_TABLES
+    n_sets = math.comb(extents.n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
+    return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and (
+        _table_work(extents, max_conditions, n_components) <= AFFORDABLE_WORK_IN_TABLES
     )
+
+
+def _table_work(extents: Extents, max_conditions: int, n_components: int) -> float:
+    """Count the work in tables, once for all rules of a model."""
+    known = _KNOWN_WORK.setdefault(extents, {})
+    key = max_conditions, n_components
+    if key not in known:
+        known[key] = extents.table_work(*key)
+    return known[key]
+
+
+def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | None:
+    """Count the nodes over conditions that are worth a try before tables are made; None for none.
+
+    For queries of five conditions tables take seconds, which easy problems do not need.
+    """
+    if max_conditions is None or max_conditions <= MAX_CONDITIONS_IN_A_TABLE:
+        return None
+    nodes = affordable_nodes(extents, "conditions")
+    return None if nodes is None else max(nodes // SHARE_OF_FIRST_TRY, MIN_NODES)
 
 
 def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> int:
     """Count the conditions, fewer than allowed, of queries that can all be looked at in tables."""
     longest = problem.n_propositions if limits.max_conditions is None else limits.max_conditions
-    lengths = range(min(longest - 1, MAX_CONDITIONS_WITH_OTHERS), 0, -1)
+    lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 0, -1)
     is_affordable = (
         _has_affordable_tables(problem.extents, length, problem.n_components) for length in lengths
     )

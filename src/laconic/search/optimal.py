@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
+from functools import partial
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic.search.budget import choose_branching, resolve_node_limit
+from laconic.search.budget import choose_branching, nodes_of_first_try, resolve_node_limit
 from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
-from laconic.search.results import Callback, SearchResult
+from laconic.search.results import Callback, SearchResult, SearchStatus
 from laconic.search.starts import search_from_starts
 
 BRANCHINGS = ("auto", "conditions", "tables", "ranges", "paper")
@@ -57,11 +59,12 @@ def search_optimal(
     branching : {"auto", "conditions", "tables", "ranges", "paper"}, default="auto"
         How a node is divided. ``"conditions"`` adds one proposition after the other.
         ``"tables"`` looks at all queries of up to four propositions, in tables of sums, at a cost
-        that hardly depends on the gradients.
+        that hardly depends on the gradients; those of five it divides by their first ones.
         ``"ranges"`` divides ranges of thresholds, which pays where features have many of them.
         ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
         conditions, tables or ranges, see :func:`~laconic.search.budget.choose_branching`. The query
-        is the same with each of them, the work is not.
+        is the same with each of them, the work is not. Before tables for five propositions, it
+        spends a few nodes over conditions, which is enough for easy problems.
     beam_width : int or None, default=None
         Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
         that is always true. Ranges start from a local search instead, unless it is 0, and accept no
@@ -83,6 +86,7 @@ def search_optimal(
     """
     left_out = [name for name in without if name != "beam"]
     _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
+    n_tried = None
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
         chosen = choose_branching(problem.extents, limits.max_conditions, problem.n_components)
@@ -100,22 +104,57 @@ def search_optimal(
                 ),
             )
         branching = "conditions" if is_decided and problem.n_components == 0 else chosen
+        if branching == "tables":
+            n_tried = nodes_of_first_try(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
-    result = run(
+    call = partial(
+        run,
         _core.optimal,
         problem,
-        limits,
-        callback,
+        callback=callback,
         approximation_factor=limits.approximation_factor,
-        node_limit=capped(node_limit),
-        branching=branching,
-        beam_width=0 if "beam" in without else beam_width,
         n_workers=n_workers(n_jobs),
         memory_limit=capped(memory_limit),
         instruction_set=instruction_set,
         without=left_out,
+        start=(),
     )
+    width = 0 if "beam" in without else beam_width
+    if n_tried is not None:
+        return _try_conditions_first(call, limits, node_limit, n_tried, width)
+    result = call(limits, node_limit=capped(node_limit), branching=branching, beam_width=width)
     return dataclasses.replace(result, branching=branching, node_limit=node_limit)
+
+
+def _try_conditions_first(
+    call: Callable[..., SearchResult],
+    limits: SearchLimits,
+    node_limit: int | None,
+    n_tried: int,
+    beam_width: int | None,
+) -> SearchResult:
+    """Spend a few nodes over conditions, then go on in tables from the best query so far."""
+    started = time.perf_counter()
+    n_first = n_tried if node_limit is None else min(n_tried, node_limit)
+    first = call(limits, node_limit=n_first, branching="conditions", beam_width=beam_width)
+    first = dataclasses.replace(first, branching="conditions", node_limit=node_limit)
+    if first.status is not SearchStatus.NODE_LIMIT or n_first == node_limit:
+        return first
+    if limits.time_limit is not None:
+        left = max(limits.time_limit - (time.perf_counter() - started), 1e-9)
+        limits = dataclasses.replace(limits, time_limit=left)
+    n_left = None if node_limit is None else capped(node_limit - n_first)
+    second = call(limits, node_limit=n_left, branching="tables", beam_width=0, start=first.query)
+    bound = min(first.bound, second.bound)
+    is_proven = bound <= second.objective_value
+    return dataclasses.replace(
+        second,
+        bound=bound,
+        status=SearchStatus.OPTIMAL if is_proven else second.status,
+        counters={name: n + first.counters[name] for name, n in second.counters.items()},
+        branching="tables",
+        node_limit=node_limit,
+    )
 
 
 def _check_options(

@@ -78,8 +78,8 @@ class SearchResult:
     nearly as good; None where it gives that query itself."""
     # How the search was run, not what it found: model files and comparisons leave it out.
     branching: str | None = field(default=None, compare=False)
-    """How the optimal search branched: over ``conditions``, over ``ranges`` of thresholds or as in
-    the ``paper``. None for other searches."""
+    """How the optimal search branched: over ``conditions``, in ``tables`` of sums, over ``ranges``
+    of thresholds or as in the ``paper``. None for other searches."""
     node_limit: int | None = field(default=None, compare=False)
     """After how many nodes the search had to stop, also where that was left to "auto"; None if it
     had no such limit."""

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 namespace rulesearch {
@@ -235,6 +236,16 @@ std::vector<BitSet> ExtentsBuilder::distinct_extents(std::size_t n_columns) cons
         }
     }
     return {std::make_move_iterator(extents.begin()), std::make_move_iterator(extents.end())};
+}
+
+std::vector<std::size_t> Extents::columns_of(const std::vector<std::size_t>& query) const {
+    std::vector<std::size_t> columns;
+    for (const std::size_t proposition : query) {
+        const std::ptrdiff_t column = column_index_.at(proposition);
+        if (column == never) throw std::out_of_range("a proposition that covers no row");
+        if (column != always) columns.push_back(static_cast<std::size_t>(column));
+    }
+    return columns;
 }
 
 void Extents::covered(const std::vector<std::size_t>& query, bool* rows) const {

@@ -28,6 +28,9 @@ class Extents {
     std::size_t distinct_row(std::size_t row) const { return distinct_row_[row]; }
     /// Proposition that a column stands for.
     std::size_t proposition_index(std::size_t column) const { return proposition_index_[column]; }
+    /// Columns that propositions stand for, without those that are always true. Throws
+    /// std::out_of_range for an unknown proposition and for one that is never true.
+    std::vector<std::size_t> columns_of(const std::vector<std::size_t>& query) const;
     /// Writes for each row, not distinct ones, whether it satisfies all of the given propositions.
     /// O(rows + distinct rows * query.size()). Throws std::out_of_range for an unknown proposition.
     void covered(const std::vector<std::size_t>& query, bool* rows) const;

@@ -8,8 +8,6 @@
 namespace rulesearch::tables {
 namespace {
 
-// Tables hold queries of so many further conditions.
-constexpr std::size_t max_scanned = 4;
 // With so many left, looking at them costs less than ruling out pairs.
 constexpr std::size_t max_unpaired = 3;
 constexpr double max_paired_bins = 20.0;

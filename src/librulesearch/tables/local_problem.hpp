@@ -18,6 +18,9 @@ namespace rulesearch::tables {
 /// enough for what a table costs besides them not to count.
 inline constexpr std::size_t max_lane_sums = 768;
 
+/// Tables hold queries of so many conditions, besides those that all of them have.
+inline constexpr std::size_t max_scanned = 4;
+
 /// Queries that have some conditions in common, and a few more.
 struct LocalProblem {
     std::vector<std::uint32_t> prefix;  // columns that all queries have

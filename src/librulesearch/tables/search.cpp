@@ -17,6 +17,9 @@ namespace {
 
 // All queries of so few conditions are looked at, whatever the bounds.
 constexpr std::size_t n_short = 3;
+// Each column may be the first of five conditions, but few partners are left to most of them.
+// Measured on 25 tables.
+constexpr double share_of_columns = 0.05;
 
 /// See BestFirst.
 class Branching : public OptionalHooks<Node> {
@@ -24,11 +27,12 @@ class Branching : public OptionalHooks<Node> {
     using Node = tables::Node;
 
     Branching(const Problem& problem, const Limits& limits, const Kernels& kernels,
-              std::size_t beam_width)
+              std::size_t beam_width, const std::vector<std::size_t>& start)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
           beam_width_(beam_width),
+          start_(start),
           features_(find_features(problem.extents)) {}
 
     std::unique_ptr<Expander> make_expander() const {
@@ -36,6 +40,10 @@ class Branching : public OptionalHooks<Node> {
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
+        Statistics sums;
+        problem_.extents.extent_of(start_).for_each(
+            [&](std::size_t row) { sums += problem_.rows[row]; });
+        incumbent.offer(problem_.value(sums), start_);
         Counters beam_counters;
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
@@ -82,6 +90,7 @@ class Branching : public OptionalHooks<Node> {
     const Limits& limits_;
     const Kernels& kernels_;
     std::size_t beam_width_;
+    const std::vector<std::size_t>& start_;
     std::vector<Feature> features_;
     std::uint64_t n_opened_ = 0;
 };
@@ -95,15 +104,19 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
     std::vector<std::uint32_t> rows(extents.n_distinct_rows());
     std::iota(rows.begin(), rows.end(), 0);
     LocalProblem local;
-    local.n_conditions = n_conditions;
+    local.n_conditions = std::min(n_conditions, max_scanned);
     local.rows = std::move(rows);
     local.make_axes(find_features(extents), BitSet(extents.n_columns(), true));
-    return scan_work(local.rows.size(), local.axes, n_conditions, n_components);
+    const double scanned =
+        scan_work(local.rows.size(), local.axes, local.n_conditions, n_components);
+    if (n_conditions <= max_scanned) return scanned;
+    return scanned * std::max(1.0, share_of_columns * static_cast<double>(extents.n_columns()));
 }
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Kernels& kernels, std::size_t beam_width) {
-    Branching branching(problem, limits, kernels, beam_width);
+              const Kernels& kernels, std::size_t beam_width,
+              const std::vector<std::size_t>& start) {
+    Branching branching(problem, limits, kernels, beam_width, start);
     return BestFirst(problem, limits, resources, branching).solve();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "librulesearch/kernels/kernels.hpp"
 #include "librulesearch/problem/problem.hpp"
@@ -15,12 +16,15 @@ inline constexpr std::size_t max_conditions_with_others = 4;
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
 /// to tables, their cells, and sets of rows that are looked at, the more the more components there
 /// are of what others imitate. An upper bound for four conditions, of which many are ruled out in
-/// pairs if there are no others; infinite if tables are too large or queries too long.
+/// pairs if there are no others. For five it is an estimate, as it is the gradients that decide how
+/// many are ruled out. Infinite if tables are too large or queries too long.
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);
 
 /// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
-/// are looked at, in tables of sums.
+/// that bounds do not rule out are looked at, in tables of sums. `start`: columns of a query within
+/// the limits, a first incumbent besides that of a beam search.
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Kernels& kernels, std::size_t beam_width);
+              const Kernels& kernels, std::size_t beam_width,
+              const std::vector<std::size_t>& start);
 
 }  // namespace rulesearch::tables
