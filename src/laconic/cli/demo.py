@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import laconic
 from laconic.cli import screen
-from laconic.datasets import tic_tac_toe
+from laconic.datasets import noisy_parity
 from laconic.search.certificates import describe_certificate
 
 if TYPE_CHECKING:
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
 
-_PARAMETERS: dict[str, Any] = {"n_rules": 10, "l2_regularization": 10, "negated_categories": False}
+# Half of the corners of a cube: the rest is what the model starts from.
+_N_RULES = 4
 
 
 def demo() -> None:
-    """Compare greedy with optimal rules for the final boards of tic-tac-toe."""
-    boards = tic_tac_toe(backend="polars")
+    """Compare greedy with optimal rules where conditions only mean something together."""
+    rows = noisy_parity(800, 3, random_state=1)
+    new_rows = noisy_parity(10_000, 3, random_state=2)
     models: dict[str, RuleBoosting] = {
-        search: laconic.RuleBoostingClassifier(**_PARAMETERS, search=search).fit(
-            boards.data, boards.target
-        )
+        search: laconic.RuleBoostingClassifier(_N_RULES, search=search).fit(rows.data, rows.target)
         for search in ("greedy", "optimal")
     }
     console = screen.make_console()
     screen.print_text(
-        console, f"Has x won? Rules for the {len(boards.target)} final boards of tic-tac-toe."
-    )
-    screen.print_text(
-        console, "A positive weight speaks for x, a negative one against. b is a blank field.\n"
+        console,
+        "Is the product of three hidden signs positive? A table holds the signs with\n"
+        f"noise, as x0, x1 and x2: {len(rows.target)} rows to learn {_N_RULES} rules from. "
+        "A positive weight\nspeaks for a positive product, a negative one against it.\n",
     )
     tables = [screen.rules_table(model, _title(search, model)) for search, model in models.items()]
     screen.print_beside(console, *tables)
-    console.print(_comparison(models, boards.data, boards.target))
+    console.print(_comparison(models, new_rows.data, new_rows.target))
     screen.print_text(
         console,
-        "\nAfter the first rule, the optimal search finds the lines of three that decide\n"
-        "a game, and proves that no rule gains more. The greedy search starts from the\n"
-        f"condition that looks best alone, and gets {models['greedy'].ensemble_[1].query}.",
+        "\nNo single condition is of any use here. The greedy search takes one after the\n"
+        "other, and follows chance. The optimal search finds the four corners of a cube\n"
+        "where the product is negative, and proves that no rule gains more.",
     )
 
 
@@ -53,7 +53,7 @@ def _title(search: str, model: RuleBoosting) -> str:
 def _comparison(models: dict[str, RuleBoosting], X: Any, y: Any) -> Table:
     """Make a table of scores, sizes and work, one column per model."""
     table = screen.make_table()
-    table.add_column("on all boards")
+    table.add_column(f"on {len(y):,} new rows")
     for search in models:
         table.add_column(search, justify="right")
     fitted = list(models.values())
