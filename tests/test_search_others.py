@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from laconic import _core
+from laconic.losses import SquaredLoss
 from laconic.search import OtherRules, SearchProblem, SearchStatus, search
 from laconic.search.others import IMITATED, remaining_hessians
 from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
-from problems import random_problem_with_others
+from problems import ProblemWithOthers, random_problem_with_others, refitted_weights
 
 SEEDS = range(600)
 
@@ -46,6 +47,10 @@ def test_value_is_what_a_refit_gains(chunk):
             total = problem.hessians[mask].sum()
             sums = problem.projections if problem.projections is not None else np.empty((0, 1))
             sums = sums[:, mask].sum(axis=1) if len(sums) else np.zeros(0)
+            is_taken = problem.taken is not None and (problem.taken == mask).all(axis=1).any()
+            if is_taken:
+                assert problem.value(mask) == 0.0
+                continue
             remaining = remaining_hessians(total, sums)
             if remaining < 1e-6 * total:
                 continue  # the refit itself has no digits there
@@ -87,6 +92,26 @@ def test_a_rule_that_is_there_already_gains_nothing():
     assert problem.weight((1,)) == pytest.approx(7 / 2)
     assert problem.objective((1,)) == pytest.approx(7**2 / 2 / 8)
     assert search(problem, "brute_force").query == (1,)
+
+
+@pytest.mark.parametrize("method", ["optimal", "beam", "greedy", "reference", "brute_force"])
+@pytest.mark.parametrize("has_intercept", [False, True])
+def test_no_rule_is_found_twice(method, has_intercept):
+    """A second half of a weight would be penalised less; the complement is as good."""
+    extents = np.array([[1, 1, 1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 1, 0, 1, 0]], dtype=bool)
+    extents = np.vstack([extents, ~extents])
+    y = np.array([5.0, 5.0, 5.0, 5.0, -5.0, -5.0, -5.0, -5.2])
+    covered = np.vstack([extents[:1], np.ones((int(has_intercept), 8), dtype=bool)])
+    others = OtherRules(covered, np.array([50.0, 0.0])[: len(covered)])
+    case = ProblemWithOthers(None, others=others)
+    weights = refitted_weights(SquaredLoss(), y, case.others, np.ones(8))
+    gradients = 2 * (weights @ covered - y)
+    problem = SearchProblem(extents, gradients, np.full(8, 2.0), 50.0, others=others)
+    plain = problem.without_others()
+    assert search(plain, "brute_force", max_conditions=1).query in [(0,), (2,)]
+    result = search(problem, method, max_conditions=1)
+    assert result.query not in [(), (0,)]
+    assert (result.query == (2,)) is not has_intercept
 
 
 def test_cells_are_rows_that_the_same_others_cover():
@@ -284,8 +309,7 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
         problem.hessians,
         problem.coverage,
         problem.l2_regularization,
-        problem.projections,
-        problem.cells,
+        (problem.projections, problem.cells, problem.taken),
     )
     # Columns stand for propositions that are not constant and not equal to an earlier one.
     extents = [problem.covered((p,)) for p in range(problem.n_propositions)]

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "librulesearch/problem/problem.hpp"
@@ -58,10 +60,13 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
     return problem;
 }
 
-/// Sets: what the other rules of an ensemble can imitate. A row of `projections` is one component;
-/// cell 0 is that of rows that no rule covers. Without the GIL.
+/// The other rules of an ensemble: components of what they can imitate, one in each row; cells, of
+/// which 0 is that of rows that no rule covers; and sets of rows that are taken, one in each row.
+using GivenOthers = std::optional<std::tuple<DoubleMatrix, IntVector, BoolMatrix>>;
+
+/// Sets: the others, if they are given. Without the GIL.
 void add_others(rulesearch::Problem& problem, const DoubleVector& hessians,
-                const DoubleMatrix& projections, const IntVector& cells);
+                const GivenOthers& others);
 
 /// Adds the class of bounds.
 void bind_bounds(nb::module_& module);

@@ -168,16 +168,14 @@ void bind_bounds(nb::module_& module) {
             "__init__",
             [](Problem* self, const Extents& extents, const DoubleVector& gradients,
                const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
-               const std::optional<DoubleMatrix>& projections,
-               const std::optional<IntVector>& cells) {
+               const GivenOthers& others) {
                 new (self) Problem(
                     make_problem(extents, gradients, hessians, coverage, l2_regularization));
-                if (projections && cells) add_others(*self, hessians, *projections, *cells);
+                add_others(*self, hessians, others);
             },
             nb::keep_alive<1, 2>(), "extents"_a, "gradients"_a.noconvert(),
             "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a,
-            "projections"_a.noconvert().none() = nb::none(),
-            "cells"_a.noconvert().none() = nb::none())
+            "others"_a.noconvert().none() = nb::none())
         .def("of_all_rows", &bound_of_all_rows, "Largest value of any set of rows.")
         .def(
             "of_query",

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <exception>
@@ -232,11 +233,10 @@ NB_MODULE(_core, m) {
            const std::string& branching, std::optional<std::size_t> beam_width,
            const std::vector<std::size_t>& start, std::size_t n_workers, std::size_t memory_limit,
            const std::optional<std::string>& instruction_set,
-           const std::vector<std::string>& without, const std::optional<DoubleMatrix>& projections,
-           const std::optional<IntVector>& cells) {
+           const std::vector<std::string>& without, const GivenOthers& others) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
-            if (projections && cells) add_others(problem, hessians, *projections, *cells);
+            add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt);
@@ -250,7 +250,7 @@ NB_MODULE(_core, m) {
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
-        "projections"_a.noconvert().none() = nb::none(), "cells"_a.noconvert().none() = nb::none(),
+        "others"_a.noconvert().none() = nb::none(),
         "Best query of all within the limits, with a certificate.");
 
     m.def(
@@ -259,11 +259,10 @@ NB_MODULE(_core, m) {
            const DoubleVector& coverage, double l2_regularization,
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           std::size_t width, const std::optional<DoubleMatrix>& projections,
-           const std::optional<IntVector>& cells) {
+           std::size_t width, const GivenOthers& others) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
-            if (projections && cells) add_others(problem, hessians, *projections, *cells);
+            add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
@@ -272,8 +271,7 @@ NB_MODULE(_core, m) {
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
-        "projections"_a.noconvert().none() = nb::none(), "cells"_a.noconvert().none() = nb::none(),
-        "Beam search; with width 1, greedy search.");
+        "others"_a.noconvert().none() = nb::none(), "Beam search; with width 1, greedy search.");
 
     bind_bounds(m);
 }

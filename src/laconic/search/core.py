@@ -25,7 +25,7 @@ def run(
 ) -> SearchResult:
     """Call a search of the core, with options of its own, and scale its result to the objective."""
     if problem.projections is not None:
-        options |= {"projections": problem.projections, "cells": problem.cells}
+        options["others"] = problem.projections, problem.cells, problem.taken
     result = function(
         problem.extents,
         problem.gradients,

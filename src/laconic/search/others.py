@@ -70,6 +70,17 @@ class OtherRules:
             cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
+    def taken(self) -> npt.NDArray[np.bool_]:
+        """List the sets of rows that a further rule is not to cover, of shape (n_sets, n_rows).
+
+        A rule that is there already would be of use once more: two halves of a weight are penalised
+        less than the whole. So would what all rows without it cover, where there is a rule or an
+        intercept for all rows. Nobody wants to read either.
+        """
+        if not self.covered.all(axis=1).any():
+            return self.covered
+        return np.vstack([self.covered, ~self.covered])
+
     def columns(self, cells: npt.NDArray[np.int32]) -> FloatArray:
         """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
 

@@ -101,6 +101,8 @@ class SearchProblem:
         Each row's part in what the others imitate, rounded like the gradients; None without others.
     cells : int array of shape (n_rows,) or None
         Rows that are covered by the same others have the same number; None without others.
+    taken : bool array of shape (n_sets, n_rows) or None
+        Sets of rows that are worth nothing, as a rule covers them already; None without others.
 
     Examples
     --------
@@ -178,7 +180,7 @@ class SearchProblem:
     def without_others(self) -> Self:
         """Pose the problem as if the weights of the others stayed as they are."""
         problem = copy.copy(self)
-        problem.projections = problem.cells = None
+        problem.projections = problem.cells = problem.taken = None
         return problem
 
     @property
@@ -191,7 +193,7 @@ class SearchProblem:
     ) -> None:
         """Weight and round the statistics.
 
-        Sets: gradients, hessians, projections, cells.
+        Sets: gradients, hessians, projections, cells, taken.
         """
         gradients = _vector(gradients, "gradients", self.n_rows)
         hessians = _vector(hessians, "hessians", self.n_rows)
@@ -219,10 +221,11 @@ class SearchProblem:
     def _set_others(self, others: OtherRules | None) -> None:
         """Find out what the others can imitate.
 
-        Sets: projections, cells.
+        Sets: projections, cells, taken.
         """
         self.projections: FloatArray | None = None
         self.cells: npt.NDArray[np.int32] | None = None
+        self.taken: npt.NDArray[np.bool_] | None = None
         if others is None or len(others.covered) == 0:
             return
         if others.covered.shape[1] != self.n_rows:
@@ -233,7 +236,7 @@ class SearchProblem:
         cells = others.cells()
         projections = others.projections(self.hessians, cells)
         if len(projections) > 0:  # not if all hessians are 0
-            self.projections, self.cells = projections, cells
+            self.projections, self.cells, self.taken = projections, cells, others.taken()
 
     def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
         """Weight values and round them so that all partial sums are exact in double precision.
@@ -284,9 +287,13 @@ class SearchProblem:
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
-        Where there are other rules, what they cannot imitate takes the place of Σh.
+        Where there are other rules, what they cannot imitate takes the place of Σh, and a set that
+        one of them covers already is worth 0.
         """
-        sum_gradients, sum_hessians = self._sums(np.ascontiguousarray(covered, dtype=bool))
+        covered = np.ascontiguousarray(covered, dtype=bool)
+        if self.taken is not None and (self.taken == covered).all(axis=1).any():
+            return 0.0
+        sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
             return 0.0
         return sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)

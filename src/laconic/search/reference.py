@@ -240,9 +240,11 @@ class BranchAndBound:
         self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
         self.coverage = problem.coverage[order]
         self.projections = None
-        if problem.projections is not None and problem.cells is not None:
+        self.taken: set[bytes] = set()
+        if not (problem.projections is None or problem.cells is None or problem.taken is None):
             self.projections, self.cells = problem.projections[:, order], problem.cells[order]
             self.cell_hessians = np.bincount(self.cells, self.hessians).astype(np.float64)
+            self.taken = {rows[order].tobytes() for rows in problem.taken}
             self.cell_hessians[0] = np.inf  # no rule covers these rows, so none imitates them
         self.extents = np.stack(
             [problem.covered((p,))[order] for p in range(problem.n_propositions)]
@@ -270,7 +272,12 @@ class BranchAndBound:
             self.push(Node((), everything, self.all_augmentations()), root_bound)
 
     def objective(self, extent: Extent) -> float:
-        """Objective value of an extent."""
+        """Objective value of an extent; 0 if a rule covers it already."""
+        if self.taken:
+            covered = np.zeros(len(self.gradients), dtype=bool)
+            covered[extent] = True
+            if covered.tobytes() in self.taken:
+                return 0.0
         return objective(
             self.gradients[extent],
             self.hessians[extent],

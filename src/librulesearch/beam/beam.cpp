@@ -92,8 +92,9 @@ class Beam {
     std::vector<double> gradients_, hessians_, coverages_, projections_, values_;
 };
 
-/// The `width` best extensions with different extents, the best first.
-std::vector<Member> select(const Extents& extents, const std::vector<Member>& members,
+/// The `width` best extensions with different extents, the best first; and those before them that
+/// are taken, which do not count.
+std::vector<Member> select(const Problem& problem, const std::vector<Member>& members,
                            std::vector<Extension>& extensions, std::size_t width) {
     // Of equal ones the first.
     const auto is_worse = [](const Extension& a, const Extension& b) {
@@ -102,15 +103,21 @@ std::vector<Member> select(const Extents& extents, const std::vector<Member>& me
     };
     std::make_heap(extensions.begin(), extensions.end(), is_worse);
     std::vector<Member> selected;
-    while (!extensions.empty() && selected.size() < width) {
+    std::size_t n_taken = 0;
+    while (!extensions.empty() && selected.size() < width + n_taken) {
         const Extension& extension = extensions.front();
         Member member = members[extension.member];
         member.value = extension.value;
         member.query.push_back(extension.column);
-        member.extent &= extents.extent(extension.column);
+        member.extent &= problem.extents.extent(extension.column);
         const auto is_same = [&](const Member& other) { return other.extent == member.extent; };
-        if (std::none_of(selected.begin(), selected.end(), is_same))
+        if (std::none_of(selected.begin(), selected.end(), is_same)) {
+            if (problem.others.taken.contains(member.extent)) {
+                member.value = 0.0;  // but it may lead to others
+                ++n_taken;
+            }
             selected.push_back(std::move(member));
+        }
         std::pop_heap(extensions.begin(), extensions.end(), is_worse);
         extensions.pop_back();
     }
@@ -130,8 +137,11 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
             if (interrupt.is_requested()) return;
             beam.extend(members[i], i, extensions, counters);
         }
-        members = select(problem.extents, members, extensions, width);
-        if (members.empty() || members.front().value <= incumbent.value()) return;
+        members = select(problem, members, extensions, width);
+        const auto is_better = [&](const Member& member) {
+            return member.value > incumbent.value();
+        };
+        if (std::none_of(members.begin(), members.end(), is_better)) return;
         for (const Member& member : members) incumbent.offer(member.value, member.query);
     }
 }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <vector>
+
+#include "librulesearch/problem/bits.hpp"
 
 namespace rulesearch {
 
@@ -24,6 +27,8 @@ struct Others {
     std::vector<Part> parts;              // of distinct rows: mostly one, their cell
     std::vector<std::size_t> first_part;  // by distinct row, and the end
     std::vector<double> cell_hessians;    // infinite for rows that no rule covers
+    /// Sets that a rule covers already, or all but them: worth nothing.
+    std::set<BitSet> taken;
 
     bool empty() const { return n_components == 0; }
 

@@ -55,7 +55,8 @@ struct Problem {
     }
     double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }
 
-    /// What a set of distinct rows is worth, and its sums. O(rows).
+    /// What a set of distinct rows is worth, and its sums. O(rows). With others, a set that one of
+    /// them covers is worth nothing, however much a second rule for it would spread the penalty.
     struct Worth {
         double value;
         Statistics sums;
@@ -68,9 +69,9 @@ struct Problem {
             for (std::size_t k = 0; k < others.n_components; ++k)
                 projection[k] += others.projection(row)[k];
         });
-        const double hessian =
-            others.empty() ? sums.hessian : others.left(sums.hessian, projection.data());
-        return {value(sums.gradient, hessian), sums};
+        if (others.empty()) return {value(sums), sums};
+        if (others.taken.contains(set)) return {0.0, sums};
+        return {value(sums.gradient, others.left(sums.hessian, projection.data())), sums};
     }
     Worth worth_of_all() const { return worth(BitSet(rows.size(), true)); }
 };

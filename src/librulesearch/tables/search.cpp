@@ -40,10 +40,7 @@ class Branching : public OptionalHooks<Node> {
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
-        Statistics sums;
-        problem_.extents.extent_of(start_).for_each(
-            [&](std::size_t row) { sums += problem_.rows[row]; });
-        incumbent.offer(problem_.value(sums), start_);
+        incumbent.offer(problem_.worth(problem_.extents.extent_of(start_)).value, start_);
         Counters beam_counters;
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
