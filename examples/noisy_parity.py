@@ -47,7 +47,9 @@ def draw(ax: Axes, n_features: int) -> None:
             va="center",
         )
     ax.set_title(f"{n_features} features, {100 * 2**n_features} rows")
-    ax.set(xlabel="number of rules", ylim=(0.45, 1), xticks=np.linspace(0, 2 ** (n_features - 1), 5))
+    ax.set(
+        xlabel="number of rules", ylim=(0.45, 1), xticks=np.linspace(0, 2 ** (n_features - 1), 5)
+    )
     ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.spines[["top", "right"]].set_visible(False)
 
