@@ -36,21 +36,33 @@ inline bool are_zero(const Number* in, std::size_t n) {
 /// Sums of a cell side by side.
 template <std::size_t n>
 struct Stride {
-    static constexpr std::size_t size() { return n; }
+#if defined(__GNUC__)
+    // Said outright, as compilers do not see it for two numbers.
+    typedef Number Numbers
+        __attribute__((vector_size(n * sizeof(Number)), aligned(sizeof(Number)), may_alias));
+    static Numbers& at(Number* cell) { return *reinterpret_cast<Numbers*>(cell); }
+    static const Numbers& at(const Number* cell) { return *reinterpret_cast<const Numbers*>(cell); }
+    static void clear(Number* out) { at(out) = Numbers{}; }
+    static void copy(Number* out, const Number* in) { at(out) = at(in); }
+    static void add(Number* out, const Number* in) { at(out) += at(in); }
+    static void subtract(Number* out, const Number* in) { at(out) -= at(in); }
+#else
     static void clear(Number* out) {
         for (std::size_t i = 0; i < n; ++i) out[i] = 0;
     }
-    static void copy(Number* __restrict out, const Number* __restrict in) {
+    static void copy(Number* out, const Number* in) {
         for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
     }
-    static bool all_zero(const Number* in, std::size_t n_cells) {
-        return are_zero(in, n_cells * n);
-    }
-    static void add(Number* __restrict out, const Number* __restrict in) {
+    static void add(Number* out, const Number* in) {
         for (std::size_t i = 0; i < n; ++i) out[i] += in[i];
     }
-    static void subtract(Number* __restrict out, const Number* __restrict in) {
+    static void subtract(Number* out, const Number* in) {
         for (std::size_t i = 0; i < n; ++i) out[i] -= in[i];
+    }
+#endif
+    static constexpr std::size_t size() { return n; }
+    static bool all_zero(const Number* in, std::size_t n_cells) {
+        return are_zero(in, n_cells * n);
     }
 };
 
@@ -262,6 +274,15 @@ inline void sum_mask(const Strided stride, const MaskStep& step, const TableAxis
         stride.subtract(out, bins + *bin++ * stride.size());
 }
 
+/// Sums of several masks side by side become lanes.
+template <typename Strided>
+inline void write_lanes(const Strided stride, const Number* __restrict sums, std::size_t n_masks,
+                        const Lanes& lanes, Number* __restrict row) {
+    for (std::size_t k = 0; k < lanes.sums.size(); ++k)
+        for (std::size_t lane = 0; lane < n_masks; ++lane)
+            row[k * lanes.size + lane] = sums[lane * stride.size() + k];
+}
+
 }  // namespace
 
 void scan_table(const TableScan& scan) { Scanner(scan).run(); }
@@ -280,7 +301,6 @@ void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis&
                 std::int32_t* rows) {
     const std::size_t n_parents =
         first_mask < axis.n_singles ? first_mask + n_masks : axis.n_singles;
-    const std::size_t n_sums = lanes.sums.size();
     with_stride(lanes.sums.stride(), [&](const auto stride) {
         Number* const spare = sums + (axis.n_singles + 1) * stride.size();
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
@@ -293,14 +313,13 @@ void fill_lanes(const std::int32_t* cells, std::size_t n_cells, const TableAxis&
                 sum_mask(stride, axis.masks[mask], axis, bins, sums,
                          sums + (mask + 1) * stride.size());
             Number* const row = rows + cell * lanes.row_size();
+            if (first_mask < axis.n_singles) {
+                write_lanes(stride, sums + (first_mask + 1) * stride.size(), n_masks, lanes, row);
+                continue;
+            }
             for (std::size_t lane = 0; lane < n_masks; ++lane) {
-                const std::size_t mask = first_mask + lane;
-                const Number* sum = sums + (mask + 1) * stride.size();
-                if (mask >= axis.n_singles) {
-                    sum_mask(stride, axis.masks[mask], axis, bins, sums, spare);
-                    sum = spare;
-                }
-                for (std::size_t k = 0; k < n_sums; ++k) row[k * lanes.size + lane] = sum[k];
+                sum_mask(stride, axis.masks[first_mask + lane], axis, bins, sums, spare);
+                write_lanes(stride, spare, 1, lanes, row + lane);
             }
         }
     });
