@@ -10,6 +10,14 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 ESTIMATORS = {"classifier": RuleBoostingClassifier, "regressor": RuleBoostingRegressor}
 
+# Boosting as in the paper, where rules keep their weights.
+STAGEWISE = {
+    "objective": "stagewise",
+    "fit_intercept": False,
+    "l2_regularization": 1.0,
+    "max_conditions": 5,
+}
+
 both = pytest.mark.parametrize("task", ESTIMATORS)
 
 

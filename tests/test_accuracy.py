@@ -10,6 +10,7 @@ from benchmarks.accuracy.methods import PseudoRows, Variant
 from benchmarks.accuracy.packaged import PackagedTable
 from benchmarks.accuracy.sizes import Size, linked_paths, paths_of, size_of_trees, sklearn_paths
 from benchmarks.accuracy.tables import CHOOSING, REPORTING, Split, halves
+from estimators import STAGEWISE
 
 
 class Node:
@@ -140,7 +141,7 @@ def test_variants_that_the_estimator_does_not_know_say_so():
 def test_prefixes_and_rules_added_to_a_model_agree():
     split = split_of("regression", [1, 1, 4, 4, 9, 9, 2, 2])
     prefixes, warm = (
-        list(Variant("v", {}, way).path(split, max_rules=3)) for way in ("prefixes", "warm")
+        list(Variant("v", STAGEWISE, way).path(split, max_rules=3)) for way in ("prefixes", "warm")
     )
     assert [model.size for model in prefixes] == [model.size for model in warm]
     for one, other in zip(prefixes, warm, strict=True):

@@ -41,7 +41,7 @@ mpl.use("Agg")
 
 ESTIMATORS = {"classifier": RuleBoostingClassifierCV, "regressor": RuleBoostingRegressorCV}
 both = pytest.mark.parametrize("task", ESTIMATORS)
-JOINT = {"objective": "joint", "fit_intercept": True, "max_conditions": 3}
+JOINT = {"l2_regularization": 1.0}  # so little that repeating a rule gains next to nothing
 
 
 @pytest.fixture(autouse=True)
@@ -219,7 +219,8 @@ def test_weights_count_like_rows(task):
     model = ESTIMATORS[task](cv=splits(groups), **parameters).fit(X, y, weights)
     other = ESTIMATORS[task](cv=splits(groups[repeated]), **parameters)
     other.fit(X[repeated], y[repeated])
-    assert model.ensemble_ == other.ensemble_
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in other.ensemble_]
+    assert_allclose(model.predict(X), other.predict(X))
     for name, values in model.cv_results_.items():
         assert_allclose(values, other.cv_results_[name])
 

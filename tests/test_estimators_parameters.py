@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
+from estimators import ESTIMATORS, STAGEWISE, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic._defaults import PSEUDO_ROWS
 from laconic.estimators import model_from_dict
@@ -21,11 +21,13 @@ from laconic.search.certificates import describe_certificate
 def test_fit_intercept_starts_from_the_best_constant(task):
     X, y = numeric_problem(task)
     weights = np.linspace(0.5, 2.0, 80)
-    model = ESTIMATORS[task](3, fit_intercept=True).fit(X, y, weights)
+    model = ESTIMATORS[task](3, objective="stagewise").fit(X, y, weights)
     loss = LogisticLoss() if task == "classifier" else SquaredLoss()
     target = np.where(y == 1, 1.0, -1.0) if task == "classifier" else y
     assert model.ensemble_.intercept == optimal_constant(loss, target, weights) != 0.0
-    assert ESTIMATORS[task](3).fit(X, y, weights).ensemble_.intercept == 0.0
+    assert ESTIMATORS[task](3).fit(X, y, weights).stages_[0] == model.stages_[0]
+    without = ESTIMATORS[task](3, fit_intercept=False).fit(X, y, weights)
+    assert {stage.intercept for stage in without.stages_} == {0.0}
 
 
 @both
@@ -33,23 +35,21 @@ def test_fit_intercept_starts_from_the_best_constant(task):
 def test_refitted_intercept_leaves_no_gradient(task, objective):
     X, y = numeric_problem(task)
     weights = np.linspace(0.5, 2.0, 80)
-    model = ESTIMATORS[task](3, fit_intercept=True, objective=objective, max_conditions=3)
-    model.fit(X, y, weights)
+    model = ESTIMATORS[task](3, objective=objective).fit(X, y, weights)
     loss = LogisticLoss() if task == "classifier" else SquaredLoss()
     target = np.where(y == 1, 1.0, -1.0) if task == "classifier" else y
     gradients = weights * loss.gradients(target, model.ensemble_.raw_predictions(X))
     assert abs(gradients.sum()) <= 1e-12 * np.abs(gradients).sum()
     assert model.ensemble_.intercept != optimal_constant(loss, target, weights)
-    without = ESTIMATORS[task](3, objective=objective, max_conditions=3).fit(X, y, weights)
+    without = model.set_params(fit_intercept=False).fit(X, y, weights)
     assert without.ensemble_.intercept == 0.0
 
 
 @both
 def test_joint_rules_fit_at_least_as_well(task):
     X, y = numeric_problem(task, n_rows=300)
-    shared = {"max_conditions": 3, "fit_intercept": True}
-    joint = ESTIMATORS[task](5, objective="joint", **shared).fit(X, y)
-    stagewise = ESTIMATORS[task](5, **shared).fit(X, y)
+    joint = ESTIMATORS[task](5).fit(X, y)
+    stagewise = ESTIMATORS[task](5, objective="stagewise").fit(X, y)
     assert all(result.is_optimal for result in joint.search_results_)
     numbers = joint.task_.for_loss(np.asarray(y, dtype=float))
     risks = [
@@ -96,11 +96,12 @@ def test_parameters_reach_the_search():
 @pytest.mark.parametrize("search", ["optimal", "greedy", "beam", "reference"])
 def test_limits_hold_for_every_rule(search):
     X, y = numeric_problem("regressor")
-    parameters = {"search": search, "max_thresholds": 3, "l2_regularization": 0.01}
+    parameters = STAGEWISE | {"search": search, "max_thresholds": 3, "l2_regularization": 0.01}
     free = RuleBoostingRegressor(6, **parameters).fit(X, y)
     assert max(len(rule.query) for rule in free.ensemble_) > 2
     assert min(rule.query.covered(X).sum() for rule in free.ensemble_) < 15
-    model = RuleBoostingRegressor(6, max_conditions=2, min_coverage=15, **parameters).fit(X, y)
+    parameters |= {"max_conditions": 2, "min_coverage": 15}
+    model = RuleBoostingRegressor(6, **parameters).fit(X, y)
     assert len(model.ensemble_) == 6
     assert max(len(rule.query) for rule in model.ensemble_) <= 2
     assert min(rule.query.covered(X).sum() for rule in model.ensemble_) >= 15

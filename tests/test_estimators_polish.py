@@ -12,7 +12,7 @@ from estimators import ESTIMATORS, both, numeric_problem
 from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV, load_model, save_model
 from laconic.model.coverage import rule_coverages
 
-JOINT = {"objective": "joint", "fit_intercept": True, "max_conditions": 3}
+JOINT = {"l2_regularization": 1.0}  # so little that repeating a rule gains next to nothing
 
 
 def three_rules(seed=7):
@@ -72,7 +72,7 @@ def test_coverages_and_certificates_are_those_of_the_new_rules(tmp_path):
 @both
 def test_stagewise_weights_cannot_be_polished(task):
     with pytest.raises(ValueError, match="Set objective='joint' to refit them"):
-        ESTIMATORS[task](polish=True).fit(*numeric_problem(task))
+        ESTIMATORS[task](polish=True, objective="stagewise").fit(*numeric_problem(task))
     with pytest.raises(ValueError, match=r"'polish' parameter of .* must be a bool"):
         ESTIMATORS[task](polish="yes", objective="joint").fit(*numeric_problem(task))
 
@@ -139,6 +139,25 @@ def test_rules_of_an_earlier_fit_are_polished_too():
     model.set_params(n_rules=3).fit(X, y)
     direct = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
     assert_allclose(risk(model, X, y), risk(direct, X, y))
+
+
+def test_first_rules_of_a_polished_model_have_weights_of_their_own(tmp_path):
+    X, y = three_rules()
+    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
+    assert model.ensemble_[0].query != plain.ensemble_[0].query
+    assert model.stages_[-1] == model.ensemble_
+    for n_rules, stage in enumerate(model.stages_):
+        assert [rule.query for rule in stage] == [rule.query for rule in model.ensemble_[:n_rules]]
+        # The squared loss has no slope left: neither to the intercept nor to any weight.
+        residuals = y - stage.raw_predictions(X)
+        assert abs(residuals.sum()) < 1e-9
+        for rule in stage:
+            assert_allclose(2 * residuals[rule.query.covered(X)].sum(), rule.weight)
+    staged = [stage.raw_predictions(X) for stage in model.stages_[1:]]
+    assert_allclose(list(model.staged_predict(X)), staged)
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").stages_ == model.stages_
 
 
 def test_sizes_are_judged_by_polished_models():

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
+from estimators import ESTIMATORS, STAGEWISE, both, mixed_columns, numeric_problem
 from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
 
 
@@ -131,12 +131,16 @@ def test_boolean_column_saved_as_numbers_between_fit_and_predict():
 
 def test_missing_at_predict_where_none_was_in_training():
     model = RuleBoostingRegressor(2, l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    unknown = model.ensemble_.intercept
+    assert_array_equal(model.predict([[None], [np.nan], [1]]), [unknown, unknown, 5.0])
+    model.set_params(fit_intercept=False).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     assert_array_equal(model.predict([[None], [np.nan], [1]]), [0.0, 0.0, 5.0])
 
 
 def test_unseen_category_at_predict():
     X = [["a"], ["a"], ["b"], ["b"], ["c"], ["c"]]
-    model = RuleBoostingRegressor(1, l2_regularization=0).fit(X, [0, 0, 3, 3, 3, 3])
+    model = RuleBoostingRegressor(1, l2_regularization=0, fit_intercept=False)
+    model.fit(X, [0, 0, 3, 3, 3, 3])
     assert str(model.ensemble_) == "+3.000 if x0 != a"
     assert_array_equal(model.predict([["d"], ["a"], [None]]), [3.0, 0.0, 0.0])
 
@@ -155,8 +159,8 @@ def test_unused_categories_have_no_effect():
 
 
 def test_one_row():
-    model = RuleBoostingRegressor(l2_regularization=0).fit([[1, "a"]], [3.0])
-    assert str(model.ensemble_) == "+3.000 always"
+    model = RuleBoostingRegressor().fit([[1, "a"]], [3.0])
+    assert str(model.ensemble_) == "+3.000 to start from"
     assert_array_equal(model.predict([[2, "b"]]), [3.0])
 
 
@@ -164,7 +168,11 @@ def test_one_row():
     "X", [np.ones((4, 3)), np.full((4, 2), np.nan), [["a"]] * 4, [[None, True]] * 4, [[None]] * 4]
 )
 def test_columns_that_say_nothing(X):
-    model = RuleBoostingRegressor(l2_regularization=0).fit(X, [1.0, 2.0, 3.0, 6.0])
+    model = RuleBoostingRegressor().fit(X, [1.0, 2.0, 3.0, 6.0])
+    assert str(model.ensemble_) == "+3.000 to start from"
+    assert_array_equal(model.predict(X), 3.0)
+    model = RuleBoostingRegressor(fit_intercept=False, l2_regularization=0)
+    model.fit(X, [1.0, 2.0, 3.0, 6.0])
     assert str(model.ensemble_) == "+3.000 always"
     assert_array_equal(model.predict(X), 3.0)
     balanced = RuleBoostingClassifier().fit(X, [0, 1, 0, 1])
@@ -220,6 +228,10 @@ def test_scale_of_the_target_only_scales_the_weights(scale):
     X, y = numeric_problem("regressor")
     plain = RuleBoostingRegressor(5).fit(X, y)
     scaled = RuleBoostingRegressor(5).fit(X, scale * y)
+    assert_allclose(scaled.predict(X), scale * plain.predict(X), rtol=1e-9)
+    # With an intercept, it is up to rounding which of a rule and its opposite is found.
+    plain = RuleBoostingRegressor(5, **STAGEWISE).fit(X, y)
+    scaled = RuleBoostingRegressor(5, **STAGEWISE).fit(X, scale * y)
     assert [rule.query for rule in scaled.ensemble_] == [rule.query for rule in plain.ensemble_]
     assert_allclose(scaled.predict(X), scale * plain.predict(X), rtol=1e-9)
 

@@ -7,15 +7,17 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from estimators import numeric_problem
+from estimators import STAGEWISE, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search import SearchResult, SearchStatus
+
+HARD = STAGEWISE | {"l2_regularization": 0.1}
 
 
 def test_node_limit_warns_with_a_true_ratio():
     X, y = numeric_problem("classifier", n_rows=200, n_features=6)
-    proven = RuleBoostingClassifier(1, l2_regularization=0.1).fit(X, y).search_results_[0]
-    model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
+    proven = RuleBoostingClassifier(1, **HARD).fit(X, y).search_results_[0]
+    model = RuleBoostingClassifier(1, **HARD, node_limit=1)
     message = (
         r".*\brule 1\b.*\bnode_limit=1\b.*\bobjective ([\d.]+)\b.*\bbound ([\d.]+)\b"
         r".*\bratio (0\.\d+)\b.*\bnot proven optimal\b.*\bapproximation_factor=(0\.\d+)\b"
@@ -36,7 +38,7 @@ def test_node_limit_warns_with_a_true_ratio():
 
 def test_advice_of_the_warning_is_good():
     X, y = numeric_problem("classifier", n_rows=200, n_features=6)
-    model = RuleBoostingClassifier(1, l2_regularization=0.1, node_limit=1)
+    model = RuleBoostingClassifier(1, **HARD, node_limit=1)
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(X, y)
     factor = float(re.search(r"approximation_factor=(\d\.\d+)", str(caught[0].message))[1])
@@ -49,7 +51,7 @@ def test_warning_does_not_advise_a_factor_of_zero():
         return SearchResult((), 1e-9, 1.0, SearchStatus.TIME_LIMIT)
 
     X, y = numeric_problem("regressor")
-    model = RuleBoostingRegressor(1, search=hopeless, time_limit=0.5)
+    model = RuleBoostingRegressor(1, **STAGEWISE, search=hopeless, time_limit=0.5)
     with pytest.warns(ConvergenceWarning, match=r"stopped at time_limit=0\.5 .*ratio 0\.0") as got:
         model.fit(X, y)
     assert "approximation_factor" not in str(got[0].message)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from estimators import STAGEWISE
 from laconic import Proposition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.data.tables import as_table
 from laconic.explain.explanation import MAX_ROWS_SHOWN, Explanation
@@ -47,7 +48,7 @@ def test_sentences():
 
 
 def test_rules_without_conditions_always_hold():
-    shown = RuleBoostingRegressor(1).fit([[1], [1]], [1, 1]).explain([[1]])
+    shown = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [1]], [1, 1]).explain([[1]])
     assert str(shown) == "Row 0 is predicted 0.8: +0.8000 always. Sum: +0.8000, the prediction."
     assert repr(shown).startswith("<Explanation of 1 row>")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from estimators import STAGEWISE
 from laconic import RuleBoostingRegressor
 from laconic.search import SearchProblem, search
 
@@ -19,11 +20,12 @@ def resident_bytes():
 
 
 @pytest.mark.skipif(not STATM.exists(), reason="needs /proc/self/statm to read the memory in use")
-def test_a_thousand_fits_leave_nothing_behind():
+@pytest.mark.parametrize("settings", [STAGEWISE | {"max_conditions": None, "node_limit": 20}, {}])
+def test_a_thousand_fits_leave_nothing_behind(settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     y = X[:, 0] * X[:, 1] + rng.normal(size=200)
-    model = RuleBoostingRegressor(2, n_jobs=2, max_conditions=None, node_limit=20)
+    model = RuleBoostingRegressor(2, n_jobs=2, **settings)
     model.set_params(callback=lambda progress: False)
     for _ in range(100):
         model.fit(X, y)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from estimators import diabetes_table
+from estimators import STAGEWISE, diabetes_table
 from laconic import (
     Proposition,
     Query,
@@ -164,7 +164,7 @@ class TestContributions:
         )
 
     def test_row_without_rules(self):
-        model = RuleBoostingRegressor(1, l2_regularization=0).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
         display = ContributionDisplay.from_estimator(model, [[1.0]])
         [total] = display.bars_
         assert total.get_width() == 0
@@ -185,7 +185,7 @@ class TestOverlap:
         assert "100%" in texts_inside(display)
 
     def test_rules_that_cover_nothing(self):
-        model = RuleBoostingRegressor(1, l2_regularization=0).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
         display = RuleOverlapDisplay.from_estimator(model, [[1.0]])
         assert np.isnan(display.overlaps).all()
         assert "–" in texts_inside(display)

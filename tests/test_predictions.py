@@ -29,16 +29,14 @@ def n_read(monkeypatch):
 @both
 def test_everything_is_what_the_model_says(task):
     X, y = numeric_problem(task)
-    model = ESTIMATORS[task](n_rules=4, fit_intercept=True).fit(X, y)
+    model = ESTIMATORS[task](n_rules=4).fit(X, y)
     predictions = model.predictions_for(X)
     assert predictions.n_rows == len(X)
     assert_array_equal(predictions.covered, model.ensemble_.covered(X))
     assert_array_equal(predictions.raw, model.ensemble_.raw_predictions(X))
     assert_array_equal(predictions.values, model.predict(X))
-    start, *stages = predictions.staged_raw()
-    assert_array_equal(start, np.full(len(X), model.ensemble_.intercept))
-    for stage, expected in zip(stages, model.ensemble_.staged_raw_predictions(X), strict=True):
-        assert_array_equal(stage, expected)
+    for raw, stage in zip(predictions.staged_raw(), model.stages_, strict=True):
+        assert_array_equal(raw, stage.raw_predictions(X))
     if task == "classifier":
         assert_array_equal(predictions.probabilities, model.predict_proba(X).max(axis=1))
         assert_array_equal(predictions.means, model.predict_proba(X)[:, 1])

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
+from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier
 from laconic.search import SearchProblem, SearchStatus, search
 from problems import random_table
@@ -46,8 +48,9 @@ def test_weights_break_ties_like_copies(seed):
     y = rng.choice([0, 1], n_rows)
     weights = rng.integers(0, 4, n_rows)
     order = rng.permutation(n_rows)
-    weighted = RuleBoostingClassifier().fit(X[order], y[order], weights[order])
-    copies = RuleBoostingClassifier().fit(np.repeat(X, weights, 0), np.repeat(y, weights))
+    model = RuleBoostingClassifier(**STAGEWISE)
+    weighted = clone(model).fit(X[order], y[order], weights[order])
+    copies = model.fit(np.repeat(X, weights, 0), np.repeat(y, weights))
     assert [rule.query for rule in weighted.ensemble_] == [rule.query for rule in copies.ensemble_]
 
 

@@ -24,6 +24,8 @@ NEGLIGIBLE_GAIN = 1e-20
 # is not a gain.
 _ORTHOGONAL_PENALTY = 1e-3
 
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
 
 def boost(
     candidates: CandidatePropositions,
@@ -245,6 +247,8 @@ class Joint(Stagewise):
         ).tolist()
         if self.fit_intercept:
             intercept = weights.pop()
+            if abs(intercept) <= _ROUNDING * sum(map(abs, weights)):
+                intercept = 0.0  # and not what rounding left of it
         self.ensemble = RuleEnsemble(
             tuple(Rule(rule.query, weight) for rule, weight in zip(rules, weights, strict=True)),
             intercept,

@@ -28,6 +28,9 @@ from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 # rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
 MAX_ROUNDS = 20
 
+# Objectives that differ by no more than this share are the same but for rounding errors.
+_ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Polished:
@@ -44,6 +47,12 @@ class Polished:
     """Whether another one has taken its place."""
     is_stable: bool
     """Whether all rules were looked at since the last exchange: each is the best at its place."""
+    state: _State
+
+    def stages(self) -> tuple[RuleEnsemble, ...]:
+        """Give the first 0, 1, 2, ... rules the weights that suit them: other rules led here."""
+        shorter = (self.state.first_rules(self, n) for n in range(len(self.ensemble)))
+        return (*shorter, self.ensemble)
 
 
 def polish(
@@ -112,7 +121,7 @@ def polish(
     state = _State(
         candidates, y, loss, l2_regularization, sample_weight, fit_intercept, search_options or {}
     )
-    current = Polished(ensemble, list(results), list(covered), -1, False, False)
+    current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
     for position in islice(cycle(range(len(ensemble))), max_rounds * len(ensemble)):
         found = state.looked_at(current, position)
@@ -155,6 +164,13 @@ class _State:
         kept = _certificate(current, position, problem, result)
         results = [*current.results[:position], kept, *current.results[position + 1 :]]
         return dataclasses.replace(current, results=results, position=position, is_exchanged=False)
+
+    def first_rules(self, current: Polished, n_rules: int) -> RuleEnsemble:
+        """Give the first rules the weights that are best without the others."""
+        shorter = self._joint(current, range(n_rules))
+        if self.fit_intercept or n_rules > 0:
+            shorter.refit()
+        return shorter.ensemble
 
     def _joint(self, current: Polished, positions: Sequence[int]) -> Joint:
         """Make a joint round of some of the rules."""
@@ -202,7 +218,7 @@ def _exchanged(current: Polished, position: int, new: Joint, result: SearchResul
     covered.insert(position, covered.pop())
     ensemble = RuleEnsemble(tuple(rules), new.ensemble.intercept, new.ensemble.feature_names)
     results = [*current.results[:position], result, *current.results[position + 1 :]]
-    return Polished(ensemble, results, covered, position, True, False)
+    return Polished(ensemble, results, covered, position, True, False, current.state)
 
 
 def _certificate(
@@ -211,8 +227,9 @@ def _certificate(
     """Say of the rule that was kept what the search has shown."""
     objective_value = problem.value(current.covered[position]) / problem.normalizer
     status = result.status
-    if objective_value < result.objective_value and status is SearchStatus.OPTIMAL:
-        # Rounding errors, or terms of third order, speak for the rule that is there.
+    is_best = objective_value >= (1.0 - _ROUNDING) * result.objective_value
+    if not is_best and status is SearchStatus.OPTIMAL:
+        # Terms of third order speak for the rule that is there.
         status = SearchStatus.APPROXIMATE
     return dataclasses.replace(
         result,

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cli.commands import people, pretend_terminal, refused
+from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
 from laconic.cli import files
 
@@ -17,7 +18,9 @@ def saved(tmp_path):
     """Save a model of clients: path of the file."""
 
     def save(name, **parameters):
-        model = RuleBoostingClassifier(**parameters).fit(X, people()["client"].to_numpy())
+        # Rules that keep their weights, so that a model is the beginning of a larger one.
+        model = RuleBoostingClassifier(**STAGEWISE, **parameters)
+        model.fit(X, people()["client"].to_numpy())
         save_model(model, tmp_path / f"{name}.json")
         return tmp_path / f"{name}.json"
 
@@ -41,6 +44,15 @@ def test_differences(run, saved):
     assert [rule["kind"] for rule in json.loads(out)["rules"]] == [*["same"] * 3, "dropped"]
 
 
+def test_refitted_weights_change(run, tmp_path):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for n_rules, path in enumerate(paths, start=1):
+        save_model(RuleBoostingClassifier(n_rules).fit(X, people()["client"].to_numpy()), path)
+    code, out, _ = run("compare", *paths, "--exit-code")
+    assert code == 3
+    assert out.startswith("Rules: 0 same, 1 changed, 0 dropped, 1 added\n")
+
+
 def test_intercepts_count(run, tmp_path):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path, intercept in zip(paths, (0.0, 0.5), strict=True):
@@ -59,7 +71,7 @@ def test_agreement(run, saved, tmp_path):
     agreement = json.loads(out)["agreement"]
     new = people(seed=1).drop("client", "spent", "weight")
     y = people()["client"].to_numpy()
-    first, second = (RuleBoostingClassifier(n).fit(X, y) for n in (1, 4))
+    first, second = (RuleBoostingClassifier(n, **STAGEWISE).fit(X, y) for n in (1, 4))
     difference = np.abs(first.decision_function(new) - second.decision_function(new))
     assert agreement == {
         "n_rows": 80,

@@ -1,14 +1,16 @@
 """laconic cv"""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from cli.commands import people, pretend_terminal, refused
-from laconic import RuleBoostingClassifier
+from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV
 from laconic.estimators import ESTIMATORS
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
@@ -19,7 +21,7 @@ def test_scores_of_classes(run, table):
     assert (code, err) == (0, "")
     found = json.loads(out)
     X, y = people().drop("client", "spent", "weight"), people()["client"].to_numpy()
-    splits = StratifiedKFold(4, shuffle=True, random_state=0).split(y, y)
+    splits = list(StratifiedKFold(4, shuffle=True, random_state=0).split(y, y))
     expected = []
     for training, test in splits:
         model = RuleBoostingClassifier(2).fit(X[training], y[training])
@@ -27,10 +29,24 @@ def test_scores_of_classes(run, table):
     assert [size["n_rules"] for size in found["sizes"]] == [0, 1, 2]
     for size, accuracies in zip(found["sizes"][1:], np.transpose(expected), strict=True):
         assert size["accuracy"] == pytest.approx(accuracies.tolist())
-    assert found["sizes"][0]["log_loss"] == pytest.approx([np.log(2)] * 4)
-    means = [np.mean(size["log_loss"]) for size in found["sizes"]]
-    assert found["best"] == int(np.argmin(means))
-    assert found["within_one_standard_error"] <= found["best"]
+    no_rules = [
+        log_loss(y[test] == "yes", np.full(len(test), np.mean(y[training] == "yes")))
+        for training, test in splits
+    ]
+    assert found["sizes"][0]["log_loss"] == pytest.approx(no_rules)
+    chosen = RuleBoostingClassifierCV(2, cv=splits).fit(X, y)
+    assert found["best"] == chosen.cv_results_["mean_loss"].argmin()
+    assert found["within_one_standard_error"] == chosen.n_rules_
+
+
+def test_every_size_is_polished(run, table):
+    _, out, _ = run("cv", table, *TOKENS[:-1], 3, "--polish", "--json", "--folds", 2)
+    X, y = people().drop("client", "spent", "weight"), people()["client"].to_numpy()
+    splits = list(StratifiedKFold(2, shuffle=True, random_state=0).split(y, y))
+    chosen = RuleBoostingClassifierCV(3, cv=splits, polish=True).fit(X, y)
+    losses = [size["log_loss"] for size in json.loads(out)["sizes"]]
+    expected = [chosen.cv_results_[f"split{number}_loss"] for number in (0, 1)]
+    assert np.array(losses) == pytest.approx(np.transpose(expected))
 
 
 def test_table(run, table):
@@ -38,8 +54,8 @@ def test_table(run, table):
     assert (code, err) == (0, "")
     head, _, *lines = out.splitlines()
     assert head.split() == ["rules", "log", "loss", "accuracy", "AUC"]
-    assert lines[0].split()[:4] == ["0", "0.6931", "±", "0"]
-    assert "The log loss is smallest with" in out
+    assert re.match(r"0 0\.6\d+ ± 0\.0", " ".join(lines[0].split()))
+    assert "The loss of a row is smallest, on average, with" in out
 
 
 def test_regression_and_weights(run, table):

@@ -14,6 +14,7 @@ import pytest
 from cli.commands import PROGRAM, fit_client, people
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
 from laconic.estimators import ESTIMATORS
+from laconic.model.formatting import format_weight
 
 
 def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
@@ -26,8 +27,12 @@ def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     assert loaded.ensemble_ == expected.ensemble_
     assert loaded.classes_.tolist() == ["no", "yes"]
     n_covered = expected.ensemble_.covered(X).sum(axis=0)
-    for rule, n_rows in zip(expected.ensemble_, n_covered, strict=True):
-        assert out.count(str(rule.query)) == 2
+    found, _, shown = out.partition("Classification model: ")
+    for stage, rule, n_rows in zip(
+        expected.stages_[1:], expected.ensemble_, n_covered, strict=True
+    ):
+        assert f"rule {len(stage)}/3: {stage[-1]} " in found
+        assert format_weight(rule.weight) in shown
         assert re.search(rf"{re.escape(str(rule.query))} +{n_rows} ", out)
     assert "rule 1/3: " in out
     assert "proven optimal" in out
@@ -182,7 +187,8 @@ def test_interrupted_fit_keeps_its_rules(tmp_path):
     assert re.fullmatch(r"Interrupted: the model has \d of 10 rules\.\n", err)
     ensemble = load_model(model).ensemble_
     assert 1 <= ensemble.n_rules < 10
-    assert first_line.startswith(f"rule 1/10: {ensemble[0]}  proven optimal")
+    # With the weight that it had by itself.
+    assert first_line.startswith(f"rule 1/10: {load_model(model).stages_[1][0]}  proven optimal")
     assert str(ensemble[0].query) in out
     assert f"Saved to {model}" in out
 

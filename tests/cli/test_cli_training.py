@@ -15,7 +15,7 @@ from laconic.tasks import TASKS
 def test_defaults_are_those_of_the_estimators():
     ours = Learning().parameters
     theirs = inspect.signature(RuleBoostingClassifier).parameters
-    assert len(ours) == 14
+    assert len(ours) == 15
     assert ours == {name: theirs[name].default for name in ours}
 
 

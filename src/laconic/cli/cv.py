@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from laconic.estimators import RuleBoosting
+    from laconic.estimators.sizes import Choice
     from laconic.tasks import Metric
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -35,8 +36,8 @@ def cv(
 ) -> None:
     """Find out by cross-validation how many rules a table is good for.
 
-    Each part of the rows in turn is predicted by models from the other parts. The scores of their
-    first rules tell what a model of each size is worth for new rows.
+    Each part of the rows in turn is predicted by models from the other parts. Their scores when
+    they had 0, 1, 2, ... rules tell what a model of each size is worth for new rows.
 
     Parameters
     ----------
@@ -55,20 +56,20 @@ def cv(
     metrics = [by_name[name] for name in model.task.deciding_metrics]
     console = screen.make_console()
     is_watched = console.is_terminal and not json
+    splits = _splits(rows, folds, seed)
     with inputs.short_warnings(), console.status("") if is_watched else nullcontext() as status:
-        scores = _fold_scores(model, rows, _splits(rows, folds, seed), metrics, status)
-    decider = metrics[0]
-    best, simplest = _sizes_of_choice(scores[decider.name])
+        scores, choice = _judge(model, rows, splits, metrics, status)
     if json:
-        screen.write_json(_as_dict(scores, best, simplest))
+        screen.write_json(_as_dict(scores, choice))
         return
     labelled = {metric.label: scores[metric.name] for metric in metrics}
-    console.print(_table(labelled, best, simplest), "", sep="\n")
+    console.print(_table(labelled, choice), "", sep="\n")
     screen.print_text(
         console,
         f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. The "
-        f"{decider.label} is smallest with {format_count(best, 'rule')}; with {simplest} it is "
-        "within one standard error of that. Fit the model of your choice with --n-rules.",
+        f"loss of a row is smallest, on average, with {format_count(choice.best, 'rule')}; with "
+        f"{choice.n_rules} it is within one standard error of that, row by row. Fit the model of "
+        "your choice with --n-rules.",
     )
 
 
@@ -80,36 +81,56 @@ def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:
     return list(kind(folds, shuffle=True, random_state=seed).split(rows.y, rows.y))
 
 
-def _fold_scores(
+def _judge(
     model: RuleBoosting,
     rows: TrainingRows,
     splits: list[tuple[Any, Any]],
     metrics: list[Metric],
     status: Status | None,
-) -> dict[str, Floats]:
-    """Score the first 0, 1, ... rules in each fold: by name, of shape (n_folds, n_rules + 1)."""
-    from laconic.curves import staged_scores
+) -> tuple[dict[str, Floats], Choice]:
+    """Score models of 0, 1, ... rules in each fold, and choose a size as the estimators do.
 
-    X, y = rows.X, rows.y
-    weights = np.ones(len(y)) if rows.sample_weight is None else rows.sample_weight
+    The scores are listed by name, of shape (n_folds, n_rules + 1).
+    """
+    from laconic.estimators.sizes import Size, choose
+
+    weights = np.ones(len(rows.y)) if rows.sample_weight is None else rows.sample_weight
     scores: dict[str, list[list[float]]] = {metric.name: [] for metric in metrics}
+    losses: list[list[Floats]] = []
+    n_conditions: list[list[int]] = []
     for fold, (training, test) in enumerate(splits, start=1):
         if status is not None:
             status.update(f"fold {fold}/{len(splits)}")
-        model.fit(X[training], y[training], weights[training])
-        predictions = model.predictions_for(X[test])
-        numbers = model.task_.numbers(y[test], len(test))
-        for name, values in staged_scores(predictions, numbers, metrics, weights[test]).items():
-            # A model that needs fewer rules stays as good as it is.
-            scores[name].append(values + values[-1:] * (model.n_rules + 1 - len(values)))
-    return {name: np.array(values) for name, values in scores.items()}
+        X = rows.X[test]
+        models = _models(model, (rows.X[training], rows.y[training], weights[training]), X)
+        task, numbers = model.task_, model.task_.numbers(rows.y[test], len(test))
+        raw = [each.predictions_for(X).raw for each in models]
+        for metric in metrics:
+            scores[metric.name].append([task.score(metric, numbers, r, weights[test]) for r in raw])
+        losses.append([task.loss.value(task.for_loss(numbers), r) for r in raw])
+        n_conditions.append([each.ensemble_.n_conditions for each in models])
+    sizes = [
+        Size(float(np.mean([counts[n] for counts in n_conditions])), [fold[n] for fold in losses])
+        for n in range(model.n_rules + 1)
+    ]
+    choice = choose(sizes, [test for _, test in splits], weights)
+    return {name: np.array(values) for name, values in scores.items()}, choice
 
 
-def _sizes_of_choice(losses: Floats) -> tuple[int, int]:
-    """Find the size with the smallest mean loss, and the smallest within one standard error."""
-    means, errors = losses.mean(axis=0), _standard_errors(losses)
-    best = int(means.argmin())
-    return best, int(np.flatnonzero(means <= means[best] + errors[best])[0])
+def _models(model: RuleBoosting, training: tuple[Any, ...], X: Any) -> list[RuleBoosting]:
+    """Fit models of 0, 1, ... rules, to be asked about the rows of X."""
+    from sklearn.base import clone
+
+    from laconic.explain import first_rules
+
+    models = list(first_rules(model.fit(*training), X))
+    if model.polish:
+        # The model is, and those that led to it are not.
+        models[1:-1] = [
+            clone(model).set_params(n_rules=n).fit(*training) for n in range(1, len(models) - 1)
+        ]
+    # A model that needs fewer rules stays as good as it is.
+    return models + models[-1:] * (model.n_rules + 1 - len(models))
 
 
 def _standard_errors(scores: Floats) -> Floats:
@@ -117,7 +138,7 @@ def _standard_errors(scores: Floats) -> Floats:
     return errors
 
 
-def _as_dict(scores: dict[str, Floats], best: int, simplest: int) -> dict[str, Any]:
+def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
     sizes = [
         {"n_rules": size}
         | {
@@ -126,16 +147,20 @@ def _as_dict(scores: dict[str, Floats], best: int, simplest: int) -> dict[str, A
         }
         for size in range(next(iter(scores.values())).shape[1])
     ]
-    return {"sizes": sizes, "best": best, "within_one_standard_error": simplest}
+    return {
+        "sizes": sizes,
+        "best": choice.best,
+        "within_one_standard_error": choice.n_rules,
+    }
 
 
-def _table(scores: dict[str, Floats], best: int, simplest: int) -> Table:
+def _table(scores: dict[str, Floats], choice: Choice) -> Table:
     table = screen.make_table()
     table.add_column("rules", justify="right")
     for name in scores:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    notes = {simplest: "within one standard error", best: "best"}
+    notes = {choice.n_rules: "within one standard error", choice.best: "best"}
     for size in range(next(iter(scores.values())).shape[1]):
         cells = [
             f"{values.mean(axis=0)[size]:.4g} ± {_standard_errors(values)[size]:.2g}"

@@ -273,9 +273,9 @@ class RuleBoosting(RuleModel):
         self.rule_coverages_ = rule_coverages(
             fit.covered, rows.counted_target, rows.counted_weights
         )
-        stages_before = self.stages if self.__sklearn_is_fitted__() else fit.stages[:1]
-        stages = (*stages_before, *fit.stages[1:])
-        self.stages_ = (*stages[:-1], fit.ensemble)  # the last one may be polished
+        is_complete = len(fit.stages) > len(fit.ensemble)
+        stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
+        self.stages_ = (*stages[:-1], fit.ensemble)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
         if is_interrupted:
             self._warn(

@@ -77,6 +77,7 @@ l2_regularization_ : float
     The penalty in use; not in loaded models.
 stages_ : tuple of RuleEnsemble
     The model when it had 0, 1, 2, ... rules. Where weights are refitted, they were others then.
+    Once rules have been polished, its first 0, 1, 2, ... rules, with the best weights for these.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
 task_ : Task

@@ -166,7 +166,7 @@ class RunningFit:
     def polish(self, *, keeps_rules: bool) -> str | None:
         """Exchange rules for better ones; returns what went wrong, in words.
 
-        Sets: ensemble, results, covered.
+        Sets: ensemble, stages, results, covered.
         """
         step: Polished | None = None
         try:
@@ -182,6 +182,9 @@ class RunningFit:
             if not keeps_rules:
                 raise
             return "Interrupted while polishing: exchanges of rules may still improve the model."
+        finally:
+            if step is not None and self.ensemble is not self.stages[-1]:
+                self.stages = list(step.stages())
         if step is None or step.is_stable or self.is_stopped:
             return None
         return (

@@ -56,7 +56,7 @@ class Predictions:
         return raw
 
     def staged_raw(self) -> Iterator[NDArray[np.float64]]:
-        """Yield the raw predictions of the model with its first 0, 1, 2, ... rules."""
+        """Yield the raw predictions of the model when it had 0, 1, 2, ... rules."""
         known = RuleEnsemble(intercept=self.ensemble.intercept)
         raw = np.full(self.n_rows, known.intercept)
         for stage in self.stages:

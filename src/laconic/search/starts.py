@@ -37,7 +37,7 @@ def search_from_starts(
     SearchResult
         That of the search for the best query, with its bound, and the best of all queries found.
     """
-    n_left = resolve_node_limit(limits, problem.extents)
+    n_left = node_limit = resolve_node_limit(limits, problem.extents)
     limits = dataclasses.replace(limits, node_limit=n_left)
     deadline = None if limits.time_limit is None else time.perf_counter() + limits.time_limit
     easier = [(problem.without_others(), limits, "auto")]
@@ -60,6 +60,8 @@ def search_from_starts(
     # Bounds at a discount need some penalty.
     branching = "conditions" if problem.l2_regularization > 0.0 else "paper"
     result = search(problem, _until(deadline, limits), branching)
+    # Not what the other searches have left of it.
+    result = dataclasses.replace(result, node_limit=node_limit)
     if is_interrupted and not result.is_optimal:
         result = dataclasses.replace(result, status=SearchStatus.INTERRUPTED)
     best = max(found, key=problem.objective)
