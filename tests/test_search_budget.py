@@ -26,7 +26,7 @@ def thresholds_of(n_features, n_thresholds, n_rows):
         (3, 31, 200, None, "conditions"),
         (3, 32, 200, None, "ranges"),
         (3, 32, 200, 6, "ranges"),
-        (3, 32, 200, 5, "tables"),
+        (3, 32, 200, 5, "ranges"),
         (3, 32, 200, 4, "tables"),
         (3, 32, 200, 2, "tables"),
         (49, 10, 100, None, "conditions"),

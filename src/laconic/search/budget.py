@@ -30,6 +30,8 @@ AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
 # in one. A few seconds at most, mostly much less.
 AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
+# Where features have so many thresholds that ranges pay, these mostly take milliseconds.
+SHARE_OF_LARGE_TABLES = 0.02
 # Longer queries are divided by their first conditions, see `laconic.search.optimal`.
 MAX_CONDITIONS_IN_A_TABLE = 4
 # Before that, a 16th of what is affordable over conditions is worth a try.
@@ -47,27 +49,30 @@ def choose_branching(extents: Extents, max_conditions: int | None, n_components:
     few seconds, which is so unless there are many hundreds of conditions. For five conditions, a
     few seconds are an estimate, and there may be a hundred or two.
 
-    Ranges are taken where nested propositions are many: at least 32 in a chain on average, or 10
-    if there are 1,000 of them in all. Not, however, where queries may have no more than two
-    conditions, or where there are more than 40,000 distinct rows.
+    Ranges are taken where nested propositions are many, unless tables take a tenth of a second: at
+    least 32 in a chain on average, or 10 if there are 1,000 of them in all. Not, however, where
+    queries may have no more than two conditions, or where there are more than 40,000 distinct rows.
 
     Rules that are judged together with others, of which `n_components` projections are added up,
     are found in tables, or by branching over conditions where these are out of reach.
     """
-    if _has_affordable_tables(extents, max_conditions, n_components):
+    otherwise = "conditions" if n_components > 0 else _choose_by_nodes(extents, max_conditions)
+    share = SHARE_OF_LARGE_TABLES if otherwise == "ranges" else 1.0
+    if _has_affordable_tables(extents, max_conditions, n_components, share):
         return "tables"
-    if n_components > 0:
-        return "conditions"
-    return _choose_by_nodes(extents, max_conditions)
+    return otherwise
 
 
-def _has_affordable_tables(extents: Extents, max_conditions: int | None, n_components: int) -> bool:
+def _has_affordable_tables(
+    extents: Extents, max_conditions: int | None, n_components: int, share: float = 1.0
+) -> bool:
+    """Tell whether a search in tables takes no more than a share of what is affordable."""
     if max_conditions is None:
         return False
     # Where this many sets are out of reach, their exact number need not be counted.
     n_sets = math.comb(extents.n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
     return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and (
-        _table_work(extents, max_conditions, n_components) <= AFFORDABLE_WORK_IN_TABLES
+        _table_work(extents, max_conditions, n_components) <= share * AFFORDABLE_WORK_IN_TABLES
     )
 
 
