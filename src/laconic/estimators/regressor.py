@@ -11,8 +11,8 @@ from laconic.tasks import Regression
 class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules for numbers.
 
-    The prediction for a row is a constant plus the weights of the rules that cover it. Every rule is
-    the best one given those before it, unless its certificate says otherwise.
+    The prediction for a row is a constant plus the weights of the rules that cover it. Every rule
+    is the best one given those before it, unless its certificate says otherwise.
 
     Parameters
     ----------
