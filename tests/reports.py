@@ -51,8 +51,8 @@ def passengers(n_rows=400, seed=0):
 def classifier(n_rows=400, **parameters):
     """Classifier of passengers, with its table and target."""
     X, y = passengers(n_rows)
-    model = RuleBoostingClassifier(n_rules=8, l2_regularization=5, **parameters)
-    return model.fit(X, y), X, y
+    settings = {"n_rules": 8, "l2_regularization": 5, "max_conditions": 5, **parameters}
+    return RuleBoostingClassifier(**settings).fit(X, y), X, y
 
 
 def regressor(n_rows=400, **parameters):

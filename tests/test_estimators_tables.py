@@ -133,7 +133,8 @@ def test_missing_at_predict_where_none_was_in_training():
     model = RuleBoostingRegressor(2, l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     unknown = model.ensemble_.intercept
     assert_array_equal(model.predict([[None], [np.nan], [1]]), [unknown, unknown, 5.0])
-    model.set_params(fit_intercept=False).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    model = RuleBoostingRegressor(2, **STAGEWISE | {"l2_regularization": 0})
+    model.fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     assert_array_equal(model.predict([[None], [np.nan], [1]]), [0.0, 0.0, 5.0])
 
 
@@ -143,6 +144,12 @@ def test_unseen_category_at_predict():
     model.fit(X, [0, 0, 3, 3, 3, 3])
     assert str(model.ensemble_) == "+3.000 if x0 != a"
     assert_array_equal(model.predict([["d"], ["a"], [None]]), [3.0, 0.0, 0.0])
+
+
+def test_an_intercept_of_zero_is_none():
+    X = [["a"], ["a"], ["b"], ["b"], ["c"], ["c"]]
+    model = RuleBoostingRegressor(l2_regularization=0, propositions=[Proposition("x0", "!=", "a")])
+    assert str(model.fit(X, [0, 0, 3, 3, 3, 3]).ensemble_) == "+3.000 if x0 != a"
 
 
 def test_unused_categories_have_no_effect():

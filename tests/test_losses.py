@@ -263,3 +263,9 @@ def test_mean_hessian_is_that_of_rows_with_weights():
 def test_optimal_constant_of_the_smallest_numbers():
     """A step of half of the smallest number is none, and no reason to look for an interval."""
     assert abs(optimal_constant(SquaredLoss(), np.array([0.0, 5e-324]))) <= 5e-324
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-100, 1e100, 1e300])
+def test_optimal_constant_of_targets_of_any_size(scale):
+    y = scale * np.array([1.0, 2.0, 6.0])
+    assert optimal_constant(SquaredLoss(), y) == pytest.approx(3 * scale, rel=1e-12)

@@ -67,7 +67,7 @@ def test_certificates_say_what_was_searched(fitted):
     assert certificates["n_proven"] == sum(r.is_optimal for r in model.search_results_)
     assert certificates["scope"]["n_propositions"] == model.n_propositions_
     assert f"out of {model.n_propositions_} candidates" in certificates["scope_words"]
-    assert "up to 3 conditions" in certificates["scope_words"]
+    assert "up to 5 conditions" in certificates["scope_words"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.utils import estimator_html_repr
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
 
 X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
-CLASSES = ["no", "yes", "yes", "no", "no", "no"]
+CLASSES = ["no", "yes", "yes", "no", "no", "yes"]
 
 
 @pytest.fixture
@@ -64,17 +64,19 @@ def rows_of(html):
 def test_html_of_a_classifier(model):
     assert rows_of(model._repr_html_()) == [
         ["", "weight", "", "rule", "rows", "share of yes", "certificate"],
-        ["1", "-0.8571", "", "x1 == b", "3 (50%)", "0.0%", "proven optimal"],
-        ["2", "+0.6667", "", "x0 > 1 & x1 == a", "2 (33%)", "100.0%", "proven optimal"],
+        ["", "+0.2281", "", "to start from", "", "", ""],
+        ["1", "-0.3434", "", "x0 <= 1", "2 (33%)", "0.0%", "proven optimal"],
+        ["2", "-0.3434", "", "x0 <= 2 & x1 == b", "2 (33%)", "0.0%", "proven optimal"],
     ]
 
 
 def test_html_of_a_regressor_and_weights():
     model = RuleBoostingRegressor(1, search="greedy", l2_regularization=0)
     model.fit([[1], [2], [3]], [1.0, 5.0, 5.0], [1.0, 0.5, 1.0])
-    head, row = rows_of(model._repr_html_())
+    head, start, row = rows_of(model._repr_html_())
     assert head[4:] == ["rows", "mean target", "certificate"]
-    assert row[4:] == ["1.5 (60%)", "5", "heuristic, no proof"]
+    assert start[3:] == ["to start from", "", "", ""]
+    assert row[3:] == ["x0 > 1", "1.5 (60%)", "5", "heuristic, no proof"]
 
 
 def test_loaded_models_show_what_they_know(model, tmp_path):

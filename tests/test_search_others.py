@@ -348,6 +348,7 @@ def test_long_rules_start_from_what_is_easier():
     problem = SearchProblem(extents, gradients, np.ones(400), 1.0, others=others)
     optimum = search(problem, "brute_force").objective_value
     result = search(problem, node_limit=40)
+    assert result.node_limit == 40
     assert problem.objective(result.query) == result.objective_value
     assert result.objective_value > 1.3 * search(problem, "beam").objective_value
     assert result.objective_value <= optimum <= result.bound

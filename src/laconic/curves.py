@@ -70,10 +70,10 @@ def score_curve(
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
+    >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
     >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
-    >>> score_curve(model, X, y, scoring="neg_mean_squared_error")
-    array([-13. ,  -0.5,  -0. ])
+    >>> score_curve(model, X, y, scoring="neg_mean_squared_error").round(3)
+    array([-5.188, -0.125, -0.   ])
     """
     model = getattr(model, "best_estimator_", model)
     n_rules = len(rule_model(model).ensemble_)

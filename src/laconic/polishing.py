@@ -227,15 +227,18 @@ def _certificate(
     """Say of the rule that was kept what the search has shown."""
     objective_value = problem.value(current.covered[position]) / problem.normalizer
     status = result.status
-    is_best = objective_value >= (1.0 - _ROUNDING) * result.objective_value
-    if not is_best and status is SearchStatus.OPTIMAL:
-        # Terms of third order speak for the rule that is there.
-        status = SearchStatus.APPROXIMATE
+    # A rule of an earlier fit may be outside of the limits of the search.
+    bound = max(result.bound, objective_value)
+    if status is SearchStatus.OPTIMAL:
+        if objective_value >= (1.0 - _ROUNDING) * result.objective_value:
+            bound = objective_value
+        else:
+            # Terms of third order speak for the rule that is there.
+            status = SearchStatus.APPROXIMATE
     return dataclasses.replace(
         result,
         query=current.results[position].query,
         objective_value=objective_value,
-        # A rule of an earlier fit may be outside of the limits of the search.
-        bound=max(result.bound, objective_value),
+        bound=bound,
         status=status,
     )

@@ -19,7 +19,7 @@ def saved(tmp_path):
 
     def save(name, **parameters):
         # Rules that keep their weights, so that a model is the beginning of a larger one.
-        model = RuleBoostingClassifier(**STAGEWISE, **parameters)
+        model = RuleBoostingClassifier(**STAGEWISE | parameters)
         model.fit(X, people()["client"].to_numpy())
         save_model(model, tmp_path / f"{name}.json")
         return tmp_path / f"{name}.json"

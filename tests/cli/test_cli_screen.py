@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from cli.commands import fit_client, pretend_terminal
+from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
 
 
@@ -22,7 +23,7 @@ def test_counts_and_objectives_read_well(run, tmp_path):
 def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
     names = ["[bold]a[/nope]", "\x1b[31mred", ":smile:"]
     X = pl.DataFrame(np.eye(3)[[0, 1, 2] * 4], schema=names)
-    model = RuleBoostingRegressor(6, fit_intercept=False).fit(X, [1.0, 4.0, 9.0] * 4)
+    model = RuleBoostingRegressor(6, **STAGEWISE).fit(X, [1.0, 4.0, 9.0] * 4)
     save_model(model, tmp_path / "model.json")
     code, out, _ = run("show", tmp_path / "model.json")
     assert code == 0

@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules for two classes.
 
-    The sum of the weights of the rules that cover a row is its log odds of the second class. Every
-    rule is the best one given those before it, unless its certificate says otherwise.
+    A constant plus the weights of the rules that cover a row are its log odds of the second class.
+    Every rule is the best one given those before it, unless its certificate says otherwise.
 
     Parameters
     ----------
@@ -38,11 +38,12 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     Examples
     --------
     >>> X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
-    >>> y = ["no", "yes", "yes", "no", "no", "no"]
+    >>> y = ["no", "yes", "yes", "no", "no", "yes"]
     >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
     >>> print(model.ensemble_)
-    -0.8571 if x1 == b
-    +0.6667 if x0 > 1 & x1 == a
+    +0.2281 to start from
+    -0.3434 if x0 <= 1
+    -0.3434 if x0 <= 2 & x1 == b
     >>> model.predict([[3, "a"], [1, "b"]])
     array(['yes', 'no'], dtype='<U3')
     >>> [result.is_optimal for result in model.search_results_]
@@ -58,7 +59,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         return self.task_.classes
 
     def decision_function(self, X: Any) -> Floats:
-        """Sum of the weights of the rules that cover a row: its log odds.
+        """Add up the constant and the weights of the rules that cover a row: its log odds.
 
         Parameters
         ----------
@@ -71,7 +72,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         return self._raw_predictions(X)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield the decision function of the first one, two, ... rules.
+        """Yield the decision function of the model when it had one, two, ... rules.
 
         Parameters
         ----------

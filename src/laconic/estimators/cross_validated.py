@@ -209,9 +209,9 @@ class RuleBoostingClassifierCV(CrossValidated, RuleBoostingClassifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 5, size=(200, 4))
     >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
-    >>> model = RuleBoostingClassifierCV(objective="joint", fit_intercept=True).fit(X, y)
+    >>> model = RuleBoostingClassifierCV().fit(X, y)
     >>> model.n_rules_, model.cv_results_["mean_loss"].round(2)
-    (1, array([0.69, 0.47, 0.52, 0.53, 0.55]))
+    (1, array([0.69, 0.48, 0.48, 0.51, 0.52]))
     """
 
 
@@ -241,12 +241,12 @@ class RuleBoostingRegressorCV(CrossValidated, RuleBoostingRegressor):
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 5, size=(200, 4))
-    >>> y = 2.0 * (X[:, 0] > 2) + rng.normal(size=200)
-    >>> model = RuleBoostingRegressorCV(objective="joint", fit_intercept=True).fit(X, y)
+    >>> y = 4 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * rng.normal(size=200)
+    >>> model = RuleBoostingRegressorCV().fit(X, y)
     >>> print(model)
-    Prediction, 1 rule, 1 condition:
-    +1.950 intercept
-    -1.843 if x0 <= 2
+    Prediction, 1 rule, 2 conditions:
+    +0.3454 to start from
+     +3.076 if x0 > 2 & x1 > 1
     1 of up to 10 rules: chosen by 5-fold cross-validation, with the smallest loss.
     """
 

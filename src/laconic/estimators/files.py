@@ -42,10 +42,11 @@ def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> with TemporaryDirectory() as folder:
     ...     save_model(model, f"{folder}/model.json")
     ...     print(load_model(f"{folder}/model.json").ensemble_)
+    +1.000 to start from
     +4.000 if x0 <= 2
     """
     write_model(estimator, path)
@@ -86,9 +87,9 @@ def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
     Examples
     --------
     >>> from laconic.export import model_to_dict
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> model_from_dict(model_to_dict(model)).predict([[2], [3]])
-    array([4., 0.])
+    array([5., 1.])
     """
     return _estimator(read_dict(data))
 

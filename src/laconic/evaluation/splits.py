@@ -119,13 +119,13 @@ def evaluate(
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> X, y = [[1], [2], [3], [4]] * 2, [5, 5, 1, 1] * 2
+    >>> X, y = [[1], [2], [3], [4]] * 20, [5, 3, 1, 1] * 20
     >>> frame = evaluate(RuleBoostingRegressor(n_rules=2), X, y, cv=2, backend="pandas")
     >>> frame[["split", "n_rules", "test_score"]].round(3).head(3)
        split  n_rules  test_score
-    0      0        0      -2.250
-    1      0        1       0.750
-    2      0        2       0.997
+    0      0        0       0.000
+    1      0        1       0.614
+    2      0        2       0.824
     """
     named = _named(estimators)
     target = np.asarray(y)

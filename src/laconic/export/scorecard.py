@@ -250,17 +250,19 @@ def to_scorecard(
     >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
     >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, y)
     >>> print(model.ensemble_)
-     +5.366 if x0 <= 2
-    +0.8637 if x0 > 1
+    +1.094 to start from
+    +3.771 if x0 <= 2
+    +1.081 if 1 < x0 <= 2
     >>> print(to_scorecard(model, max_points=5, X=X, y=y))
     points
-        +5  if x0 <= 2
-        +1  if x0 > 1
+        +1  to start with
+        +4  if x0 <= 2
+        +1  if 1 < x0 <= 2
     <BLANKLINE>
-    Prediction: the total times 1.07317
+    Prediction: the total times 0.942797
     <BLANKLINE>
-    One point is 1.073 of the raw prediction. Rounding changes that by at most 0.2095 in any row.
-    On 4 rows: loss 0.0843248 instead of 0.0559258, R² 0.983745 instead of 0.989219.
+    One point is 0.9428 of the raw prediction. Rounding changes that by at most 0.2892 in any row.
+    On 4 rows: loss 0.0515376 instead of 0.00969886, R² 0.990065 instead of 0.99813.
     """
     checked_model(model)
     require(is_whole(max_points, 1), "'max_points'", "an int in the range [1, inf)", max_points)

@@ -59,7 +59,7 @@ class RuleBoxDisplay(Display):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import RuleBoxDisplay
     >>> X, y = [[1, 1], [1, 2], [2, 1], [2, 2]], [0, 0, 0, 8]
-    >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=0).fit(X, y)
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit(X, y)
     >>> RuleBoxDisplay.from_estimator(model, X, y, features=["x0", "x1"]).predictions
     array([[0., 0.],
            [0., 8.]])

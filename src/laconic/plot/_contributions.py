@@ -43,10 +43,10 @@ class ContributionDisplay(Display):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import ContributionDisplay
     >>> X = [[1], [2], [3], [4]]
-    >>> model = RuleBoostingRegressor(n_rules=2).fit(X, [5, 5, 1, 1])
-    >>> display = ContributionDisplay.from_estimator(model, X, row=3)
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
+    >>> display = ContributionDisplay.from_estimator(model, X, row=1)
     >>> len(display.bars_), display.explanation.rules
-    (2, {2: <Rule: +0.8889 always>})
+    (4, {1: <Rule: +3.771 if x0 <= 2>, 2: <Rule: +1.081 if 1 < x0 <= 2>})
     """
 
     bars_: BarContainer

@@ -39,10 +39,10 @@ class RuleOverlapDisplay(Display):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import RuleOverlapDisplay
     >>> X = [[1], [2], [3], [4]]
-    >>> model = RuleBoostingRegressor(n_rules=2).fit(X, [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
     >>> RuleOverlapDisplay.from_estimator(model, X).overlaps
-    array([[1. , 1. ],
-           [0.5, 1. ]])
+    array([[1. , 0.5],
+           [1. , 1. ]])
     """
 
     image_: AxesImage

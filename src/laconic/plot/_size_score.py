@@ -39,11 +39,11 @@ class SizeScoreDisplay(Display):
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import SizeScoreDisplay
-    >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
+    >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
     >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
     >>> display = SizeScoreDisplay.from_estimator(model, X, y, name="training rows")
     >>> display.scores.round(2)
-    array([-2.25,  0.88,  1.  ])
+    array([0.  , 0.98, 1.  ])
     """
 
     line_: Line2D

@@ -47,9 +47,10 @@ class RuleWeightDisplay(Display):
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import RuleWeightDisplay
-    >>> model = RuleBoostingRegressor(n_rules=2).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1)
+    >>> model = model.fit([[1], [2], [3], [4]], [5, 6, 1, 1])
     >>> RuleWeightDisplay.from_estimator(model).shares
-    [0.5, 1.0]
+    [0.5, 0.25]
     """
 
     bars_: BarContainer

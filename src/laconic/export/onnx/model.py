@@ -72,10 +72,10 @@ def to_onnx(
     >>> import numpy as np
     >>> import onnxruntime
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
     >>> session.run(["prediction"], {"X": np.array([[2.0], [3.0]])})
-    [array([4., 0.])]
+    [array([5., 1.])]
     """
     portable = portable_model(model)
     layout = _checked_inputs(portable, inputs)

@@ -42,11 +42,11 @@ def to_python(model: RuleModel) -> str:
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> module = {}
     >>> exec(to_python(model), module)
     >>> module["predict"]({"x0": 2})
-    {'raw_prediction': 4.0, 'prediction': 4.0, 'probabilities': None, 'covered': [True]}
+    {'raw_prediction': 5.0, 'prediction': 5.0, 'probabilities': None, 'covered': [True]}
     """
     portable = portable_model(model)
     literal = pformat(program_data(portable), width=100, sort_dicts=False)

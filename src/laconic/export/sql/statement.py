@@ -66,9 +66,10 @@ def to_sql(
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(l2_regularization=0, fit_intercept=False)
+    >>> model = model.fit([[1], [2], [3], [4]], [5, 5, 0, 0])
     >>> print(to_sql(model, "sqlite", columns={"x0": "dose"}))
-    CASE WHEN CAST("dose" AS REAL) <= 2 THEN 4.0 ELSE 0 END
+    CASE WHEN CAST("dose" AS REAL) <= 2 THEN 5.0 ELSE 0 END
     """
     portable = portable_model(model)
     dialect = _checked_dialect(dialect)
