@@ -206,8 +206,9 @@ def settings_to_choose_from() -> list[Variant]:
     others = {
         f"joint, {base}, two conditions": {"max_conditions": 2},
         f"joint, {base}, four conditions": {"max_conditions": 4},
-        f"joint, {base}, five conditions": {"max_conditions": 5},
-        f"joint, {base}, simplified": {"simplify": 0.1},
+        f"joint, {base}, simplified by 5 %": {"simplify": 0.05},
+        f"joint, {base}, simplified by 10 %": {"simplify": 0.1},
+        f"joint, {base}, simplified by 20 %": {"simplify": 0.2},
         f"joint, {base}, greedy": {"search": "greedy"},
         f"joint, {base}, beam": {"search": "beam"},
         f"orthogonal, {base}": {"objective": "orthogonal"},
