@@ -16,7 +16,7 @@ import numpy.typing as npt
 from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Extents
-from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians
+from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -288,7 +288,7 @@ class SearchProblem:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
         Where there are other rules, what they cannot imitate takes the place of Σh, and a set that
-        one of them covers already is worth 0.
+        one of them covers already is worth 0; values are rounded, so that ties are ties.
         """
         covered = np.ascontiguousarray(covered, dtype=bool)
         if self.taken is not None and (self.taken == covered).all(axis=1).any():
@@ -296,7 +296,8 @@ class SearchProblem:
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
             return 0.0
-        return sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
+        value = sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
+        return value if self.projections is None else rounded(value)
 
     def objective(self, query: tuple[int, ...]) -> float:
         """Objective value of a query."""

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic.search.budget import resolve_node_limit
-from laconic.search.others import IMITATED, FloatArray, remaining_hessians
+from laconic.search.others import IMITATED, FloatArray, remaining_hessians, rounded
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
@@ -64,9 +64,8 @@ def objective(
     if projections is not None:
         sum_hessians = remaining_hessians(sum_hessians, projections.sum(axis=1))
     # Paper: the penalty is λ/(2n), as in the expansion of the risk; λ/n in its definition.
-    return float(
-        sum_gradients * sum_gradients / (l2_regularization + sum_hessians) / (2.0 * n_samples)
-    )
+    value = float(sum_gradients * sum_gradients / (l2_regularization + sum_hessians))
+    return (value if projections is None else rounded(value)) / (2.0 * n_samples)
 
 
 def objective_bound(

@@ -56,8 +56,7 @@ class Beam {
             for_each_bit(in_any & ~in_all, p * word_bits, [&](std::size_t column) {
                 ++counters.n_evaluations;
                 if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;
-                extensions.push_back(
-                    {problem_.value(gradients_[column], hessians_left(column)), index, column});
+                extensions.push_back({value(column), index, column});
             });
         }
     }
@@ -79,9 +78,12 @@ class Beam {
         }
     }
 
-    double hessians_left(std::size_t column) const {
-        if (problem_.others.empty()) return hessians_[column];
-        return problem_.others.left(hessians_[column], projections_.data() + column, n_columns());
+    double value(std::size_t column) const {
+        const Others& others = problem_.others;
+        if (others.empty()) return problem_.value(gradients_[column], hessians_[column]);
+        return problem_.value_beside_others(
+            gradients_[column],
+            others.left(hessians_[column], projections_.data() + column, n_columns()));
     }
 
     const Problem& problem_;

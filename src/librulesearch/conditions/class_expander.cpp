@@ -160,7 +160,7 @@ double ClassExpander::value(const Node& node, std::size_t position,
     const double value = problem_.value(sums);
     if (problem_.others.empty()) return value;
     // At a discount it is too high.
-    if (!can_prune.is_competitive(value * (1.0 + rounding_slack))) return 0.0;
+    if (!can_prune.is_competitive(value * (1.0 + problem_.slack()))) return 0.0;
     BitSet extent = problem_.extents.extent_of(node.query);
     extent &= problem_.extents.extent(candidates_.column(position));
     return problem_.worth(extent).value;
@@ -170,7 +170,9 @@ double ClassExpander::value(const Node& node, std::size_t position,
 void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune, Expansion& out) {
     survivors_.clear();
     candidates_.for_each([&](std::size_t position) {
-        const double bound = candidates_.bound_at(position);
+        double bound = candidates_.bound_at(position);
+        // What a set is worth may be rounded up.
+        if (!problem_.others.empty()) bound *= 1.0 + problem_.slack();
         const Statistics sums = candidates_.sums(position);
         if (can_prune(bound, node.augmented_size() + 1)) {
             ++out.counters.bound_immediate;

@@ -72,15 +72,17 @@ class Pruning {
   public:
     /// `incumbent_size`: conditions of the incumbent if longer ties are to be given up, else
     /// nothing.
+    /// `slack`: see Problem.
     Pruning(double incumbent_value, double approximation_factor,
-            std::optional<std::size_t> incumbent_size)
+            std::optional<std::size_t> incumbent_size, double slack = rounding_slack)
         // A little less than the quotient, so that the ratio reached is not a rounding below.
         : approximation_factor_(approximation_factor),
           threshold_(approximation_factor < 1.0
                          ? incumbent_value / approximation_factor * (1.0 - 1e-15)
-                         : incumbent_value * (1.0 - rounding_slack)),
+                         : incumbent_value * (1.0 - slack)),
           incumbent_value_(incumbent_value),
           incumbent_size_(incumbent_size.value_or(std::numeric_limits<std::size_t>::max())),
+          slack_(slack),
           is_relaxed_(approximation_factor < 1.0) {}
 
     /// No query under the bound with at least that many conditions can replace the incumbent, or
@@ -94,7 +96,7 @@ class Pruning {
     /// The same for a better incumbent, if it is one.
     Pruning raised(double value, std::optional<std::size_t> size) const {
         if (value <= incumbent_value_) return *this;
-        return {value, approximation_factor_, size};
+        return {value, approximation_factor_, size, slack_};
     }
 
     /// A query of this value is at least as good as the incumbent.
@@ -107,13 +109,14 @@ class Pruning {
     double threshold() const { return threshold_; }
 
     /// Bounds below this need not be told apart.
-    double floor() const { return incumbent_value_ * (1.0 - 2.0 * rounding_slack); }
+    double floor() const { return incumbent_value_ * (1.0 - 2.0 * slack_); }
 
   private:
     double approximation_factor_;
     double threshold_;
     double incumbent_value_;
     std::size_t incumbent_size_;
+    double slack_;
     bool is_relaxed_;
 };
 

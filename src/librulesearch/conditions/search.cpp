@@ -43,7 +43,7 @@ struct Branching : OptionalHooks<Node> {
     Pruning goal(const Incumbent& incumbent) const {
         const std::size_t size = incumbent.n_conditions();
         return {incumbent.value(), limits.approximation_factor,
-                is_limited || size == 0 ? std::optional(size) : std::nullopt};
+                is_limited || size == 0 ? std::optional(size) : std::nullopt, problem.slack()};
     }
 
     void take(const Expansion& expansion, Incumbent& incumbent) const {

@@ -51,7 +51,7 @@ double bound_within(const Problem& problem, const BitSet& set) {
     if (!problem.others.empty()) {
         const Problem at_a_discount = discounted(problem, set);
         rows.assign(at_a_discount, set);
-        return rows.bound(at_a_discount);
+        return rows.bound(at_a_discount) * (1.0 + Others::value_slack);
     }
     rows.assign(problem, set);
     return rows.bound(problem);

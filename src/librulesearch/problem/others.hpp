@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -46,6 +47,18 @@ struct Others {
     }
 
     static constexpr double least_left = 1e-9;
+
+    /// What a set is worth is rounded to that many binary digits. Where others imitate a part of
+    /// it, many sets are worth the same but for rounding errors of the refit: a set and its
+    /// complement, beside an intercept. They are to tie.
+    static constexpr int value_digits = 30;
+    static double rounded(double value) {
+        int exponent = 0;
+        const double digits = std::ldexp(std::frexp(value, &exponent), value_digits);
+        return std::ldexp(std::nearbyint(digits), exponent - value_digits);
+    }
+    /// More than rounding changes a value by, relative to it.
+    static constexpr double value_slack = 4e-9;
 };
 
 }  // namespace rulesearch

@@ -55,6 +55,13 @@ struct Problem {
     }
     double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }
 
+    /// The same with others, of the hessians that they leave.
+    double value_beside_others(double sum_gradients, double left) const {
+        return Others::rounded(value(sum_gradients, left));
+    }
+    /// Sets that are worth less than another one by no more than this share may tie with it.
+    double slack() const { return others.empty() ? rounding_slack : Others::value_slack; }
+
     /// What a set of distinct rows is worth, and its sums. O(rows). With others, a set that one of
     /// them covers is worth nothing, however much a second rule for it would spread the penalty.
     struct Worth {
@@ -71,7 +78,8 @@ struct Problem {
         });
         if (others.empty()) return {value(sums), sums};
         if (others.taken.contains(set)) return {0.0, sums};
-        return {value(sums.gradient, others.left(sums.hessian, projection.data())), sums};
+        const double left = others.left(sums.hessian, projection.data());
+        return {value_beside_others(sums.gradient, left), sums};
     }
     Worth worth_of_all() const { return worth(BitSet(rows.size(), true)); }
 };

@@ -30,7 +30,7 @@ void Expander::pack(double value) {
     const double lambda = problem_.l2_regularization;
     const double n_rows = static_cast<double>(rows.size());
     const double unit = sums.gradient / (max_sum - n_rows);
-    const double wanted = value * (1.0 - rounding_slack) / (unit * unit);
+    const double wanted = value * (1.0 - problem_.slack()) / (unit * unit);
     const std::size_t stride = table_sums_.stride();
     entries_.assign(rows.size() * stride, 0);
     const double length = pack_components(wanted, n_rows);

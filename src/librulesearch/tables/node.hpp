@@ -46,9 +46,10 @@ struct Expansion : BasicExpansion<Node> {
 struct Goal {
     double value = 0.0;
     double approximation_factor = 1.0;
+    double slack = rounding_slack;  // see Problem
 
     /// Parts of which no query is worth this much are given up.
-    double threshold() const { return value / approximation_factor * (1.0 - rounding_slack); }
+    double threshold() const { return value / approximation_factor * (1.0 - slack); }
     bool can_prune(const Node& node) const { return node.bound < threshold(); }
     double unproven(double bound) const {
         return approximation_factor < 1.0 && bound > value ? bound : 0.0;

@@ -68,7 +68,7 @@ class Branching : public OptionalHooks<Node> {
     }
 
     Goal goal(const Incumbent& incumbent) const {
-        return {incumbent.value(), limits_.approximation_factor};
+        return {incumbent.value(), limits_.approximation_factor, problem_.slack()};
     }
 
     void take(const Expansion& expansion, Incumbent& incumbent) const {
