@@ -193,6 +193,10 @@ class RunningFit:
         )
 
 
+# Nobody wants a rule that is certain to reach no more than a few per cent of the best.
+ACCEPTABLE_FACTOR = 0.5
+
+
 def describe_unproven(
     results: Sequence[SearchResult],
     n_before: int,
@@ -239,7 +243,7 @@ def describe_unproven(
         f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
         "l2_regularization"
     )
-    if factor > 0:
+    if factor >= ACCEPTABLE_FACTOR:
         advice += f", or accept this with approximation_factor={factor}"
     return f"{finding} {advice}. search_results_ has the details."
 
