@@ -76,7 +76,7 @@ def test_html_of_a_regressor_and_weights():
     head, start, row = rows_of(model._repr_html_())
     assert head[4:] == ["rows", "mean target", "certificate"]
     assert start[3:] == ["to start from", "", "", ""]
-    assert row[3:] == ["x0 > 1", "1.5 (60%)", "5", "heuristic, no proof"]
+    assert row[3:] == ["x0 <= 1", "1 (40%)", "1", "heuristic, no proof"]
 
 
 def test_loaded_models_show_what_they_know(model, tmp_path):

@@ -80,7 +80,7 @@ def test_terminal_shows_progress(run, table, monkeypatch):
     pretend_terminal(monkeypatch, n_columns=90)
     code, out, _ = run("cv", table, *TOKENS)
     assert code == 0
-    assert "within one standard error" in out
+    assert "smallest, on average, " in out
 
 
 def test_refusals(run, table, tmp_path):

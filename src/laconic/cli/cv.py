@@ -66,11 +66,20 @@ def cv(
     console.print(_table(labelled, choice), "", sep="\n")
     screen.print_text(
         console,
-        f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. The "
-        f"loss of a row is smallest, on average, with {format_count(choice.best, 'rule')}; with "
-        f"{choice.n_rules} it is within one standard error of that, row by row. Fit the model of "
-        "your choice with --n-rules.",
+        f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. "
+        f"{_advice(choice)}",
     )
+
+
+def _advice(choice: Choice) -> str:
+    """Say which number of rules to take."""
+    best = format_count(choice.best, "rule")
+    words = f"The loss of a row is smallest, on average, with {best}"
+    if choice.n_rules < choice.best:
+        words += f", and next to the same with {choice.n_rules}: within one standard error"
+    if choice.n_rules == 0:
+        return f"{words}. These columns do not tell the target: a constant predicts as well."
+    return f"{words}. Fit the model of your choice with --n-rules."
 
 
 def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:

@@ -211,7 +211,7 @@ class RuleBoostingClassifierCV(CrossValidated, RuleBoostingClassifier):
     >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
     >>> model = RuleBoostingClassifierCV().fit(X, y)
     >>> model.n_rules_, model.cv_results_["mean_loss"].round(2)
-    (1, array([0.69, 0.48, 0.48, 0.51, 0.52]))
+    (1, array([0.69, 0.48, 0.51, 0.52, 0.52]))
     """
 
 

@@ -49,6 +49,8 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     results = model.search_results_
     scope = _scope(model) if hasattr(model, "n_propositions_") else None
     is_exact = any(result.status is not SearchStatus.HEURISTIC for result in results)
+    if not results:  # a search that found nothing leaves none
+        is_exact = model.get_params(deep=False).get("search") == "optimal"
     return {
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
