@@ -442,3 +442,38 @@ def test_refitted_rounds_stop_where_gradients_only_fade(objective):
         fit_intercept=True,
     )
     assert len(list(rounds)) == 1
+
+
+def test_nothing_left_to_find_ends_the_rounds():
+    """All sets of rows are taken: what is worth nothing is no rule, however much it could gain."""
+    candidates = candidate_propositions([[1.0], [2.0]])
+    y = np.array([1.0, 2.0])
+    rounds = boost(
+        candidates, y, SquaredLoss(), n_rules=10, l2_regularization=20.0, objective="joint"
+    )
+    [*_, (ensemble, _)] = rounds
+    queries = [str(rule.query) for rule in ensemble]
+    assert len(set(queries)) == len(queries) <= 3
+
+
+def test_risk_never_rises_where_classes_are_separable():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n_rows = int(rng.integers(8, 40))
+        X, y = rng.integers(0, 4, (n_rows, 2)), rng.choice([-1.0, 1.0], n_rows)
+        y[:2] = -1.0, 1.0
+        candidates = candidate_propositions(X)
+        rounds = boost(
+            candidates,
+            y,
+            LogisticLoss(),
+            n_rules=8,
+            l2_regularization=0.0,
+            objective="joint",
+            fit_intercept=True,
+        )
+        losses = [
+            LogisticLoss().value(y, ensemble.raw_predictions(X)).sum() for ensemble, _ in rounds
+        ]
+        assert all(np.diff(losses) <= 1e-9), seed
+        assert np.isfinite(losses).all()

@@ -185,3 +185,11 @@ def test_many_rows_keep_their_digits(shift):
     slopes, pulls = slopes_and_pulls(weights, rules, y, SquaredLoss(), None)
     scale = 2 * n_rows * (shift + 1)
     assert np.all(np.abs(slopes) <= 1e-13 * np.maximum(pulls, scale))
+
+
+@pytest.mark.parametrize("start", [-60.0, 45.0, 50.0, 745.0, 1e4, 1e12])
+def test_weights_come_back_from_where_the_loss_is_all_but_linear(start):
+    rules = OtherRules(np.ones((1, 2), dtype=bool), np.zeros(1))
+    y = np.array([1.0, -1.0])
+    weights = refitted_weights(rules, y, LogisticLoss(), np.array([start]))
+    assert weights == pytest.approx([0.0], abs=1e-9)

@@ -363,3 +363,14 @@ def test_interrupted_search_for_long_rules():
     optimum = search(case.problem, "brute_force").objective_value
     result = search(case.problem, time_limit=1e-9)
     assert result.objective_value <= optimum <= result.bound
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e9, 1e13, 1e14])
+def test_small_hessians_are_imitated_as_well(ratio):
+    """A rule on rows of little weight is as much of a rule as one on rows of great weight."""
+    hessians = np.array([ratio, ratio, 1.0, 1.0, 1.0, 1.0])
+    others = OtherRules(np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 1, 1]], dtype=bool), np.zeros(2))
+    half = np.array([[0, 0, 1, 1, 0, 0]], dtype=bool)
+    problem = SearchProblem(half, [0.0, 0.0, 1.0, 1.0, -1.0, -1.0], hessians, others=others)
+    # Two of four rows, of which the rule for all four imitates half.
+    assert problem.value(half[0]) == pytest.approx(2.0**2 / (2.0 - 1.0), rel=1e-6)

@@ -183,6 +183,8 @@ class Stagewise:
 
     def has_gain(self, problem: SearchProblem, result: SearchResult) -> bool:
         """Tell whether a query gains more than a rounding error does."""
+        if result.objective_value <= 0.0:
+            return False
         gain = self.gain(problem, result)
         self.largest_gain = max(self.largest_gain, gain)
         return gain > NEGLIGIBLE_GAIN * self.largest_gain
@@ -247,7 +249,7 @@ class Joint(Stagewise):
         ).tolist()
         if self.fit_intercept:
             intercept = weights.pop()
-            if abs(intercept) <= _ROUNDING * sum(map(abs, weights)):
+            if abs(intercept) <= _ROUNDING * min(filter(None, map(abs, weights)), default=0.0):
                 intercept = 0.0  # and not what rounding left of it
         self.ensemble = RuleEnsemble(
             tuple(Rule(rule.query, weight) for rule, weight in zip(rules, weights, strict=True)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laconic.losses import Floats, Loss
+from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.search import OtherRules
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -77,6 +77,8 @@ def refitted_weights(
             if point.excess <= 1.0:
                 break
             step = point.step()
+            if not isinstance(loss, SquaredLoss):
+                step = point.damped(step)
             following = risk.along(point, step)
             if following is None:
                 break
@@ -133,6 +135,18 @@ class _Point:
         scaled = self.curvature * scales * scales[:, np.newaxis]
         solution = np.linalg.lstsq(scaled, self.slopes * scales, rcond=_SINGULAR)[0]
         return np.asarray(-scales * solution, dtype=np.float64)
+
+    def damped(self, step: Floats) -> Floats:
+        """Shorten a step so that no weight goes further than doubling it, plus 1.
+
+        Where the loss is all but linear, Newton's steps have no measure. A weight that the hessians
+        say nothing about goes that far downhill.
+        """
+        longest = 1.0 + np.abs(self.weights)
+        has_measure = (np.diag(self.curvature) > 0.0) & np.isfinite(step)
+        step = np.where(has_measure, step, -np.sign(self.slopes) * longest)
+        too_far = float((np.abs(step) / longest).max(initial=1.0))
+        return np.asarray(step / too_far, dtype=np.float64)
 
 
 class _Risk:

@@ -100,9 +100,12 @@ class OtherRules:
         """
         columns = self.columns(cells)
         matrix = columns * np.bincount(cells, hessians) @ columns.T + np.diag(self.penalties)
-        eigenvalues, directions = np.linalg.eigh(matrix)
+        # On a common scale: small hessians are no reason to call the matrix singular.
+        scales = np.sqrt(np.diag(matrix))
+        scales = np.divide(1.0, scales, where=scales > 0.0, out=np.zeros(len(scales)))
+        eigenvalues, directions = np.linalg.eigh(matrix * scales * scales[:, np.newaxis])
         kept = eigenvalues > _SINGULAR * eigenvalues[-1]
-        of_cells = (directions[:, kept] / np.sqrt(eigenvalues[kept])).T @ columns
+        of_cells = (directions[:, kept] / np.sqrt(eigenvalues[kept])).T * scales @ columns
         projections = np.empty((len(of_cells), len(hessians)))
         for component, of_cell in zip(projections, of_cells, strict=True):
             component[:], _ = _core.exactly_summable(of_cell[cells] * hessians, None)
