@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from laconic.cli import inputs, options, screen
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count
+from laconic.model.formatting import format_count, format_error, format_score
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -170,10 +170,11 @@ def _table(scores: dict[str, Floats], choice: Choice) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     notes = {choice.n_rules: "within one standard error", choice.best: "best"}
-    for size in range(next(iter(scores.values())).shape[1]):
+    columns = [(values, _standard_errors(values)) for values in scores.values()]
+    for size in range(columns[0][0].shape[1]):
         cells = [
-            f"{values.mean(axis=0)[size]:.4g} ± {_standard_errors(values)[size]:.2g}"
-            for values in scores.values()
+            f"{format_score(values.mean(axis=0)[size])} ± {format_error(errors[size])}"
+            for values, errors in columns
         ]
         table.add_row(str(size), *cells, notes.get(size, ""), style="bold" if size in notes else "")
     return table

@@ -94,11 +94,12 @@ def _scores(predictions: Predictions, rows: TrainingRows) -> str:
     """Say how well a model fits the rows it was made from."""
     task = predictions.task
     numbers = task.numbers(rows.y, predictions.n_rows)
-    return ", ".join(
-        f"{metric.label} {task.score(metric, numbers, predictions.raw, rows.sample_weight):.4g}"
+    scores = {
+        metric.label: task.score(metric, numbers, predictions.raw, rows.sample_weight)
         for metric in task.metrics
         if metric.is_higher_better
-    )
+    }
+    return ", ".join(f"{label} {score:.4g}" for label, score in scores.items())
 
 
 def _proofs(model: RuleBoosting) -> Iterator[str]:

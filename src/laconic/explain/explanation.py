@@ -19,6 +19,7 @@ from laconic.model.formatting import (
     INTERCEPT,
     format_conditions,
     format_count,
+    format_score,
     format_value,
     format_weight,
     intervals,
@@ -76,7 +77,7 @@ class RowExplanation:
         if self.probability is not None:
             return f"{self.prediction} with probability {self.probability:.3g}"
         is_number = isinstance(self.prediction, float)
-        return f"{self.prediction:.4g}" if is_number else str(self.prediction)
+        return format_score(self.prediction) if is_number else str(self.prediction)
 
     @property
     def _reasons(self) -> list[str]:

@@ -19,6 +19,17 @@ PLAIN_PUNCTUATION = frozenset("_.+-")
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
 
 
+def format_error(number: float) -> str:
+    """Two significant digits and all integer digits.
+
+    Examples
+    --------
+    >>> [format_error(number) for number in (0.0123, 667.4)]
+    ['0.012', '667']
+    """
+    return f"{number:.0f}" if 100 <= number < 1e15 else f"{number:.2g}"
+
+
 def format_number(number: float) -> str:
     """Shortest text that reads back as the same number, without a decimal point for integers.
 
@@ -65,6 +76,17 @@ def format_statistic(number: float) -> str:
     """
     text = f"{number:,.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
     return text.replace("-", "−")
+
+
+def format_score(number: float) -> str:
+    """Four significant digits and all integer digits, as programs read them.
+
+    Examples
+    --------
+    >>> [format_score(number) for number in (0.123456, 205432.1, -3.0)]
+    ['0.1235', '205432', '-3']
+    """
+    return f"{number:.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
 def visible(text: str) -> str:

@@ -154,7 +154,9 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
             base_[row] = base_[row] * n_bins + codes[row];
     }
     const std::vector<Axis>& axes = local_->axes;
-    for (std::size_t axis = first; axis < axes.size() && !interrupt.is_requested(); ++axis)
+    // A single condition is its axis twice.
+    const std::size_t end = local_->n_conditions == 1 ? first + 1 : axes.size();
+    for (std::size_t axis = first; axis < end && !interrupt.is_requested(); ++axis)
         add_lanes(axis, 0, axes[axis].n_singles);
     scan_lanes();
     if (n_pairs == 0) return;
