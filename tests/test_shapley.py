@@ -21,7 +21,7 @@ from laconic import (
     RuleBoostingRegressor,
     RuleEnsemble,
 )
-from laconic.explain.shapley import shapley_values
+from laconic.explain.shapley import feature_importances, shapley_values
 
 N_FEATURES = 4
 
@@ -167,3 +167,16 @@ def test_shap_is_named_where_it_is_missing(monkeypatch):
     shares = shapley_values(RuleEnsemble(), [[1.0]], [[1.0]])
     with pytest.raises(ImportError, match=r"pip install \"laconic\[shap\]\""):
         shares.to_shap()
+
+
+@given(ensembles, tables(6))
+@settings(max_examples=30, deadline=None)
+def test_importances_are_shares_of_the_mean_absolute_values(ensemble, X):
+    means = np.abs(shapley_values(ensemble, X, X).values).mean(axis=0)
+    importances = feature_importances(ensemble, X)
+    assert_allclose(importances * means.sum(), means, atol=1e-12)
+    assert importances.sum() == pytest.approx(1.0 if means.any() else 0.0)
+
+
+def test_a_model_without_rules_gives_no_feature_a_share():
+    assert feature_importances(RuleEnsemble(intercept=2.0), [[1, 2], [3, 4]]).tolist() == [0, 0]

@@ -3,7 +3,7 @@
 from laconic.explain.explanation import Explanation, RowExplanation
 from laconic.explain.predictions import Predictions
 from laconic.explain.rule_model import RuleModel, first_rules
-from laconic.explain.shapley import ShapleyValues
+from laconic.explain.shapley import ShapleyValues, feature_importances
 
 __all__ = [
     "Explanation",
@@ -11,5 +11,6 @@ __all__ = [
     "RowExplanation",
     "RuleModel",
     "ShapleyValues",
+    "feature_importances",
     "first_rules",
 ]

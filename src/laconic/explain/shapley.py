@@ -119,15 +119,46 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
             "sample of it."
         )
     names = ensemble.feature_names or table.feature_names
+    base_value = float(ensemble.raw_predictions(background).mean())
+    return ShapleyValues(_values(ensemble, table, background, names), base_value, names, table)
+
+
+def feature_importances(ensemble: RuleEnsemble, X: Any) -> Floats:
+    """Share of each feature in what the rules make of the rows of a table.
+
+    That is the mean absolute Shapley value of the feature, with the rows themselves as the
+    background, divided by the sum over all features. The shares add up to 1, or are all 0 where the
+    prediction is the same for all rows. A feature that no rule uses has none.
+
+    Examples
+    --------
+    >>> from laconic import Proposition
+    >>> rules = [Rule(Query((Proposition(f"x{i}", ">", 0),)), 3.0 - 2 * i) for i in range(2)]
+    >>> X = [[0, 0, 5], [0, 1, 6], [1, 0, 7], [1, 1, 8]]
+    >>> feature_importances(RuleEnsemble(tuple(rules)), X)
+    array([0.75, 0.25, 0.  ])
+    """
+    table = as_table(X, ensemble.feature_names)
+    names, used = ensemble.feature_names or table.feature_names, tuple(ensemble.used_features)
+    means = np.abs(_values(ensemble, table, table, used)).mean(axis=0)
+    importances = np.zeros(len(names))
+    if means.any():
+        importances[[names.index(feature) for feature in used]] = means / means.sum()
+    return importances
+
+
+def _values(
+    ensemble: RuleEnsemble, table: Table, background: Table, names: tuple[str, ...]
+) -> Floats:
+    """Shapley values of the named features, as an array of shape (n_rows, n_names)."""
     values = np.zeros((table.n_rows, len(names)))
     for rule in ensemble:
         factors = _factors(rule)
+        explained = _patterns(factors, table)
+        others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
-        values[:, columns] += rule.weight * _shares(
-            _patterns(factors, table), _patterns(factors, background)
-        )
-    base_value = float(ensemble.raw_predictions(background).mean())
-    return ShapleyValues(values, base_value, names, table)
+        values[:, columns] += rule.weight * _shares(explained, others)
+    return values
 
 
 def _factors(rule: Rule) -> dict[str, Query]:
