@@ -14,7 +14,7 @@ SRC = Path(__file__).parents[1] / "src"
 # Rooms of src/laconic, lowest first: a folder or a single module. Those in one line are neighbours,
 # which do not import each other, and each may import from all lines above it.
 ROOMS = (
-    ("_core", "_optional", "_checks", "_defaults", "_words"),
+    ("_core", "_optional", "_checks", "_defaults", "_files", "_words"),
     ("data",),
     ("model",),
     ("losses",),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import cyclopts
 
+from laconic._files import write_whole
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import CommandError
 
@@ -110,7 +111,7 @@ def export(
     except ImportError as error:
         raise CommandError(str(error)) from None
     if output is not None:
-        output.write_bytes(content)
+        write_whole(output, content)
     elif to == "onnx":
         sys.stdout.buffer.write(content)
     else:

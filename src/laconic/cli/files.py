@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
+from laconic._files import write_whole
 from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         frame.write_parquet(content)
     else:
         frame.write_csv(content, separator=SEPARATORS[path.suffix.lower()])
-    path.write_bytes(content.getvalue())
+    write_whole(path, content.getvalue())
 
 
 def load_model_for(command: str, path: Path, table: Path) -> RuleBoosting:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from laconic._files import write_whole
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import CommandError
 from laconic.model.formatting import visible
@@ -55,5 +56,5 @@ def report(
     if output is None:
         screen.write_text(text)
     else:
-        output.write_text(text, encoding="utf-8", newline="\n")
+        write_whole(output, text.encode())
         screen.print_text(screen.make_console(), f"Saved to {visible(str(output))}")

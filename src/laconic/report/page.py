@@ -6,11 +6,11 @@ import copy
 import json
 import os
 from html import escape
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
+from laconic._files import write_whole
 from laconic._optional import import_extra
 from laconic.explain import RuleModel
 from laconic.report.content import report_content
@@ -73,7 +73,7 @@ class Report:
         path : path-like
             Usually ends with ``.html``. An existing file is replaced.
         """
-        Path(path).write_text(self.to_html(), encoding="utf-8", newline="\n")
+        write_whole(path, self.to_html().encode())
 
     def _repr_html_(self) -> str:
         """Page in a frame of its own, which neither takes nor gives style."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import uuid
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from laconic._checks import shown
+from laconic._files import write_whole
 from laconic.explain import RuleModel
 from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
 
@@ -70,27 +70,18 @@ def model_schema() -> dict[str, Any]:
 def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, which is replaced when the new one is complete."""
     content = to_json(model).encode()
-    # Through a link to the file it stands for; replacing would turn the link into a file.
-    path = Path(path).resolve()
-    if path.exists() and not path.is_file():
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
         raise ValueError(
             f"A model is saved to a regular file. Got {str(path)!r}, which is a folder or a "
             "device. Choose another path."
         )
-    if not path.parent.is_dir():
+    if not target.parent.is_dir():
         raise FileNotFoundError(
-            f"A model is saved to an existing folder. There is no folder {str(path.parent)!r}. "
+            f"A model is saved to an existing folder. There is no folder {str(target.parent)!r}. "
             "Create it, or choose another path."
         )
-    unfinished = path.with_name(f".laconic-{uuid.uuid4().hex}.tmp")
-    try:
-        with unfinished.open("xb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(target, content)
 
 
 def read_model(path: str | os.PathLike[str]) -> SavedModel:
