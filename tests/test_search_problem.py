@@ -1,10 +1,13 @@
 """What a search problem accepts, and what it computes by itself."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
 from laconic import _core
-from laconic.search import SearchLimits, SearchProblem
+from laconic.search import SearchLimits, SearchProblem, search
 
 EXTENTS = np.array([[True, True, False], [False, True, True]])
 
@@ -131,3 +134,19 @@ def test_wrong_node_limits(node_limit):
     message = r"node_limit must be a whole number in the range \[1, inf\), 'auto' or None\. Got "
     with pytest.raises(ValueError, match=message):
         SearchLimits(node_limit=node_limit)
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.deepcopy, lambda entry: pickle.loads(pickle.dumps(entry))]
+)
+@pytest.mark.parametrize("n_rows", [1, 8, 67])
+def test_copies_and_pickles_are_the_same_problem(duplicate, n_rows):
+    rng = np.random.default_rng(n_rows)
+    extents = rng.random((9, n_rows)) < 0.5
+    problem = SearchProblem(extents, rng.normal(size=n_rows), rng.random(n_rows), 0.5)
+    other = duplicate(problem)
+    assert other.extents is not problem.extents
+    ours, theirs = search(problem, max_conditions=3), search(other, max_conditions=3)
+    assert (ours.query, ours.bound, ours.counters) == (theirs.query, theirs.bound, theirs.counters)
+    for index in range(9):
+        np.testing.assert_array_equal(other.covered((index,)), extents[index])

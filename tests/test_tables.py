@@ -288,6 +288,15 @@ class TestRejected:
         with pytest.raises(ValueError, match="Complex data not supported"):
             as_table(np.array([[1j]]))
 
+    def test_masked_cells_are_missing(self):
+        numbers = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+        table = as_table(numbers)
+        np.testing.assert_array_equal(table.column("x1").values, [np.nan, 4.0])
+        texts = as_table(np.ma.array([["a"], ["b"]], mask=[[True], [False]]))
+        assert texts.column("x0").codes.tolist() == [-1, 0]
+        whole = as_table(np.ma.array([[1], [2]]))
+        np.testing.assert_array_equal(whole.column("x0").values, [1.0, 2.0])
+
     @pytest.mark.parametrize("infinity", [np.inf, -np.inf])
     def test_infinity(self, construct, infinity):
         X = construct({"a": [1.0, infinity]})

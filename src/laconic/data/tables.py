@@ -196,6 +196,8 @@ def _as_array(X: Any) -> NDArray[Any]:
         # A list of rows may hold another kind of value in every column, so no
         # common dtype can hold them all unchanged.
         array = np.array(X, dtype=object)
+    elif isinstance(X, np.ma.MaskedArray):
+        array = _filled(X)
     elif hasattr(X, "__array__"):
         array = np.asarray(X)
     else:
@@ -211,6 +213,15 @@ def _as_array(X: Any) -> NDArray[Any]:
     if array.ndim != 2:
         raise ValueError(_dimension_message(array, is_series=hasattr(X, "iloc")))
     return array
+
+
+def _filled(X: Any) -> NDArray[Any]:
+    """Convert masked cells to missing ones."""
+    cells = np.asarray(X)
+    if not np.ma.is_masked(X):
+        return cells
+    is_number = cells.dtype.kind in NUMBER_KINDS
+    return np.where(np.ma.getmaskarray(X), np.nan if is_number else None, cells)
 
 
 def _conversion_advice(X: Any) -> str:

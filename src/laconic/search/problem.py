@@ -6,16 +6,17 @@ A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no t
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic._core import Extents
+from laconic._core import Extents, ExtentsBuilder
 from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
 
 
@@ -62,6 +63,22 @@ def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
             f"Got {array.ndim} dimension(s), shape {array.shape}."
         )
     return Extents(np.ascontiguousarray(array))
+
+
+def _reduce_extents(extents: Extents) -> tuple[Any, ...]:
+    """Take extents apart, for copies and pickles: a bit per row and proposition."""
+    covered = (extents.covered([index]) for index in range(extents.n_propositions))
+    return _build_extents, (extents.n_rows, [np.packbits(rows) for rows in covered])
+
+
+def _build_extents(n_rows: int, packed: list[npt.NDArray[np.uint8]]) -> Extents:
+    builder = ExtentsBuilder(n_rows)
+    for bits in packed:
+        builder.add(np.unpackbits(bits, count=n_rows).astype(bool))
+    return builder.build()
+
+
+copyreg.pickle(Extents, _reduce_extents)
 
 
 class SearchProblem:

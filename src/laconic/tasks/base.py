@@ -200,8 +200,21 @@ class Task(ABC):
 
 def as_1d(y: ArrayLike) -> NDArray[Any]:
     """Convert a target to an array of one dimension."""
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        row = int(np.ma.getmaskarray(y).argmax())
+        raise ValueError(
+            f"The target y must have a value in every row. Got a masked one at row {row}. Leave "
+            "rows without one out."
+        )
     # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
+    cells: NDArray[Any]
     if type(y) is np.ndarray and y.ndim == 1:
-        return y
-    cells: NDArray[Any] = column_or_1d(y, warn=True)
+        cells = y
+    else:
+        cells = column_or_1d(y, warn=True)
+    if cells.dtype.kind == "c":
+        raise ValueError(
+            "Complex data not supported: the target y must hold real numbers or classes. Got dtype "
+            f"{cells.dtype}. Pass its real part, y.real."
+        )
     return cells

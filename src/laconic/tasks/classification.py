@@ -200,6 +200,12 @@ def _check_discrete(labels: NDArray[Any]) -> None:
     # scikit-learn's check of whole numbers takes as long as a rule takes to fit.
     if labels.dtype.kind == "f" and (np.trunc(labels) == labels).all():
         return
+    kinds = {isinstance(label, str): label for label in labels.tolist()}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Classes must be of one type. Got {kinds[False]!r} as well as the text "
+            f"{kinds[True]!r}. Convert them all to text, for example with y.astype(str)."
+        )
     try:
         check_classification_targets(labels)
     except ValueError as error:
