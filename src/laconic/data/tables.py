@@ -220,8 +220,8 @@ def _filled(X: Any) -> NDArray[Any]:
     cells = np.asarray(X)
     if not np.ma.is_masked(X):
         return cells
-    is_number = cells.dtype.kind in NUMBER_KINDS
-    return np.where(np.ma.getmaskarray(X), np.nan if is_number else None, cells)
+    missing: Any = np.nan if cells.dtype.kind in NUMBER_KINDS else None
+    return np.where(np.ma.getmaskarray(X), missing, cells)
 
 
 def _conversion_advice(X: Any) -> str:

@@ -207,11 +207,8 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
             "rows without one out."
         )
     # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
-    cells: NDArray[Any]
-    if type(y) is np.ndarray and y.ndim == 1:
-        cells = y
-    else:
-        cells = column_or_1d(y, warn=True)
+    is_vector = type(y) is np.ndarray and y.ndim == 1
+    cells: NDArray[Any] = np.asarray(y) if is_vector else column_or_1d(y, warn=True)
     if cells.dtype.kind == "c":
         raise ValueError(
             "Complex data not supported: the target y must hold real numbers or classes. Got dtype "
