@@ -4,6 +4,7 @@ import copy
 import json
 import math
 import re
+from dataclasses import asdict
 from importlib.resources import files
 
 import jsonschema
@@ -15,7 +16,7 @@ from laconic.data.entries import read_text
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.contents import read_dict
 from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
-from laconic.search import SearchStatus
+from laconic.search import SearchScope, SearchStatus
 from laconic.tasks import TASKS, Classification, Regression
 
 SCHEMA = json.loads((files("laconic.export.json") / "model-1.schema.json").read_text("utf-8"))
@@ -65,6 +66,17 @@ CONDITION = ("rules", 0, "conditions")
 CERTIFICATE = ("rules", 0, "certificate")
 
 
+SCOPE = asdict(SearchScope("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, 12, False))
+
+
+def test_what_was_searched_is_in_the_file():
+    data = small_model()
+    assert data["scope"] is None
+    data["scope"] = SCOPE
+    jsonschema.validate(data, SCHEMA)
+    assert asdict(read_dict(data).scope) == SCOPE
+
+
 BROKEN = [
     (put("other", "format"), "format must be 'laconic-model'", True),
     (put(["laconic-model"], "format"), "format must be", True),
@@ -97,6 +109,11 @@ BROKEN = [
     (put([[0.5], [0.5, "1"]], "stages"), "stages[1][1] must be a finite number", True),
     (put([[0.5], []], "stages"), "stages must be an array of an intercept", True),
     (put([[0.5]], "stages"), "stages must be an array of an intercept", False),
+    (drop("scope"), "must have the key 'scope'", True),
+    (put([], "scope"), "scope must be a JSON object", True),
+    (put(SCOPE | {"max_conditions": -1}, "scope"), "scope.max_conditions must be a whole", True),
+    (put(SCOPE | {"search": None}, "scope"), "scope.search must be a string", True),
+    (put(SCOPE | {"rows": 1}, "scope"), "scope must have the keys", True),
     (put(-1, "rules", 0, "certificate", "n_conditions_found"), "n_conditions_found must be", True),
     (put([0], "classes"), "classes must be a list of two", True),
     (put([0, 1, 2], "classes"), "classes must be a list of two", True),

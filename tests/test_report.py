@@ -1,5 +1,6 @@
 """Reports: what they say, in which forms, and what they refuse."""
 
+import copy
 import json
 import re
 import sys
@@ -91,12 +92,20 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
     assert json.loads(report.to_json()) == report.to_dict()
 
 
-def test_a_loaded_model_does_not_know_what_was_searched(fitted, tmp_path):
+def test_a_loaded_model_has_the_same_report(fitted, tmp_path):
     model, X, y = fitted
     save_model(model, tmp_path / "model.json")
-    certificates = load_model(tmp_path / "model.json").report(X, y).to_dict()["certificates"]
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.report(X, y).to_dict() == model.report(X, y).to_dict()
+
+
+def test_a_model_made_by_hand_does_not_know_what_was_searched(fitted):
+    model, X, y = fitted
+    model = copy.copy(model)
+    del model.scope_
+    certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    assert "not the candidate conditions" in certificates["scope_words"]
+    assert "are not known" in certificates["scope_words"]
 
 
 def test_an_unproven_rule_shows_its_gap():

@@ -43,7 +43,7 @@ from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
 from laconic.polishing import polish
-from laconic.search import SearchResult
+from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ class RuleBoosting(RuleModel):
             "stages_",
             "task_",
             "l2_regularization_",
+            "scope_",
         ):
             self.__dict__.pop(name, None)
 
@@ -224,13 +225,14 @@ class RuleBoosting(RuleModel):
     def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
         """Find the conditions and what to start from; rules are found as the rounds are asked for.
 
-        Sets: n_propositions_, l2_regularization_.
+        Sets: n_propositions_, l2_regularization_, scope_.
         """
         candidates = self._candidates(rows.X, rows.table, rows.weights)
         self.n_propositions_ = len(candidates)
         y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
+        self.scope_ = self._scope()
         start, results = self._start(rows.table, constant)
         if n_rules < len(start):
             raise ValueError(
@@ -315,6 +317,23 @@ class RuleBoosting(RuleModel):
     def _callbacks(self) -> list[Callable[[FitProgress], Any]]:
         printer = ProgressPrinter() if self.verbose else None
         return [callback for callback in (printer, self.callback) if callback is not None]
+
+    def _scope(self) -> SearchScope:
+        """Tell which rules are searched, by plain values: a search over parameters sets others."""
+        n_conditions, n_thresholds = self.max_conditions, self.max_thresholds
+        return SearchScope(
+            search=str(self.search),
+            objective=str(self.objective),
+            l2_regularization=self.l2_regularization_,
+            max_conditions=None if n_conditions is None else int(n_conditions),
+            min_coverage=float(self.min_coverage),
+            approximation_factor=float(self.approximation_factor),
+            simplify=float(self.simplify),
+            max_thresholds=None if n_thresholds is None else int(n_thresholds),
+            negated_categories=bool(self.negated_categories),
+            n_propositions=self.n_propositions_,
+            are_propositions_given=self.propositions is not None,
+        )
 
     def _search_options(self) -> dict[str, Any]:
         return {

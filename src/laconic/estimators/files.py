@@ -55,9 +55,9 @@ def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     """Read a fitted model from a JSON file.
 
-    Only the fitted model is restored. Parameters such as `n_rules` and `l2_regularization`, which
-    matter for fitting only, are not in the file and have their defaults; set them before fitting
-    again.
+    Only the fitted model is restored. Parameters such as `n_rules` and `max_conditions`, which
+    matter for fitting only, have their defaults; set them before fitting again. What was searched
+    is in `scope_`.
 
     Parameters
     ----------
@@ -101,6 +101,10 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
     estimator.task_ = task
     estimator.ensemble_, estimator.stages_ = saved.ensemble, saved.stages
     estimator.search_results_ = saved.search_results
+    if saved.scope is not None:
+        estimator.scope_ = saved.scope
+        estimator.n_propositions_ = saved.scope.n_propositions
+        estimator.l2_regularization_ = saved.scope.l2_regularization
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)
     if saved.has_feature_names:

@@ -74,7 +74,9 @@ ensemble_ : RuleEnsemble
 search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
 l2_regularization_ : float
-    The penalty in use; not in loaded models.
+    The penalty in use.
+scope_ : SearchScope
+    Which rules were searched: candidate conditions and limits.
 stages_ : tuple of RuleEnsemble
     The model when it had 0, 1, 2, ... rules. Where weights are refitted, they were others then.
     Once rules have been polished, its first 0, 1, 2, ... rules, with the best weights for these.

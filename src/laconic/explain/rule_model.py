@@ -22,7 +22,7 @@ from laconic.model.coverage import RuleCoverage
 from laconic.model.display import rules_html
 from laconic.model.formatting import format_number
 from laconic.model.rules import RuleEnsemble
-from laconic.search import SearchResult
+from laconic.search import SearchResult, SearchScope
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
@@ -39,6 +39,8 @@ class RuleModel(BaseEstimator):
     task_ : Task
     search_results_ : list of SearchResult
         A certificate per rule.
+    scope_ : SearchScope
+        Which rules were searched.
     rule_coverages_ : list of RuleCoverage
         Unless the model was loaded from a file.
     """
@@ -46,6 +48,7 @@ class RuleModel(BaseEstimator):
     ensemble_: RuleEnsemble
     task_: Task
     search_results_: list[SearchResult]
+    scope_: SearchScope
     l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
     stages_: Sequence[RuleEnsemble]

@@ -31,6 +31,7 @@ from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
+from laconic.search.scope import SearchScope
 from laconic.search.simplifying import simplified
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "SearchProblem",
     "SearchProgress",
     "SearchResult",
+    "SearchScope",
     "SearchStatus",
     "search",
 ]

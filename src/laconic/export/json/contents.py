@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,7 +31,7 @@ from laconic.model.conditions import (
     Query,
 )
 from laconic.model.rules import Rule, RuleEnsemble
-from laconic.search import SearchResult, SearchStatus
+from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.tasks import TASKS, Task
 
 FORMAT = "laconic-model"
@@ -39,7 +39,7 @@ VERSION = 1
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
-    *("intercept", "rules", "stages"),
+    *("intercept", "rules", "stages", "scope"),
 )
 
 
@@ -54,6 +54,8 @@ class SavedModel:
     """Whether the names of the columns came with the training table."""
     stages: tuple[RuleEnsemble, ...]
     """The model when it had 0, 1, 2, ... rules."""
+    scope: SearchScope | None
+    """Which rules were searched, where that is known."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -97,6 +99,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
         "stages": _stages_to_list(model),
+        "scope": asdict(model.scope_) if hasattr(model, "scope_") else None,
     }
     try:
         _read_model(data)
@@ -176,6 +179,7 @@ def _read_model(data: Any) -> SavedModel:
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
         _read_stages(data["stages"], ensemble),
+        None if data["scope"] is None else _read_scope(data["scope"]),
     )
 
 
@@ -191,6 +195,31 @@ def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]
         rules = (Rule(rule.query, w) for rule, w in zip(ensemble, weights, strict=False))
         stages.append(RuleEnsemble(tuple(rules), intercept, ensemble.feature_names))
     return (*stages, ensemble)
+
+
+def _read_scope(data: Any) -> SearchScope:
+    check_keys(data, "scope", [*_SCOPE_ENTRIES])
+    entries = {name: read(data[name], f"scope.{name}") for name, read in _SCOPE_ENTRIES.items()}
+    return SearchScope(**entries)
+
+
+def _read_limit(value: Any, path: str) -> int | None:
+    return None if value is None else read_whole(value, path)
+
+
+_SCOPE_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
+    "search": read_text,
+    "objective": read_text,
+    "l2_regularization": read_amount,
+    "max_conditions": _read_limit,
+    "min_coverage": read_amount,
+    "approximation_factor": read_amount,
+    "simplify": read_amount,
+    "max_thresholds": _read_limit,
+    "negated_categories": read_bool,
+    "n_propositions": read_whole,
+    "are_propositions_given": read_bool,
+}
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:

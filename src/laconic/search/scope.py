@@ -1,0 +1,28 @@
+"""What a fit looked for: the rules that its certificates speak of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SearchScope:
+    """The rules among which those of a model were searched, and how.
+
+    The names are those of the parameters of an estimator, after which all but the last two are
+    called.
+    """
+
+    search: str
+    objective: str
+    l2_regularization: float
+    max_conditions: int | None
+    min_coverage: float
+    approximation_factor: float
+    simplify: float
+    max_thresholds: int | None
+    negated_categories: bool
+    n_propositions: int
+    """Number of candidate conditions."""
+    are_propositions_given: bool
+    """Whether the candidate conditions were given, and not made from the table."""
