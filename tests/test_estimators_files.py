@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import re
+import tracemalloc
 
 import jsonschema
 import numpy as np
@@ -177,8 +178,33 @@ def test_files_that_are_too_large_are_refused(tmp_path):
     path = tmp_path / "model.json"
     with path.open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)
-    with pytest.raises(ValueError, match=r"at most 67108864 bytes\. Got a larger file"):
+    with pytest.raises(ValueError, match=r"at most 16777216 bytes\. Got a larger file"):
         load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        (b"[" + b"[]," * 3_000_000 + b"[]]", r"at most 524288 entries\. Got more"),
+        (b"[" * 8_000_000, r"at most 524288 entries\. Got more"),
+        (b"[" * 400_000, "nested too deeply"),
+        (b'{"' + b"a" * 15_000_000 + b'": 0}', "must have the key 'format'"),
+        (b"{" + b",".join(b'"%d": 0' % i for i in range(300_000)) + b"}", "'9' and 299990 more"),
+        (b'{"format": ' + b"9" * 15_000_000 + b"}", "must have the key"),
+    ],
+)
+def test_hostile_files_are_refused_in_few_words(tmp_path, content, match):
+    path = tmp_path / "model.json"
+    path.write_bytes(content)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=match) as caught:
+            load_model(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(str(caught.value)) < 500 + len(str(path))
+    assert peak < 200_000_000
 
 
 def test_text_is_what_a_file_holds(tmp_path):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 from laconic._checks import is_finite_number, require, shown
+from laconic._words import MAX_NAMES_SHOWN, listed
 from laconic.data.columns import Category
 
 Item = TypeVar("Item")
@@ -93,7 +94,7 @@ def check_has(data: dict[str, Any], path: str, keys: Collection[str]) -> None:
     """Refuse an object that lacks a key."""
     for key in keys:
         if key not in data:
-            got = ", ".join(map(shown, data)) or "none"
+            got = listed(map(shown, data), MAX_NAMES_SHOWN)
             raise ValueError(
                 f"{path or 'The model'} must have the key {key!r}. Got the keys {got}."
             )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,10 @@ from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, rea
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# Enough for a hundred thousand rules; nobody wants to read a larger model.
-MAX_BYTES = 2**26
+# Enough for ten thousand rules; nobody wants to read a larger model. Separators are counted before
+# anything is read, so that no file takes more than a second or 200 MB of memory to be refused.
+MAX_BYTES = 2**24
+MAX_SEPARATORS = 2**19
 
 
 def to_json(model: RuleModel) -> str:
@@ -102,6 +105,11 @@ def _check_size(content: bytes) -> None:
             f"It must be a model of at most {MAX_BYTES} bytes. Got a larger file. Pass a file that "
             "laconic.save_model wrote."
         )
+    if sum(content.count(separator) for separator in (b",", b"[", b"{")) > MAX_SEPARATORS:
+        raise ValueError(
+            f"It must be a model of at most {MAX_SEPARATORS} entries. Got more. Pass a file that "
+            "laconic.save_model wrote."
+        )
 
 
 def _parse(content: bytes) -> Any:
@@ -148,8 +156,8 @@ def _refuse_constant(constant: str) -> Any:
 def _object_without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        repeated = next(name for name, count in counts.items() if count > 1)
         raise ValueError(
             f"A JSON object must have each key once. Got {shown(repeated)} more than once. "
             "Remove one of the two."
