@@ -1,5 +1,6 @@
 """The command line as a program: its commands, wrong calls, and how it ends."""
 
+import os
 import subprocess
 import sys
 
@@ -88,3 +89,16 @@ def test_reader_that_stops_early_causes_no_noise(model, table):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+def test_ctrl_c_while_packages_are_imported_says_nothing(tmp_path):
+    # A package of ours in the place of one that takes long to import.
+    (tmp_path / "cyclopts.py").write_text("raise KeyboardInterrupt")
+    ended = subprocess.run(
+        [sys.executable, "-c", "from laconic.cli import main"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -40,6 +40,8 @@ except ModuleNotFoundError:
     raise SystemExit(
         'The command line needs extra packages. Install them with: pip install "laconic[cli]"'
     ) from None
+except KeyboardInterrupt:
+    raise SystemExit(EXIT_INTERRUPTED) from None
 
 __all__ = ["main"]
 
