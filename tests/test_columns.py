@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.data.columns import CategoricalColumn, NumericColumn
+from laconic.data.columns import CategoricalColumn, NumericColumn, array_column, feature_kind
 from laconic.data.tables import as_table
 
 
@@ -308,3 +308,21 @@ def test_numbers_are_unchanged(cells):
 def test_cells_are_plain_values():
     assert [single(pl.Series("a", [1.5, None])).cell(row) for row in (0, 1)] == [1.5, None]
     assert [single(pl.Series("a", ["a", None])).cell(row) for row in (0, 1)] == ["a", None]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([0.0, 1.0, np.nan], "boolean"),
+        ([1.0, 1.0], "boolean"),
+        ([0.0, 2.0, np.nan], "integer"),
+        ([-3.0, 1e300], "integer"),
+        ([0.0, 0.5], None),
+        ([0.0, 0.5, np.nan], None),
+        ([np.nan], None),
+        ([True, False], "boolean"),
+        (["0", "1"], None),
+    ],
+)
+def test_kind_of_a_feature(cells, kind):
+    assert feature_kind(array_column("x", np.array(cells))) == kind

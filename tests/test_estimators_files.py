@@ -278,3 +278,20 @@ def test_files_are_readable_text(tmp_path):
     text = path.read_text("utf-8")
     assert "grün" in text
     assert text.endswith("}\n")
+
+
+def test_conditions_read_the_same_after_loading(tmp_path):
+    X = [[4, 0, 1.5], [5, 0, 2.5], [6, 1, 1.5], [7, 1, 2.5]] * 5
+    model = RuleBoostingRegressor(3).fit(X, [0, 9, 3, 4] * 5)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert str(loaded.ensemble_) == str(model.ensemble_)
+    assert "x0 == 5" in str(model.ensemble_)
+    assert str(loaded.stages[1]) == str(model.stages[1])
+
+
+def test_a_file_need_not_know_the_kinds_of_features():
+    data = model_to_dict(RuleBoostingRegressor(1).fit([[0], [1]], [0, 1]))
+    assert data.pop("feature_kinds") == {"x0": "boolean"}
+    assert str(model_from_dict(data).ensemble_[0].query) in ("x0 > 0", "x0 <= 0")
+    assert "x0 " in str(model_from_dict(data).ensemble_)

@@ -86,7 +86,7 @@ def test_progress_says_polishing(capsys):
     assert starts[3:] == ["polishing, rule 1/3"]
     for number, rule in enumerate(model.ensemble_, start=1):
         about = [line for line in lines if f"rule {number}/3: " in line]
-        assert rule.condition in about[-1]
+        assert model.ensemble_.text(rule.query) in about[-1]
 
 
 def at_polishing(act):

@@ -8,7 +8,7 @@ import pytest
 from laconic import FitProgress
 from laconic.estimators.progress import ProgressPrinter
 from laconic.model.conditions import Proposition, Query
-from laconic.model.rules import Rule
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult, SearchStatus
 
 RULE = Rule(Query((Proposition("age", ">", 30),)), 1.5)
@@ -19,11 +19,13 @@ def result(objective_value=0.5, bound=0.5, status=SearchStatus.OPTIMAL, **more):
 
 
 def after_rule(search_result=None):
-    return FitProgress((RULE,), (search_result or result(),), 4)
+    return FitProgress(RuleEnsemble((RULE,)), (search_result or result(),), 4)
 
 
 def during_search():
-    return FitProgress((RULE,), (result(),), 4, SearchProgress(0.45, 0.5, 12_000, 340))
+    return FitProgress(
+        RuleEnsemble((RULE,)), (result(),), 4, SearchProgress(0.45, 0.5, 12_000, 340)
+    )
 
 
 def written(progress, interval=1.0):

@@ -94,3 +94,10 @@ def test_without_warm_start_fit_starts_over():
     model.set_params(n_rules=2).fit(X[:, :1], -y)
     assert model.ensemble_ == RuleBoostingRegressor(2).fit(X[:, :1], -y).ensemble_
     assert model.n_features_in_ == 1
+
+
+def test_warm_start_with_other_kinds_of_numbers():
+    model = RuleBoostingRegressor(1, warm_start=True).fit([[1, 0], [2, 1]], [0, 1])
+    assert model.ensemble_.feature_kinds == {"x0": "integer", "x1": "boolean"}
+    model.set_params(n_rules=2).fit([[1.5, 0], [2, 1]], [0, 1])
+    assert model.ensemble_.feature_kinds == {"x1": "boolean"}

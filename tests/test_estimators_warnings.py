@@ -87,7 +87,7 @@ def test_one_warning_for_all_unproven_rules():
     [message] = fit_warnings(model)
     for part in (
         *("3 of 10 rules are not proven optimal", "rules 4, 5 and 9", "node_limit=20000"),
-        *("46 % of the best possible", "search_results_"),
+        *("46% of the best possible", "search_results_"),
         *("Raise node_limit", "max_conditions", "l2_regularization"),
     ):
         assert part in message
@@ -119,7 +119,7 @@ def test_warning_about_both_limits():
     [message] = fit_warnings(model)
     assert "node_limit=7 or time_limit=0.5" in message
     assert "rules 1 and 2" in message
-    assert "0 % of the best possible" in message
+    assert "0% of the best possible" in message
     assert "Raise node_limit or time_limit" in message
     assert "approximation_factor" not in message
 

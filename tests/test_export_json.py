@@ -154,6 +154,9 @@ BROKEN = [
     (put([], *CERTIFICATE, "counters"), "rules[0].certificate.counters must be a JSON", True),
     (put(None, *CERTIFICATE, "counters", "n"), "certificate.counters.n must be a whole", True),
     (put(-1, *CERTIFICATE, "seconds"), "rules[0].certificate.seconds must be a finite", True),
+    (put([], "feature_kinds"), "feature_kinds must be a JSON object", True),
+    (put({"e": "integer"}, "feature_kinds"), "feature_kinds must be about the", False),
+    (put({"a": "odd"}, "feature_kinds"), "feature_kinds.a must be 'integer' or 'boolean'", True),
 ]
 
 

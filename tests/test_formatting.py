@@ -1,8 +1,18 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.model.formatting import format_number, format_weight
+from laconic.data.columns import NumericColumn
+from laconic.model.conditions import Proposition, all_of
+from laconic.model.formatting import (
+    exact_number,
+    format_conditions,
+    format_number,
+    format_percent,
+    format_weight,
+    intervals,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,12 +28,12 @@ from laconic.model.formatting import format_number, format_weight
     ],
 )
 def test_number(number, text):
-    assert format_number(number) == text
+    assert exact_number(number) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_number_reads_back(number):
-    assert float(format_number(number)) == number
+    assert float(exact_number(number)) == number
 
 
 @pytest.mark.parametrize(
@@ -32,9 +42,9 @@ def test_number_reads_back(number):
         (1.18742, "+1.187"),
         (-0.5, "-0.5000"),
         (22.4561, "+22.46"),
-        (999.96, "+1000"),
-        (-1234.6, "-1235"),
-        (16192.3, "+16192"),
+        (999.96, "+1,000"),
+        (-1234.6, "-1,235"),
+        (16192.3, "+16,192"),
         (0.0, "+0.000"),
         (0.00012341, "+0.0001234"),
         (1.23456e-9, "+1.235e-09"),
@@ -43,3 +53,69 @@ def test_number_reads_back(number):
 )
 def test_weight(weight, text):
     assert format_weight(weight) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.123456, "0.1235"),
+        (144641.7, "144,642"),
+        (999.96, "1,000"),
+        (-3.0, "-3"),
+        (0.0, "0"),
+        (1.23456e20, "1.235e+20"),
+    ],
+)
+def test_computed_number(number, text):
+    assert format_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        *((0, "0%"), (1, "100%"), (0.9999, ">99%"), (0.00001, "<0.1%"), (0.05, "5%")),
+        *((0.0544, "5.4%"), (0.0996, "10%"), (0.494, "49%"), (0.99, "99%")),
+    ],
+)
+def test_percent(share, text):
+    assert format_percent(share) == text
+
+
+KINDS = {"rooms": "integer", "paid": "boolean", "a & b": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "text"),
+    [
+        ([("rooms", ">", 6), ("rooms", "<=", 7)], "rooms == 7"),
+        ([("rooms", "<=", 7.5), ("rooms", ">", 6.2)], "rooms == 7"),
+        ([("rooms", ">", 5), ("rooms", "<=", 7)], "5 < rooms <= 7"),
+        ([("rooms", "<=", 3.5)], "rooms <= 3"),
+        ([("rooms", ">", -0.5)], "rooms > -1"),
+        ([("rooms", "==", 4)], "rooms == 4"),
+        ([("rooms", "is missing")], "rooms is missing"),
+        ([("paid", ">", 0)], "paid"),
+        ([("paid", "<=", 0.5)], "not paid"),
+        ([("paid", "==", True)], "paid"),
+        ([("paid", "!=", 1)], "not paid"),
+        ([("paid", "!=", 0)], "paid"),
+        ([("paid", "==", 2)], "paid == 2"),
+        ([("paid", ">", 1)], "paid > 1"),
+        ([("paid", "is present")], "paid is present"),
+        ([("a & b", "<=", 0)], "not 'a & b'"),
+        ([("year", ">", 1900), ("year", "<=", 1901)], "1900 < year <= 1901"),
+        ([("paid", ">", 0), ("paid", "<=", 0)], "paid & not paid"),
+    ],
+)
+def test_conditions_in_the_values_of_their_features(conditions, text):
+    propositions = [Proposition(*condition) for condition in conditions]
+    assert " & ".join(format_conditions(propositions, KINDS)) == text
+
+
+@given(st.lists(st.tuples(st.sampled_from(["<=", ">"]), st.floats(-3, 3)), min_size=1, max_size=3))
+def test_conditions_put_for_people_hold_for_the_same_values(conditions):
+    propositions = [Proposition("rooms", *condition) for condition in conditions]
+    column = NumericColumn("rooms", np.arange(-5.0, 6.0))
+    put = [p for pair in intervals(propositions, KINDS) for p in pair if p is not None]
+    exact, people = (all_of((p.covered_in(column) for p in ps), 11) for ps in (propositions, put))
+    assert (exact == people).all()

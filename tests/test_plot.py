@@ -147,7 +147,7 @@ class TestRuleWeights:
         display = RuleWeightDisplay(RuleEnsemble((Rule(query, 1.0),))).plot()
         [label] = [text for text in texts_inside(display) if "rather" in text]
         assert max(map(len, label.split("\n"))) <= 40
-        assert label.replace("\n", " ").replace(r"\$", "$") == str(query)
+        assert label.replace("\n", " ").replace(r"\$", "$") == f"1: {query}"
 
 
 class TestContributions:

@@ -54,7 +54,7 @@ def test_rules_are_said_in_words(fitted):
     rules = model.report(X, y).to_dict()["rules"]
     for said, rule in zip(rules, model.ensemble_, strict=True):
         assert said["weight"] == rule.weight
-        assert said["text"] == str(rule.query)
+        assert said["text"] == model.ensemble_.text(rule.query)
         verb = "multiplies" if rule.weight > 0 else "divides"
         assert said["effect"].startswith(f"{verb} the odds of survived by ")
         assert said["sentence"].startswith("If ")
@@ -118,7 +118,7 @@ def test_an_unproven_rule_shows_its_gap():
     certificate = report.to_dict()["rules"][0]["certificate"]
     assert not certificate["is_optimal"]
     assert certificate["objective_value"] < certificate["bound"]
-    assert f"at least {certificate['proven_percent']} % of the best possible" in report.to_html()
+    assert f"at least {certificate['proven_percent']}% of the best possible" in report.to_html()
 
 
 def test_the_target_is_named_after_y(fitted):

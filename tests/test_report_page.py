@@ -356,7 +356,7 @@ def test_a_notebook_frame_works(browser, tmp_path, classified):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto((tmp_path / "notebook.html").as_uri())
     frame = page.frame_locator("iframe")
-    assert frame.locator("#prediction").inner_text().endswith(" %")
+    assert frame.locator("#prediction").inner_text().endswith("%")
     assert errors == []
     page.close()
 

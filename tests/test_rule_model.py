@@ -65,8 +65,8 @@ def test_html_of_a_classifier(model):
     assert rows_of(model._repr_html_()) == [
         ["", "weight", "", "rule", "rows", "share of yes", "certificate"],
         ["", "+0.2281", "", "to start from", "", "", ""],
-        ["1", "-0.3434", "", "x0 <= 1", "2 (33%)", "0.0%", "proven optimal"],
-        ["2", "-0.3434", "", "x0 <= 2 & x1 == b", "2 (33%)", "0.0%", "proven optimal"],
+        ["1", "-0.3434", "", "x0 <= 1", "2 (33%)", "0%", "proven optimal"],
+        ["2", "-0.3434", "", "x0 <= 2 & x1 == b", "2 (33%)", "0%", "proven optimal"],
     ]
 
 

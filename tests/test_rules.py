@@ -34,7 +34,7 @@ class TestText:
     def test_ensemble(self):
         ensemble = RuleEnsemble((rule(16192, X_IS), rule(-0.5, OLD, YOUNG), rule(2.0)))
         assert str(ensemble).splitlines() == [
-            " +16192 if mark == x",
+            "+16,192 if mark == x",
             "-0.5000 if 28 < age <= 28",
             " +2.000 always",
         ]

@@ -18,12 +18,12 @@ from laconic.search.certificates import (
     [
         (SearchStatus.OPTIMAL, 1.0, "proven optimal"),
         (SearchStatus.HEURISTIC, 0.5, "heuristic, no proof"),
-        (SearchStatus.APPROXIMATE, 0.905, "at least 90 % of the best possible"),
-        (SearchStatus.NODE_LIMIT, 0.9999, "at least 99 % of the best possible"),
-        (SearchStatus.TIME_LIMIT, 0.29, "at least 29 % of the best possible"),
-        (SearchStatus.NODE_LIMIT, 0.03, "at least 3 % of the best possible"),
-        (SearchStatus.NODE_LIMIT, 1e-9, "at least 0 % of the best possible"),
-        (SearchStatus.NODE_LIMIT, 0.0, "at least 0 % of the best possible"),
+        (SearchStatus.APPROXIMATE, 0.905, "at least 90% of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.9999, "at least 99% of the best possible"),
+        (SearchStatus.TIME_LIMIT, 0.29, "at least 29% of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.03, "at least 3% of the best possible"),
+        (SearchStatus.NODE_LIMIT, 1e-9, "at least 0% of the best possible"),
+        (SearchStatus.NODE_LIMIT, 0.0, "at least 0% of the best possible"),
     ],
 )
 def test_certificate_in_words(status, ratio, words):
@@ -32,7 +32,7 @@ def test_certificate_in_words(status, ratio, words):
 
 def test_certificate_without_any_bound():
     words = describe_certificate(SearchResult((0,), 0.5, math.inf, SearchStatus.TIME_LIMIT))
-    assert words == "at least 0 % of the best possible"
+    assert words == "at least 0% of the best possible"
 
 
 @pytest.mark.parametrize("percent", range(101))

@@ -156,7 +156,7 @@ def test_first_metric_is_the_method_score(model, y):
         ),
         (
             Classification(FlatLoss(), np.array([False, True])),
-            "score of True",
+            "score of true",
             ["adds 0.6931 to the score of true", "takes 0.6931 off the score of true"],
         ),
         (
@@ -182,7 +182,7 @@ def test_large_odds_are_not_spelled_out():
 
 
 def test_means_and_titles():
-    assert (ILL.mean_words, ILL.format_mean(0.25)) == ("share of well", "25.0%")
+    assert (ILL.mean_words, ILL.format_mean(0.25)) == ("share of well", "25%")
     assert (NUMBERS.mean_words, NUMBERS.format_mean(1.23456)) == ("mean target", "1.235")
     assert ILL.title == "Rules that tell well from ill"
     assert ILL.weights_sentence == "Positive weights speak for well, negative ones for ill."

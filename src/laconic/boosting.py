@@ -207,7 +207,7 @@ class Stagewise:
         """Append a rule to the ensemble."""
         propositions = tuple(self.candidates.propositions[p] for p in query)
         rules = (*self.ensemble, Rule(Query(propositions), weight))
-        self.ensemble = RuleEnsemble(rules, self.ensemble.intercept, self.ensemble.feature_names)
+        self.ensemble = self.ensemble.with_rules(rules)
 
 
 class Joint(Stagewise):
@@ -251,10 +251,9 @@ class Joint(Stagewise):
             intercept = weights.pop()
             if abs(intercept) <= _ROUNDING * min(filter(None, map(abs, weights)), default=0.0):
                 intercept = 0.0  # and not what rounding left of it
-        self.ensemble = RuleEnsemble(
-            tuple(Rule(rule.query, weight) for rule, weight in zip(rules, weights, strict=True)),
+        self.ensemble = self.ensemble.with_rules(
+            (Rule(rule.query, weight) for rule, weight in zip(rules, weights, strict=True)),
             intercept,
-            self.ensemble.feature_names,
         )
 
     def gain(self, problem: SearchProblem, result: SearchResult) -> float:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import compress, groupby
 from operator import attrgetter
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from laconic._checks import is_whole, require
 from laconic._core import Extents, ExtentsBuilder
-from laconic.data.columns import Category, Column, NumericColumn
+from laconic.data.columns import Category, Column, FeatureKind, NumericColumn, feature_kind
 from laconic.data.tables import as_table
 from laconic.model.conditions import Proposition
 
@@ -53,10 +53,13 @@ class CandidatePropositions:
         The conditions, feature by feature.
     extents : Extents
         Which rows each of them covers, packed as the search needs it.
+    feature_kinds : dict of str to FeatureKind
+        Which of the features hold zeros and ones, or integers, only.
     """
 
     propositions: tuple[Proposition, ...]
     extents: Extents
+    feature_kinds: dict[str, FeatureKind] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.propositions)
@@ -114,15 +117,17 @@ def candidate_propositions(
     counted = _CountedRows(sample_weight, table.n_rows)
     builder = ExtentsBuilder(counted.n_rows)
     propositions: list[Proposition] = []
+    kinds: dict[str, FeatureKind | None] = {}
     for name in table.feature_names:
         column = counted.take(table.pop_column(name))
+        kinds[name] = feature_kind(column)
         for proposition in _column_propositions(
             column, counted.weights, max_thresholds, negated_categories
         ):
             builder.add(proposition.covered_in(column))
             propositions.append(proposition)
             _check_size(len(propositions), counted.n_rows)
-    return CandidatePropositions(tuple(propositions), builder.build())
+    return CandidatePropositions(tuple(propositions), builder.build(), _known(kinds))
 
 
 def _check_size(n_propositions: int, n_rows: int) -> None:
@@ -153,11 +158,17 @@ def given_propositions(
     table = as_table(X)
     counted = _CountedRows(sample_weight, table.n_rows)
     builder = ExtentsBuilder(counted.n_rows)
+    kinds: dict[str, FeatureKind | None] = {}
     for name, group in groupby(propositions, key=attrgetter("feature")):
         column = counted.take(table.pop_column(name))
+        kinds[name] = feature_kind(column)
         for proposition in group:
             builder.add(proposition.covered_in(column))
-    return CandidatePropositions(tuple(propositions), builder.build())
+    return CandidatePropositions(tuple(propositions), builder.build(), _known(kinds))
+
+
+def _known(kinds: dict[str, FeatureKind | None]) -> dict[str, FeatureKind]:
+    return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 class _CountedRows:

@@ -179,11 +179,7 @@ class _State:
             self.candidates,
             self.y,
             self.loss,
-            RuleEnsemble(
-                tuple(ensemble[position] for position in positions),
-                ensemble.intercept,
-                ensemble.feature_names,
-            ),
+            ensemble.with_rules(ensemble[position] for position in positions),
             [current.covered[position] for position in positions],
             self.l2_regularization,
             self.sample_weight,
@@ -216,7 +212,7 @@ def _exchanged(current: Polished, position: int, new: Joint, result: SearchResul
     rules, covered = list(new.ensemble), list(new.covered)
     rules.insert(position, rules.pop())
     covered.insert(position, covered.pop())
-    ensemble = RuleEnsemble(tuple(rules), new.ensemble.intercept, new.ensemble.feature_names)
+    ensemble = new.ensemble.with_rules(rules)
     results = [*current.results[:position], result, *current.results[position + 1 :]]
     return Polished(ensemble, results, covered, position, True, False, current.state)
 

@@ -17,7 +17,7 @@ def test_counts_and_objectives_read_well(run, tmp_path):
     code, out, _ = run("fit", path, "--target", "cost", *options)
     assert code == 0
     assert re.search(r"\b1 node,", out)
-    assert re.search(r" \d{4} +proven optimal", out)
+    assert re.search(r" \d,\d{3} +proven optimal", out)
 
 
 def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
@@ -42,15 +42,15 @@ def test_rules_are_shown_once_on_a_terminal(run, table, monkeypatch):
 
 def test_lines_break_between_conditions(run, tmp_path, monkeypatch):
     pretend_terminal(monkeypatch, n_columns=80)
-    names = [f"column_with_a_long_name_{number}" for number in range(3)]
+    names = [f"column_with_a_rather_long_name_{number}" for number in range(3)]
     bits = np.array([[row >> bit & 1 for bit in range(3)] for row in range(8)] * 4, dtype=float)
     model = tmp_path / "model.json"
     X = pl.DataFrame(bits, schema=names)
     save_model(RuleBoostingRegressor(1).fit(X, bits.all(axis=1) * 9.0), model)
     _, out, _ = run("show", model)
-    lines = out.splitlines()
+    lines = out.partition("Features")[0].splitlines()
     for start, name in zip(("", "& ", "& "), names, strict=True):
-        assert sum(f"{start}{name} > 0" in line for line in lines) == 1
+        assert sum(f"{start}{name}" in line for line in lines) == 1
     assert not any(" > 0 & " in line for line in lines)
 
 

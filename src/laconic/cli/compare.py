@@ -10,12 +10,13 @@ import numpy as np
 from laconic.cli import columns, files, inputs, options, screen
 from laconic.cli.exits import EXIT_DIFFERENT, CommandError
 from laconic.model.comparison import Kind, RuleChange, compare_rules
-from laconic.model.formatting import INTERCEPT, format_weight
+from laconic.model.formatting import INTERCEPT, format_number, format_percent, format_weight
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from laconic.explain.rule_model import RuleModel
+    from laconic.model.rules import RuleEnsemble
     from laconic.tasks import Task
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
@@ -57,7 +58,7 @@ def compare(
         found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
         screen.write_json(found if agreement is None else found | {"agreement": agreement})
     else:
-        _show(changes, intercepts, agreement)
+        _show(changes, (old.ensemble_, new.ensemble_), agreement)
     is_different = intercepts[0] != intercepts[1] or any(c.kind != "same" for c in changes)
     return EXIT_DIFFERENT if exit_code and is_different else 0
 
@@ -97,38 +98,43 @@ def _as_dict(change: RuleChange) -> dict[str, Any]:
 
 
 def _show(
-    changes: list[RuleChange], intercepts: tuple[float, float], agreement: dict[str, float] | None
+    changes: list[RuleChange],
+    ensembles: tuple[RuleEnsemble, RuleEnsemble],
+    agreement: dict[str, float] | None,
 ) -> None:
     console = screen.make_console()
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
     screen.print_text(console, f"Rules: {counts}\n")
-    console.print(_table(changes, intercepts), "", sep="\n")
+    console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
         share = agreement["n_same"] / agreement["n_rows"]
         screen.print_text(
             console,
             f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
-            f"({share:.1%}). Raw predictions differ by {agreement['mean_difference']:.4g} on "
-            f"average and by up to {agreement['largest_difference']:.4g}, in row "
+            f"({format_percent(share)}). Raw predictions differ by "
+            f"{format_number(agreement['mean_difference'])} on average and by up to "
+            f"{format_number(agreement['largest_difference'])}, in row "
             f"{agreement['row_of_largest_difference']}.",
         )
 
 
-def _table(changes: list[RuleChange], intercepts: tuple[float, float]) -> Table:
+def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> Table:
     table = screen.make_table()
     table.add_column("")
     table.add_column("weight a", justify="right", no_wrap=True)
     table.add_column("weight b", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    if intercepts != (0.0, 0.0):
+    intercepts = [ensemble.intercept for ensemble in ensembles]
+    if intercepts != [0.0, 0.0]:
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
         table.add_row(_SIGNS[kind], *weights, INTERCEPT, style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]
-        queries = dict.fromkeys(str(rule.query) for rule in rules if rule is not None)
+        pairs = zip(ensembles, rules, strict=True)
+        queries = dict.fromkeys(each.text(rule.query) for each, rule in pairs if rule is not None)
         cell = screen.QueryCell("  ->  ".join(queries))
         table.add_row(_SIGNS[change.kind], *weights, cell, style=_STYLES[change.kind])
     return table

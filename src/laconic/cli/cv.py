@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from laconic.cli import inputs, options, screen
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count, format_error, format_score
+from laconic.model.formatting import format_count, format_number
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -173,7 +173,7 @@ def _table(scores: dict[str, Floats], choice: Choice) -> Table:
     columns = [(values, _standard_errors(values)) for values in scores.values()]
     for size in range(columns[0][0].shape[1]):
         cells = [
-            f"{format_score(values.mean(axis=0)[size])} ± {format_error(errors[size])}"
+            f"{format_number(values.mean(axis=0)[size])} ± {format_number(errors[size], 2)}"
             for values, errors in columns
         ]
         table.add_row(str(size), *cells, notes.get(size, ""), style="bold" if size in notes else "")

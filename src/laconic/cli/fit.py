@@ -11,7 +11,7 @@ from laconic.cli import files, inputs, options, screen
 from laconic.cli.exits import EXIT_INTERRUPTED
 from laconic.cli.progress import FitScreen, limit_option
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count, visible
+from laconic.model.formatting import format_count, format_number, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -99,7 +99,7 @@ def _scores(predictions: Predictions, rows: TrainingRows) -> str:
         for metric in task.metrics
         if metric.is_higher_better
     }
-    return ", ".join(f"{label} {score:.4g}" for label, score in scores.items())
+    return ", ".join(f"{label} {format_number(score)}" for label, score in scores.items())
 
 
 def _proofs(model: RuleBoosting) -> Iterator[str]:
@@ -110,7 +110,7 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
     scope = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds per number"
     yield (
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
-        f"in {seconds:.2g} s"
+        f"in {format_number(seconds, 2)} s"
     )
     stops = [option for option in map(limit_option, results) if option]
     if stops:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.status import Status
 from rich.text import Text
 
-from laconic.model.formatting import format_count, visible
+from laconic.model.formatting import format_count, format_number, visible
 from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate, describe_search
 
@@ -88,10 +88,12 @@ class FitScreen:
         rule, result = progress.found
         option = limit_option(result)
         stop = f" (stopped at {option})" if option else ""
-        line = Text(f"{number}: {visible(str(rule))}  ")
+        line = Text(f"{number}: {visible(progress.ensemble.rule_text(rule))}  ")
         line.append(
-            f"{describe_certificate(result)}{stop}, objective {result.objective_value:.4g}, "
-            f"{format_count(result.counters.get('nodes', 0), 'node')}, {result.seconds:.2g} s",
+            f"{describe_certificate(result)}{stop}, "
+            f"objective {format_number(result.objective_value)}, "
+            f"{format_count(result.counters.get('nodes', 0), 'node')}, "
+            f"{format_number(result.seconds, 2)} s",
             style="dim",
         )
         self._print_line(line)

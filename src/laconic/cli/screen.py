@@ -14,8 +14,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from laconic.model.conditions import Query
-from laconic.model.formatting import INTERCEPT, format_count, format_weight, visible
+from laconic.model.formatting import INTERCEPT, format_count, format_number, format_weight, visible
 from laconic.search.certificates import describe_certificate
 
 if TYPE_CHECKING:
@@ -55,8 +54,10 @@ def rules_table(
     table.add_column("weight", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
     ensemble, results = model.ensemble_, model.search_results_
-    further: dict[str, list[str]] = {} if n_covered is None else {"rows": [*map(str, n_covered)]}
-    further["objective"] = [f"{each.objective_value:#.4g}".removesuffix(".") for each in results]
+    further: dict[str, list[str]] = {}
+    if n_covered is not None:
+        further["rows"] = [f"{count:,}" for count in n_covered]
+    further["objective"] = [format_number(each.objective_value) for each in results]
     for name in further:
         table.add_column(name, justify="right", no_wrap=True)
     if title is None:
@@ -66,15 +67,16 @@ def rules_table(
         table.add_row("", format_weight(ensemble.intercept), INTERCEPT)
     rows = zip(ensemble, *further.values(), strict=True)
     for number, (rule, *cells) in enumerate(rows, start=1):
-        table.add_row(str(number), format_weight(rule.weight), QueryCell(rule.query), *cells)
+        query = QueryCell(ensemble.text(rule.query))
+        table.add_row(str(number), format_weight(rule.weight), query, *cells)
     return table
 
 
 class QueryCell:
     """Cell with a query, in which lines break between conditions where this is possible."""
 
-    def __init__(self, query: Query | str) -> None:
-        first, *others = visible(str(query)).split(" & ")
+    def __init__(self, query: str) -> None:
+        first, *others = visible(query).split(" & ")
         self.parts = [first, *(f"& {condition}" for condition in others)]
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 Category: TypeAlias = str | bool | int | float
 Kind: TypeAlias = Literal["text", "boolean", "number"]
+FeatureKind: TypeAlias = Literal["integer", "boolean"]
 Rows: TypeAlias = slice | NDArray[np.bool_]
 
 # Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
@@ -90,6 +91,26 @@ class CategoricalColumn:
 
 
 Column: TypeAlias = NumericColumn | CategoricalColumn
+
+
+def feature_kind(column: Column) -> FeatureKind | None:
+    """Tell whether a column holds nothing but zeros and ones, or else nothing but integers.
+
+    Examples
+    --------
+    >>> [feature_kind(NumericColumn("x", np.array(x))) for x in ([0, 1], [0, 2], [0, 0.5])]
+    ['boolean', 'integer', None]
+    """
+    if isinstance(column, CategoricalColumn):
+        return "boolean" if {*column.categories} == {False, True} else None
+    known = column.values
+    if not (known == np.rint(known)).all():
+        known = known[~column.missing]
+        if not (known == np.rint(known)).all():
+            return None
+    if not len(known):
+        return None
+    return "boolean" if ((known == 0) | (known == 1)).all() else "integer"
 
 
 def array_column(name: str, values: NDArray[Any]) -> Column:

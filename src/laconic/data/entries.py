@@ -78,11 +78,11 @@ def read_list(value: Any, path: str, read_item: Callable[[Any, str], Item]) -> l
     return [read_item(item, f"{path}[{position}]") for position, item in enumerate(value)]
 
 
-def check_keys(data: Any, path: str, keys: Collection[str]) -> None:
-    """Refuse an object that lacks a key or has another."""
+def check_keys(data: Any, path: str, keys: Collection[str], optional: Collection[str] = ()) -> None:
+    """Refuse an object that lacks a key or has another, unless that is an optional one."""
     require(isinstance(data, dict), path, "a JSON object", data)
     check_has(data, path, keys)
-    unknown = next((key for key in data if key not in keys), None)
+    unknown = next((key for key in data if key not in keys and key not in optional), None)
     if unknown is not None:
         raise ValueError(
             f"{path or 'The model'} must have the keys {', '.join(map(repr, keys))} and no other. "

@@ -28,7 +28,7 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.data.columns import Rows
+from laconic.data.columns import FeatureKind, Rows
 from laconic.data.tables import Table
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
@@ -233,7 +233,7 @@ class RuleBoosting(RuleModel):
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
         self.scope_ = self._scope()
-        start, results = self._start(rows.table, constant)
+        start, results = self._start(rows.table, constant, candidates.feature_kinds)
         if n_rules < len(start):
             raise ValueError(
                 f"n_rules={n_rules} must not be smaller than the {len(start)} rules fitted "
@@ -301,12 +301,16 @@ class RuleBoosting(RuleModel):
             return PSEUDO_ROWS * mean_hessian(self.loss_, constant, y, weights)
         return float(self.l2_regularization)
 
-    def _start(self, table: Table, constant: float) -> tuple[RuleEnsemble, Sequence[SearchResult]]:
+    def _start(
+        self, table: Table, constant: float, kinds: dict[str, FeatureKind]
+    ) -> tuple[RuleEnsemble, Sequence[SearchResult]]:
         """Tell what to go on from: an earlier fit, or a constant."""
         if not self.__sklearn_is_fitted__():
-            return RuleEnsemble((), constant, table.feature_names), ()
+            return RuleEnsemble((), constant, table.feature_names, kinds), ()
         before = self.ensemble_
-        start = RuleEnsemble(before.rules, before.intercept, table.feature_names)
+        known = before.feature_kinds
+        agreed = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
+        start = RuleEnsemble(before.rules, before.intercept, table.feature_names, agreed)
         return start, self.search_results_
 
     @staticmethod

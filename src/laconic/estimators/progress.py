@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._words import listed
+from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import MAX_ROUNDS, Polished
 from laconic.search import SearchProgress, SearchResult, SearchStatus
@@ -30,8 +31,8 @@ MAX_NUMBERS_SHOWN = 10
 class FitProgress:
     """A look at a running fit, for callbacks."""
 
-    rules: tuple[Rule, ...]
-    """The rules found so far, with their weights at this moment."""
+    ensemble: RuleEnsemble
+    """The model so far."""
     search_results: tuple[SearchResult, ...]
     """Their certificates."""
     n_rules: int
@@ -42,6 +43,11 @@ class FitProgress:
     """What else there is to it: "polishing", or "fold 2/5" while the number of rules is chosen."""
     number: int | None = None
     """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules found so far, with their weights at this moment."""
+        return self.ensemble.rules
 
     @property
     def found(self) -> tuple[Rule, SearchResult]:
@@ -100,7 +106,7 @@ class RunningFit:
         Sets: is_stopped.
         """
         progress = FitProgress(
-            self.ensemble.rules,
+            self.ensemble,
             tuple(self.results),
             self.n_rules,
             search,
@@ -227,8 +233,8 @@ def describe_unproven(
         [(number, result)] = unproven.items()
         finding = (
             f"Search for rule {number} stopped at {stops} with objective "
-            f"{result.objective_value:.4g} and bound {result.bound:.4g} (ratio {factor}): best "
-            "found, not proven optimal."
+            f"{format_number(result.objective_value)} and bound {format_number(result.bound)} "
+            f"(ratio {factor}): best found, not proven optimal."
         )
     else:
         n_new = len(results) - n_before
@@ -275,7 +281,7 @@ class ProgressPrinter:
 def _rule_line(progress: FitProgress) -> str:
     rule, result = progress.found
     return (
-        f"{progress.label}: {rule} "
-        f"[objective {result.objective_value:.4g}, {describe_certificate(result)}, "
-        f"{result.counters.get('nodes', 0):,} nodes, {result.seconds:.2g} s]"
+        f"{progress.label}: {progress.ensemble.rule_text(rule)} "
+        f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}, "
+        f"{result.counters.get('nodes', 0):,} nodes, {format_number(result.seconds, 2)} s]"
     )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import Category, NumericColumn
+from laconic.data.columns import Category, FeatureKind, NumericColumn
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.explain.predictions import Predictions
 from laconic.model.conditions import MISSING_RELATIONS, Proposition
 from laconic.model.display import rules_html
 from laconic.model.formatting import (
     INTERCEPT,
+    class_text,
     format_conditions,
     format_count,
-    format_score,
+    format_number,
     format_value,
     format_weight,
     intervals,
@@ -54,6 +55,8 @@ class RowExplanation:
         What the row holds in the features that the covering rules ask for.
     meaning : str
         What the sum is, such as "log odds of yes".
+    feature_kinds : dict of str to {"integer", "boolean"}
+        As in :class:`RuleEnsemble`, for how conditions are written.
     """
 
     row: int
@@ -64,6 +67,13 @@ class RowExplanation:
     probability: float | None
     values: dict[str, Category | None]
     meaning: str
+    feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, repr=False)
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The part of the model that covers the row."""
+        rules = tuple(self.rules.values())
+        return RuleEnsemble(rules, self.intercept, feature_kinds=self.feature_kinds)
 
     @property
     def sentence(self) -> str:
@@ -75,9 +85,10 @@ class RowExplanation:
     def predicted(self) -> str:
         """The prediction in words."""
         if self.probability is not None:
-            return f"{self.prediction} with probability {self.probability:.3g}"
+            probability = format_number(self.probability, 3)
+            return f"{class_text(self.prediction)} with probability {probability}"
         is_number = isinstance(self.prediction, float)
-        return format_score(self.prediction) if is_number else str(self.prediction)
+        return format_number(self.prediction) if is_number else class_text(self.prediction)
 
     @property
     def _reasons(self) -> list[str]:
@@ -92,11 +103,14 @@ class RowExplanation:
     def conditions(self, rule: Rule) -> str:
         """Write the conditions of a rule, each with what the row holds where that says more."""
         texts = []
-        for lower, proposition in intervals(rule.query.propositions):
+        for lower, proposition in self._intervals(rule):
             says_all = proposition.relation in ("==", *MISSING_RELATIONS)
             texts.append("" if says_all else f" ({self._value(lower, proposition)})")
-        conditions = format_conditions(rule.query.propositions)
+        conditions = format_conditions(rule.query.propositions, self.feature_kinds)
         return " & ".join(map("".join, zip(conditions, texts, strict=True))) or str(rule.query)
+
+    def _intervals(self, rule: Rule) -> Iterator[tuple[Proposition | None, Proposition]]:
+        return intervals(rule.query.propositions, self.feature_kinds)
 
     def _value(self, lower: Proposition | None, proposition: Proposition) -> str:
         """Write what the row holds, in few digits where the conditions stay true."""
@@ -114,10 +128,9 @@ class RowExplanation:
 
     def _repr_html_(self) -> str:
         """Table for notebooks: the rules that cover the row, with what it holds."""
-        ensemble = RuleEnsemble(tuple(self.rules.values()), self.intercept)
+        ensemble = self.ensemble
         held = [
-            ", ".join(self._value(*pair) for pair in intervals(rule.query.propositions))
-            for rule in ensemble
+            ", ".join(self._value(*pair) for pair in self._intervals(rule)) for rule in ensemble
         ]
         total = f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
         caption = f"Row {self.row} is predicted {self.predicted}. {total}"
@@ -188,7 +201,7 @@ class Explanation(Sequence[RowExplanation]):
         """
         has_intercept = (self.ensemble.intercept != 0.0) | ~self.covered.any(axis=1)
         rows, rules = np.nonzero(np.column_stack([has_intercept, self.covered]))
-        queries = [INTERCEPT, *(str(rule.query) for rule in self.ensemble)]
+        queries = [INTERCEPT, *(self.ensemble.text(rule.query) for rule in self.ensemble)]
         weights = [self.ensemble.intercept, *(rule.weight for rule in self.ensemble)]
         columns = {
             "row": rows.tolist(),
@@ -226,6 +239,7 @@ class Explanation(Sequence[RowExplanation]):
             None if probabilities is None else float(probabilities[row]),
             {name: self.table.column(name).cell(row) for name in features},
             self.meaning,
+            self.ensemble.feature_kinds,
         )
 
     def __len__(self) -> int:

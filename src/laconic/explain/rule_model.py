@@ -20,7 +20,7 @@ from laconic.explain.shapley import ShapleyValues, shapley_values
 from laconic.losses import Loss
 from laconic.model.coverage import RuleCoverage
 from laconic.model.display import rules_html
-from laconic.model.formatting import format_number
+from laconic.model.formatting import format_number, format_percent
 from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchResult, SearchScope
 from laconic.search.certificates import describe_certificate
@@ -225,7 +225,8 @@ class RuleModel(BaseEstimator):
         n_rules = len(self.ensemble_)
         if len(coverages) == n_rules:
             columns["rows"] = [
-                f"{format_number(round(rule.coverage, 2))} ({rule.share:.0%})" for rule in coverages
+                f"{format_number(rule.coverage)} ({format_percent(rule.share)})"
+                for rule in coverages
             ]
             columns[self.task_.mean_words] = [
                 self.task_.format_mean(rule.mean_target) for rule in coverages

@@ -15,6 +15,7 @@ from laconic._checks import is_whole, require
 from laconic.data.tables import as_table
 from laconic.explain import RuleModel
 from laconic.export.portable import checked_model
+from laconic.model.formatting import class_text, format_count, format_number
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
 
@@ -149,7 +150,7 @@ class Scorecard:
             "unit": self.unit,
             "classes": self.task.labels,
             "rules": [
-                {"points": points, "rule": str(rule.query), "weight": rule.weight}
+                {"points": points, "rule": self.ensemble.text(rule.query), "weight": rule.weight}
                 for points, rule in zip(self.points, self.ensemble, strict=True)
             ],
             "totals": [
@@ -165,7 +166,7 @@ class Scorecard:
 
     def _rule_lines(self) -> Iterator[str]:
         rows = [
-            (points, f"if {rule.query}" if rule.query else "always")
+            (points, f"{'if ' if rule.query else ''}{self.ensemble.text(rule.query)}")
             for points, rule in zip(self.points, self.ensemble, strict=True)
         ]
         if self.base_points or not rows:
@@ -178,9 +179,9 @@ class Scorecard:
 
     def _total_lines(self) -> Iterator[str]:
         if self.task.labels is None:
-            yield f"Prediction: the total times {self.unit:.6g}"
+            yield f"Prediction: the total times {format_number(self.unit, 6)}"
             return
-        first, second = self.task.labels
+        first, second = map(class_text, self.task.labels)
         yield f"Total above 0: {second}; otherwise: {first}"
         yield f"{'total':>6}  probability of {second}"
         totals = self._totals()
@@ -191,14 +192,17 @@ class Scorecard:
         # Rounding errors of floating point numbers are nothing to worry about.
         deviation = self.max_deviation if self.max_deviation > _NOTHING * self.unit else 0.0
         yield (
-            f"One point is {self.unit:.4g} of the raw prediction. Rounding changes that by at most "
-            f"{deviation:.4g} in any row."
+            f"One point is {format_number(self.unit)} of the raw prediction. Rounding changes that "
+            f"by at most {format_number(deviation)} in any row."
         )
         if self.cost is not None:
             cost, score = self.cost, self.task.metrics[0].label
             yield (
-                f"On {cost.n_rows} rows: loss {cost.rounded_loss:.6g} instead of {cost.loss:.6g}, "
-                f"{score} {cost.rounded_score:.6g} instead of {cost.score:.6g}"
+                f"On {format_count(cost.n_rows, 'row')}: "
+                f"loss {format_number(cost.rounded_loss, 6)} "
+                f"instead of {format_number(cost.loss, 6)}, "
+                f"{score} {format_number(cost.rounded_score, 6)} "
+                f"instead of {format_number(cost.score, 6)}"
                 + (f", another class in {cost.n_changed}." if self.task.labels else ".")
             )
 
@@ -252,12 +256,12 @@ def to_scorecard(
     >>> print(model.ensemble_)
     +1.094 to start from
     +3.771 if x0 <= 2
-    +1.081 if 1 < x0 <= 2
+    +1.081 if x0 == 2
     >>> print(to_scorecard(model, max_points=5, X=X, y=y))
     points
         +1  to start with
         +4  if x0 <= 2
-        +1  if 1 < x0 <= 2
+        +1  if x0 == 2
     <BLANKLINE>
     Prediction: the total times 0.942797
     <BLANKLINE>

@@ -16,14 +16,15 @@ import narwhals as nw
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.model.formatting import (
     INTERCEPT,
-    format_conditions,
     format_name,
     format_value,
     format_weight,
     intervals,
+    is_yes_or_no,
 )
 
 if TYPE_CHECKING:
+    from laconic.data.columns import FeatureKind
     from laconic.model.conditions import Proposition, Query
     from laconic.model.rules import RuleEnsemble
 
@@ -53,7 +54,7 @@ def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> 
     columns = {
         "rule": list(range(1, len(rules) + 1)),
         "weight": [rule.weight for rule in rules],
-        "query": [str(rule.query) for rule in rules],
+        "query": [ensemble.text(rule.query) for rule in rules],
         "n_conditions": [len(rule.query) for rule in rules],
     }
     dtypes = (nw.Int64(), nw.Float64(), nw.String(), nw.Int64())
@@ -66,7 +67,8 @@ def rules_markdown(ensemble: RuleEnsemble) -> str:
     if ensemble.shows_intercept:
         lines.append(f"| {format_weight(ensemble.intercept)} | {INTERCEPT} |")
     lines += [
-        f"| {format_weight(rule.weight)} | {_markdown_code(str(rule.query))} |" for rule in ensemble
+        f"| {format_weight(rule.weight)} | {_markdown_code(ensemble.text(rule.query))} |"
+        for rule in ensemble
     ]
     return "\n".join(lines)
 
@@ -82,7 +84,7 @@ def _markdown_code(text: str) -> str:
 
 def rules_latex(ensemble: RuleEnsemble) -> str:
     """Write the rules as a LaTeX table; see `RuleEnsemble.to_latex`."""
-    rows = [(rule.weight, _latex_query(rule.query)) for rule in ensemble]
+    rows = [(rule.weight, _latex_query(rule.query, ensemble.feature_kinds)) for rule in ensemble]
     if ensemble.shows_intercept:
         rows.insert(0, (ensemble.intercept, INTERCEPT))
     return "\n".join(
@@ -98,20 +100,22 @@ def rules_latex(ensemble: RuleEnsemble) -> str:
     )
 
 
-def _latex_query(query: Query) -> str:
+def _latex_query(query: Query, kinds: Mapping[str, FeatureKind]) -> str:
     texts = [
-        _latex_condition(proposition)
+        _latex_condition(proposition, kinds)
         if lower is None
-        else f"{_latex_text(format_value(lower.value))} $<$ {_latex_condition(proposition)}"
-        for lower, proposition in intervals(query.propositions)
+        else f"{_latex_text(format_value(lower.value))} $<$ {_latex_condition(proposition, kinds)}"
+        for lower, proposition in intervals(query.propositions, kinds)
     ]
     return r" $\wedge$ ".join(texts) or str(query)
 
 
-def _latex_condition(proposition: Proposition) -> str:
+def _latex_condition(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> str:
     name = _latex_text(format_name(proposition.feature))
     if proposition.value is None:
         return f"{name} {proposition.relation}"
+    if is_yes_or_no(proposition, kinds):
+        return name if proposition.value else rf"$\neg$ {name}"
     value = _latex_text(format_value(proposition.value))
     return f"{name} {_LATEX_RELATIONS[proposition.relation]} {value}"
 
@@ -140,7 +144,7 @@ def rules_html(
     numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
     for position, (number, rule) in enumerate(zip(numbers, ensemble, strict=True)):
         further = [texts[position] for texts in columns.values()]
-        conditions = format_conditions(rule.query.propositions) or [str(rule.query)]
+        conditions = ensemble.conditions(rule.query)
         rows.append(_html_row(str(number), rule.weight, largest, conditions, further))
     heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("rule", _TEXT_CELL)]
     heads += [(name, _NUMBER_CELL) for name in columns]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from laconic.data.columns import Category
+    from laconic.data.columns import Category, FeatureKind
     from laconic.model.conditions import Proposition
 
 INTERCEPT = "to start from"
 """What the intercept is, where a rule has its conditions."""
+
+NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
+"""Where nothing is known about the values of features."""
 
 # In a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
@@ -19,40 +25,60 @@ PLAIN_PUNCTUATION = frozenset("_.+-")
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
 
 
-def format_error(number: float) -> str:
-    """Two significant digits and all integer digits.
-
-    Examples
-    --------
-    >>> [format_error(number) for number in (0.0123, 667.4)]
-    ['0.012', '667']
-    """
-    return f"{number:.0f}" if 100 <= number < 1e15 else f"{number:.2g}"
-
-
-def format_number(number: float) -> str:
+def exact_number(number: float) -> str:
     """Shortest text that reads back as the same number, without a decimal point for integers.
 
     Examples
     --------
-    >>> [format_number(number) for number in (30.0, 0.25, 1e-7)]
+    >>> [exact_number(number) for number in (30.0, 0.25, 1e-7)]
     ['30', '0.25', '1e-07']
     """
     return repr(number).removesuffix(".0")
 
 
+def format_number(number: float, digits: int = 4) -> str:
+    """Write what was computed: some significant digits, and every integer digit.
+
+    Examples
+    --------
+    >>> [format_number(number) for number in (0.123456, 144641.7, -3.0, 0.00001234)]
+    ['0.1235', '144,642', '-3', '1.234e-05']
+    >>> format_number(0.0123, digits=2), format_number(667.4, digits=2)
+    ('0.012', '667')
+    """
+    # Beyond 1e16 a double no longer knows its last integer digit.
+    if 10 ** (digits - 1) <= abs(number) < 1e16:
+        return f"{number:,.0f}"
+    return f"{number:,.{digits}g}"
+
+
 def format_weight(weight: float) -> str:
-    """Signed weight with four significant digits, and every integer digit.
+    """Write what is added: as any number, with its sign and with all zeros.
 
     Examples
     --------
     >>> [format_weight(weight) for weight in (1.18742, -0.5, 22.456, 16192.3)]
-    ['+1.187', '-0.5000', '+22.46', '+16192']
+    ['+1.187', '-0.5000', '+22.46', '+16,192']
     """
-    # Beyond 1e16 a double no longer knows its last integer digit.
     if 1e3 <= abs(weight) < 1e16:
-        return f"{weight:+.0f}"
-    return f"{weight:+#.4g}".removesuffix(".")
+        return f"{weight:+,.0f}"
+    return f"{weight:+#,.4g}".removesuffix(".")
+
+
+def format_percent(share: float) -> str:
+    """Write a share in per cent, of which only all is 100 and only none is 0.
+
+    Examples
+    --------
+    >>> [format_percent(share) for share in (0.5, 0.054, 0.9999, 0.0001, 1)]
+    ['50%', '5.4%', '>99%', '<0.1%', '100%']
+    """
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.99 < share < 1:
+        return ">99%"
+    text = f"{100 * share:.0f}" if share >= 0.0995 else f"{100 * share:.1f}".removesuffix(".0")
+    return f"{text}%"
 
 
 def format_count(number: int, noun: str, plural: str | None = None) -> str:
@@ -64,29 +90,6 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
     ('1 rule', '1,200 rows')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def format_statistic(number: float) -> str:
-    """Four significant digits, all integer digits, and a true minus sign.
-
-    Examples
-    --------
-    >>> [format_statistic(number) for number in (0.123456, 12345.6, -3.0, 0.00001234)]
-    ['0.1235', '12,346', '−3', '1.234e−05']
-    """
-    text = f"{number:,.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
-    return text.replace("-", "−")
-
-
-def format_score(number: float) -> str:
-    """Four significant digits and all integer digits, as programs read them.
-
-    Examples
-    --------
-    >>> [format_score(number) for number in (0.123456, 205432.1, -3.0)]
-    ['0.1235', '205432', '-3']
-    """
-    return f"{number:.0f}" if 1e3 <= abs(number) < 1e15 else f"{number:.4g}"
 
 
 def visible(text: str) -> str:
@@ -127,7 +130,19 @@ def value_text(value: Category) -> str:
         return plain_text(value)
     if isinstance(value, bool):
         return str(value).lower()
-    return format_number(value).replace("-", "−")
+    return exact_number(value).replace("-", "−")
+
+
+def class_text(label: Category) -> str:
+    """Write a class so that it is not taken for a number.
+
+    Examples
+    --------
+    >>> class_text(1), class_text("yes")
+    ('class 1', 'yes')
+    """
+    text = value_text(label)
+    return f"class {text}" if _reads_as_number(str(label)) else text
 
 
 def format_name(name: str) -> str:
@@ -164,33 +179,78 @@ def format_value(value: Category | None) -> str:
         return value if is_plain else repr(value)
     if isinstance(value, bool) or value is None:
         return str(value)
-    return format_number(value)
+    return exact_number(value)
 
 
 def intervals(
-    propositions: Sequence[Proposition],
+    propositions: Sequence[Proposition], kinds: Mapping[str, FeatureKind] = NO_KINDS
 ) -> Iterator[tuple[Proposition | None, Proposition]]:
     """Pair the two thresholds of a feature, so that they can be written as an interval.
 
     Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
+    Those on features of integers, and of zeros and ones, come as a person would put them.
     """
-    remaining = list(propositions)
+    remaining = [_put(proposition, kinds) for proposition in propositions]
     while remaining:
         first = remaining.pop(0)
         second = next((p for p in remaining if _bound_one_interval(first, p)), None)
         if second is None:
             yield None, first
+            continue
+        remaining.remove(second)
+        lower, upper = (first, second) if first.relation == ">" else (second, first)
+        if _is_single(lower, upper, kinds):
+            yield None, replace(upper, relation="==", value=int(cast(float, upper.value)))
         else:
-            remaining.remove(second)
-            yield (first, second) if first.relation == ">" else (second, first)
+            yield lower, upper
 
 
-def format_conditions(propositions: Sequence[Proposition]) -> list[str]:
-    """Write conditions; two thresholds of a feature are an interval such as ``100 < PS <= 180``."""
+def format_conditions(
+    propositions: Sequence[Proposition], kinds: Mapping[str, FeatureKind] = NO_KINDS
+) -> list[str]:
+    """Write conditions; two thresholds of a feature are an interval such as ``100 < PS <= 180``.
+
+    Without kinds, they are written exactly.
+    """
     return [
-        str(proposition) if lower is None else f"{format_value(lower.value)} < {proposition}"
-        for lower, proposition in intervals(propositions)
+        _condition(proposition, kinds)
+        if lower is None
+        else f"{format_value(lower.value)} < {proposition}"
+        for lower, proposition in intervals(propositions, kinds)
     ]
+
+
+def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> Proposition:
+    """Put a condition in the values that its feature holds."""
+    value, relation = proposition.value, proposition.relation
+    kind = kinds.get(proposition.feature)
+    if kind is None or value is None or isinstance(value, str):
+        return proposition
+    if relation in ("<=", ">"):
+        whole = math.floor(value)
+        if kind == "boolean" and whole == 0:
+            return replace(proposition, relation="==", value=relation == ">")
+        return replace(proposition, value=whole)
+    if kind == "boolean" and value in (0, 1):
+        return replace(proposition, relation="==", value=(value == 1) == (relation == "=="))
+    return proposition
+
+
+def is_yes_or_no(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> bool:
+    """Tell whether a condition of `intervals` can do without its value."""
+    return kinds.get(proposition.feature) == "boolean" and isinstance(proposition.value, bool)
+
+
+def _condition(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> str:
+    if is_yes_or_no(proposition, kinds):
+        return f"{'' if proposition.value else 'not '}{format_name(proposition.feature)}"
+    return str(proposition)
+
+
+def _is_single(lower: Proposition, upper: Proposition, kinds: Mapping[str, FeatureKind]) -> bool:
+    """Tell whether an interval holds a single integer."""
+    low, high = cast(float, lower.value), cast(float, upper.value)
+    return upper.feature in kinds and high - low == 1
 
 
 def _bound_one_interval(first: Proposition, second: Proposition) -> bool:

@@ -7,19 +7,19 @@ are; they evaluate themselves on any table and print as a person would write the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import Column
+from laconic.data.columns import Column, FeatureKind
 from laconic.data.frames import FrameBackend
 from laconic.data.tables import Table, as_table
 from laconic.model.conditions import Proposition, Query, all_of, finite_float, set_checked_tuple
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
-from laconic.model.formatting import INTERCEPT, format_count, format_weight
+from laconic.model.formatting import INTERCEPT, format_conditions, format_count, format_weight
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
@@ -72,13 +72,8 @@ class Rule:
         """
         return np.where(self.query.covered(X), self.weight, 0.0)
 
-    @property
-    def condition(self) -> str:
-        """When the rule holds, in words."""
-        return f"if {self.query}" if self.query.propositions else str(self.query)
-
     def __str__(self) -> str:
-        return f"{format_weight(self.weight)} {self.condition}"
+        return f"{format_weight(self.weight)} {'if ' if self.query else ''}{self.query}"
 
     def __repr__(self) -> str:
         return f"<Rule: {self}>"
@@ -97,6 +92,10 @@ class RuleEnsemble(Sequence[Rule]):
     feature_names : tuple of str or None, default=None
         Names of the columns of a table that comes without names, by position.
         The default is x0, x1, ... Tables with names are matched by name.
+    feature_kinds : dict of str to {"integer", "boolean"}, default={}
+        Features that hold integers only, or zeros and ones only, as far as it is known. Texts for
+        people make use of it: ``rooms == 7`` for ``6 < rooms <= 7``, and ``not paid`` for
+        ``paid <= 0``. It makes no difference for predictions, nor for what ensembles are equal.
 
     Examples
     --------
@@ -118,6 +117,7 @@ class RuleEnsemble(Sequence[Rule]):
     rules: tuple[Rule, ...] = ()
     intercept: float = 0.0
     feature_names: tuple[str, ...] | None = None
+    feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         set_checked_tuple(self, "rules", Rule)
@@ -252,7 +252,74 @@ class RuleEnsemble(Sequence[Rule]):
             queries.setdefault(key, rule.query)
             weights[key] = weights.get(key, 0.0) + rule.weight
         rules = tuple(Rule(query, weights[key]) for key, query in queries.items())
-        return RuleEnsemble(rules, self.intercept, self.feature_names)
+        return self.with_rules(rules)
+
+    def with_rules(self, rules: Iterable[Rule], intercept: float | None = None) -> RuleEnsemble:
+        """Other rules, and maybe another intercept, for the same features.
+
+        Parameters
+        ----------
+        rules : iterable of Rule
+        intercept : float or None, default=None
+            None leaves it as it is.
+
+        Returns
+        -------
+        ensemble : RuleEnsemble
+        """
+        start = self.intercept if intercept is None else intercept
+        return RuleEnsemble(tuple(rules), start, self.feature_names, self.feature_kinds)
+
+    def conditions(self, query: Query) -> list[str]:
+        """Write the conditions of a query for people, in the values that the features hold.
+
+        Parameters
+        ----------
+        query : Query
+
+        Returns
+        -------
+        conditions : list of str
+            A single "always" for a query without conditions.
+
+        Examples
+        --------
+        >>> seven = Query((Proposition("rooms", ">", 6), Proposition("rooms", "<=", 7)))
+        >>> unpaid = Query((Proposition("paid", "<=", 0),))
+        >>> ensemble = RuleEnsemble(feature_kinds={"rooms": "integer", "paid": "boolean"})
+        >>> ensemble.conditions(seven), ensemble.conditions(unpaid)
+        (['rooms == 7'], ['not paid'])
+        """
+        return format_conditions(query.propositions, self.feature_kinds) or [str(query)]
+
+    def text(self, query: Query) -> str:
+        """Write a query for people; see `conditions`.
+
+        Parameters
+        ----------
+        query : Query
+
+        Returns
+        -------
+        text : str
+        """
+        return " & ".join(self.conditions(query))
+
+    def rule_text(self, rule: Rule) -> str:
+        """Write a rule for people; see `conditions`.
+
+        Parameters
+        ----------
+        rule : Rule
+
+        Returns
+        -------
+        text : str
+        """
+        return f"{format_weight(rule.weight)} {self._when(rule)}"
+
+    def _when(self, rule: Rule) -> str:
+        return f"{'if ' if rule.query else ''}{self.text(rule.query)}"
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Rules as a DataFrame, one row each, without the intercept.
@@ -317,14 +384,14 @@ class RuleEnsemble(Sequence[Rule]):
 
     def __getitem__(self, index: int | slice) -> Rule | RuleEnsemble:
         if isinstance(index, slice):
-            return RuleEnsemble(self.rules[index], self.intercept, self.feature_names)
+            return self.with_rules(self.rules[index])
         return self.rules[index]
 
     def __len__(self) -> int:
         return len(self.rules)
 
     def __str__(self) -> str:
-        lines = [(rule.weight, rule.condition) for rule in self.rules]
+        lines = [(rule.weight, self._when(rule)) for rule in self.rules]
         if self.shows_intercept:
             lines.insert(0, (self.intercept, INTERCEPT))
         weights = [format_weight(weight) for weight, _ in lines]

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._optional import import_extra
-from laconic.model.conditions import Query
 from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.model.formatting import INTERCEPT, format_conditions
-from laconic.model.rules import Rule
+from laconic.model.formatting import INTERCEPT
+from laconic.model.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,19 +89,16 @@ def diverging_colours() -> Colormap:
     return LinearSegmentedColormap.from_list("laconic", [NEGATIVE_COLOUR, "white", POSITIVE_COLOUR])
 
 
-def wrapped_query(query: Query, width: int = 38) -> str:
-    """Write a query in lines of limited width, which break between conditions if possible.
+def wrapped_conditions(conditions: Sequence[str], width: int = 38) -> str:
+    """Write conditions in lines of limited width, which break between them if possible.
 
     Examples
     --------
-    >>> from laconic import Proposition
-    >>> query = Query((Proposition("age", ">", 28), Proposition("mark", "==", "x")))
-    >>> print(wrapped_query(query, width=15))
+    >>> print(wrapped_conditions(["age > 28", "mark == x"], width=15))
     age > 28 &
     mark == x
     """
-    conditions = format_conditions(query.propositions) or [str(query)]
-    pieces = [f"{condition} &" for condition in conditions[:-1]] + conditions[-1:]
+    pieces = [*(f"{condition} &" for condition in conditions[:-1]), *conditions[-1:]]
     lines: list[str] = []
     for piece in pieces:
         if lines and len(lines[-1]) + 1 + len(piece) <= width:
@@ -135,11 +131,24 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def named_weights(rules: Iterable[Rule], intercept: float | None) -> tuple[list[str], list[float]]:
-    """Names and lengths of bars: those of the intercept, where there is one, and of the rules."""
-    start = [] if intercept is None else [(INTERCEPT, intercept)]
-    bars = start + [(wrapped_query(rule.query), rule.weight) for rule in rules]
-    return [name for name, _ in bars], [weight for _, weight in bars]
+def rule_labels(ensemble: RuleEnsemble, numbers: Iterable[int] | None = None) -> list[str]:
+    """Write rules with their numbers, which count from 1 unless they are given."""
+    numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
+    return [
+        wrapped_conditions([f"{number}: {first}", *others])
+        for number, rule in zip(numbers, ensemble, strict=True)
+        for first, *others in [ensemble.conditions(rule.query)]
+    ]
+
+
+def named_weights(
+    ensemble: RuleEnsemble, numbers: Iterable[int] | None = None, *, has_start: bool
+) -> tuple[list[str], list[float]]:
+    """Names and lengths of bars: those of the intercept, if it is to be shown, and of the rules."""
+    names, weights = rule_labels(ensemble, numbers), [rule.weight for rule in ensemble]
+    if has_start:
+        names, weights = [INTERCEPT, *names], [ensemble.intercept, *weights]
+    return names, weights
 
 
 def label_bars(ax: Axes, labels: Sequence[str], meaning: str) -> None:

@@ -79,7 +79,8 @@ class ContributionDisplay(Display):
 
     @property
     def _bars(self) -> tuple[list[str], list[float]]:
-        return named_weights(self.explanation.rules.values(), self.explanation.intercept or None)
+        told = self.explanation
+        return named_weights(told.ensemble, told.rules, has_start=told.intercept != 0.0)
 
     @property
     def _figure_size(self) -> tuple[float, float]:

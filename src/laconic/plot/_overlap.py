@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.explain import RuleModel
+from laconic.model.formatting import format_percent
 from laconic.model.rules import RuleEnsemble
-from laconic.plot._common import Display, bars_size, wrapped_query
+from laconic.plot._common import Display, bars_size, rule_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,15 +78,8 @@ class RuleOverlapDisplay(Display):
         return cls(estimator.ensemble_, overlaps).plot(ax)
 
     @property
-    def _labels(self) -> list[str]:
-        return [
-            f"{number}: {wrapped_query(rule.query)}"
-            for number, rule in enumerate(self.ensemble, start=1)
-        ]
-
-    @property
     def _figure_size(self) -> tuple[float, float]:
-        return bars_size(self._labels, width=4.0 + 0.55 * len(self.ensemble))
+        return bars_size(rule_labels(self.ensemble), width=4.0 + 0.55 * len(self.ensemble))
 
     def _draw(self) -> None:
         n_rules = len(self.ensemble)
@@ -96,14 +90,14 @@ class RuleOverlapDisplay(Display):
             self.ax_.text(
                 column,
                 row,
-                "–" if np.isnan(share) else f"{share:.0%}",
+                "–" if np.isnan(share) else format_percent(share),
                 ha="center",
                 va="center",
                 fontsize="small",
                 color="white" if share > 0.6 else "black",
             )
         self.ax_.set_xticks(range(n_rules), [str(number) for number in range(1, n_rules + 1)])
-        self.ax_.set_yticks(range(n_rules), self._labels)
+        self.ax_.set_yticks(range(n_rules), rule_labels(self.ensemble))
         self.ax_.tick_params(length=0)
         self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
         self.ax_.spines[:].set_visible(False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from laconic.explain import RuleModel
-from laconic.model.formatting import format_weight
+from laconic.model.formatting import format_percent, format_weight
 from laconic.model.rules import RuleEnsemble
 from laconic.plot._common import (
     Display,
@@ -96,8 +96,7 @@ class RuleWeightDisplay(Display):
 
     @property
     def _bars(self) -> tuple[list[str], list[float]]:
-        intercept = self.ensemble.intercept if self.ensemble.shows_intercept else None
-        return named_weights(self.ensemble, intercept)
+        return named_weights(self.ensemble, has_start=self.ensemble.shows_intercept)
 
     @property
     def _figure_size(self) -> tuple[float, float]:
@@ -111,6 +110,6 @@ class RuleWeightDisplay(Display):
         texts = [*map(format_weight, weights)]
         write_column(self.ax_, texts, start=0, right=52, name="weight")
         if self.shares is not None:
-            texts = [f"{share:.0%}" for share in self.shares]
+            texts = [format_percent(share) for share in self.shares]
             first = len(labels) - len(texts)
             write_column(self.ax_, texts, start=first, right=90, name="rows")

@@ -9,7 +9,7 @@ from typing import Any
 
 from laconic.data.tables import Table
 from laconic.explain import RuleModel
-from laconic.model.formatting import format_count
+from laconic.model.formatting import format_count, format_number
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
@@ -52,7 +52,7 @@ def _scope_words(scope: SearchScope | None, table: Table, statuses: Sequence[Sea
     limit = scope.max_conditions
     length = "any number of" if limit is None else f"up to {limit}"
     coverage = scope.min_coverage
-    rows = f" that cover at least {coverage:g} rows" if coverage > 0 else ""
+    rows = f" that cover at least {format_number(coverage)} rows" if coverage > 0 else ""
     # A search that found nothing leaves no status.
     is_exact = any(status is not SearchStatus.HEURISTIC for status in statuses)
     searched = (

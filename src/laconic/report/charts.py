@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from laconic.model.formatting import format_statistic
+from laconic.model.formatting import format_number
 
 Numbers: TypeAlias = Sequence[float]
 Range: TypeAlias = tuple[float, float]
@@ -19,6 +19,17 @@ _LABEL_WIDTH, _CHARACTER_WIDTH = 20, 6.2
 _DIGITS = 2
 # Points of more rules would hide the line that they are on.
 _MAX_PATH_POINTS = 30
+
+
+def number_text(number: float) -> str:
+    """Write a number with a true minus sign.
+
+    Examples
+    --------
+    >>> number_text(-54.3214), number_text(1234.5)
+    ('−54.32', '1,234')
+    """
+    return format_number(number).replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -61,14 +72,14 @@ def ticks(low: float, high: float, n_ticks: int = 4) -> list[float]:
 
 
 def _marks(scale: Scale, numbers: Numbers) -> list[dict[str, Any]]:
-    return [{"at": scale(number), "text": format_statistic(number)} for number in numbers]
+    return [{"at": scale(number), "text": number_text(number)} for number in numbers]
 
 
 def _axes(
     width: int, height: int, x_range: Range, y_range: Range, x_ticks: Numbers, y_ticks: Numbers
 ) -> tuple[dict[str, Any], Scale, Scale]:
     """Place the axes of a chart, so that the numbers on its left have room."""
-    n_characters = max((len(format_statistic(number)) for number in y_ticks), default=0)
+    n_characters = max((len(number_text(number)) for number in y_ticks), default=0)
     left = round(_LABEL_WIDTH + n_characters * _CHARACTER_WIDTH, _DIGITS)
     right, bottom = width - _RIGHT, height - _BOTTOM
     x, y = Scale(*x_range, left, right), Scale(*y_range, bottom, _TOP)

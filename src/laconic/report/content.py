@@ -14,7 +14,7 @@ from laconic._core import version
 from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
 from laconic.model.conditions import by_feature
-from laconic.model.formatting import plain_text, value_text
+from laconic.model.formatting import class_text, plain_text
 from laconic.report.certificates import describe_certificates, describe_proof
 from laconic.report.coverage import summarize_coverage
 from laconic.report.features import summarize_feature
@@ -92,7 +92,7 @@ def _describe_model(
         "task": task.name,
         "target_name": target_name,
         "classes": task.labels,
-        "class_labels": None if task.labels is None else [*map(value_text, task.labels)],
+        "class_labels": None if task.labels is None else [*map(class_text, task.labels)],
         "loss": getattr(task.loss, "name", type(task.loss).__name__),
         "intercept": ensemble.intercept,
         "start": float(task.means(np.array([ensemble.intercept]))[0]),
@@ -104,15 +104,16 @@ def _describe_model(
 
 
 def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
-    rule = model.ensemble_.rules[place]
+    ensemble = model.ensemble_
+    rule, kinds = ensemble.rules[place], ensemble.feature_kinds
     effect = model.task_.effect(rule.weight)
     return {
         "number": place + 1,
         "weight": rule.weight,
-        "text": str(rule.query),
-        "sentence": sentence(rule.query, effect),
+        "text": ensemble.text(rule.query),
+        "sentence": sentence(rule.query, effect, kinds),
         "effect": effect,
-        "phrases": phrases(rule.query),
+        "phrases": phrases(rule.query, kinds),
         "n_conditions": len(rule.query),
         "conditions": [asdict(proposition) for proposition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),

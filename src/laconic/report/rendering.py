@@ -58,9 +58,9 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "statistic": formatting.format_statistic,
-        "percent": _format_percent,
-        "score": _format_score,
+        "number": charts.number_text,
+        "percent": formatting.format_percent,
+        "value": _format_value,
         "seconds": _format_seconds,
         "weight": _format_weight,
     }
@@ -108,21 +108,6 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _format_percent(share: float) -> str:
-    r"""Write a share as per cent, in which only all is 100 and only none is 0.
-
-    Examples
-    --------
-    >>> [_format_percent(share) for share in (0.5, 0.9999, 0.0001, 1)]
-    ['50\xa0%', '> 99\xa0%', '< 1\xa0%', '100\xa0%']
-    """
-    if 0 < share < 0.01:
-        return "< 1\u00a0%"
-    if 0.99 < share < 1:
-        return "> 99\u00a0%"
-    return f"{100 * share:.0f}\u00a0%"
-
-
 def _weight_decimals(content: dict[str, Any]) -> int:
     """Decimals that give the largest weight four digits, so that weights stand one below the other.
 
@@ -146,15 +131,15 @@ def _format_weight(weight: float, decimals: int) -> str:
     return f"{weight:+,.{decimals}f}".replace("-", "−")
 
 
-def _format_score(score: float) -> str:
-    """Write a score with three digits, and all integer digits.
+def _format_value(number: float) -> str:
+    """Write a number that a column holds: without commas, as years and codes are written.
 
     Examples
     --------
-    >>> _format_score(0.76777), _format_score(-54.321), _format_score(1234.5)
-    ('0.768', '−54.3', '1,234')
+    >>> _format_value(1900.0), _format_value(-0.123456)
+    ('1900', '−0.1235')
     """
-    return formatting.format_statistic(score if abs(score) >= 1e3 else float(f"{score:.3g}"))
+    return charts.number_text(number).replace(",", "")
 
 
 def _format_seconds(seconds: float) -> str:

@@ -12,7 +12,7 @@ from laconic.data.columns import Category, Column
 from laconic.explain import RuleModel
 from laconic.export import to_javascript
 from laconic.model.conditions import by_feature
-from laconic.model.formatting import format_statistic, value_text
+from laconic.model.formatting import format_number, value_text
 from laconic.report.controls import control, typical_value
 
 
@@ -47,4 +47,4 @@ def describe_what_if(
 
 
 def _label(observed: Category) -> str:
-    return format_statistic(observed) if isinstance(observed, float) else value_text(observed)
+    return format_number(observed) if isinstance(observed, float) else value_text(observed)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from laconic._words import listed
+from laconic.data.columns import FeatureKind
 from laconic.model.conditions import Proposition, Query, by_feature
-from laconic.model.formatting import plain_text, value_text
+from laconic.model.formatting import NO_KINDS, intervals, plain_text, value_text
 
 Phrase = dict[str, Any]
 """One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
@@ -24,8 +25,8 @@ _WORDS = {
 _ORDER = {relation: position for position, relation in enumerate(_WORDS)}
 
 
-def phrases(query: Query) -> list[Phrase]:
-    """Say feature by feature what a query asks for.
+def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[Phrase]:
+    """Say feature by feature what a query asks for, in the values that the features hold.
 
     Examples
     --------
@@ -34,9 +35,11 @@ def phrases(query: Query) -> list[Phrase]:
     >>> phrase["feature"], [(part["words"], part["value"]) for part in phrase["parts"]]
     ('age', [('is more than', '18'), ('and at most', '60')])
     """
+    pairs = intervals(query.propositions, kinds)
+    propositions = [proposition for pair in pairs for proposition in pair if proposition]
     return [
         {"feature": plain_text(feature), "parts": _parts(about)}
-        for feature, about in by_feature(query).items()
+        for feature, about in by_feature(propositions).items()
     ]
 
 
@@ -52,7 +55,7 @@ def _parts(propositions: Sequence[Proposition]) -> list[dict[str, str | None]]:
     return parts
 
 
-def sentence(query: Query, effect: str) -> str:
+def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> str:
     """Say a rule in one sentence.
 
     Examples
@@ -63,7 +66,7 @@ def sentence(query: Query, effect: str) -> str:
     """
     conditions = [
         " ".join([phrase["feature"], *(_part_text(part) for part in phrase["parts"])])
-        for phrase in phrases(query)
+        for phrase in phrases(query, kinds)
     ]
     start = f"If {listed(conditions)}" if conditions else "Always"
     return f"{start}: {effect}."

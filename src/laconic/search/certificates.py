@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from laconic.model.formatting import format_count
+from laconic.model.formatting import format_count, format_number
 from laconic.search.results import SearchProgress, SearchResult, SearchStatus
 
 
@@ -16,11 +16,11 @@ def describe_certificate(result: SearchResult) -> str:
     >>> describe_certificate(SearchResult((0,), 0.5, 0.5, SearchStatus.OPTIMAL))
     'proven optimal'
     >>> describe_certificate(SearchResult((0,), 0.45, 0.5, SearchStatus.NODE_LIMIT))
-    'at least 90 % of the best possible'
+    'at least 90% of the best possible'
     >>> describe_certificate(
     ...     SearchResult((0,), 0.49, 0.5, SearchStatus.APPROXIMATE, n_conditions_found=3)
     ... )
-    'at least 98 % of the best possible, with 1 condition instead of 3'
+    'at least 98% of the best possible, with 1 condition instead of 3'
     """
     words = _describe_proof(result)
     if result.n_conditions_found is None:
@@ -43,9 +43,9 @@ def describe_ratio(ratio: float) -> str:
     Examples
     --------
     >>> describe_ratio(0.905)
-    'at least 90 % of the best possible'
+    'at least 90% of the best possible'
     """
-    return f"at least {proven_percent(ratio)} % of the best possible"
+    return f"at least {proven_percent(ratio)}% of the best possible"
 
 
 def proven_percent(ratio: float) -> int:
@@ -70,7 +70,7 @@ def describe_search(search: SearchProgress) -> str:
     'best 0.45, bound 0.5, ratio 0.9, 12,000 nodes, 3,000 per second, 340 open'
     """
     words = (
-        f"best {search.objective_value:.4g}, bound {search.bound:.4g}, "
+        f"best {format_number(search.objective_value)}, bound {format_number(search.bound)}, "
         f"ratio {_format_ratio(search.approximation_ratio)}, "
         f"{search.n_nodes:,} nodes, {search.nodes_per_second:,.0f} per second, "
         f"{search.n_open:,} open"

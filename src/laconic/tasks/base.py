@@ -17,7 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from laconic.data.columns import Category, Rows
 from laconic.losses import Loss, known_loss
-from laconic.model.formatting import format_statistic
+from laconic.model.formatting import format_number
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -177,7 +177,7 @@ class Task(ABC):
 
     def effect(self, weight: float) -> str:
         """Say what a weight does to a prediction, starting with a verb."""
-        size = format_statistic(abs(weight))
+        size = format_number(abs(weight))
         scale = self._effect_scale
         return f"adds {size} to {scale}" if weight >= 0 else f"takes {size} off {scale}"
 

@@ -16,7 +16,7 @@ from laconic._checks import require
 from laconic.data.columns import Rows, is_present
 from laconic.data.entries import read_category, read_list
 from laconic.losses import LogisticLoss, Loss
-from laconic.model.formatting import format_statistic, value_text
+from laconic.model.formatting import class_text, format_number, format_percent
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
 # Beyond that a double overflows, and nobody reads the digits.
@@ -138,27 +138,27 @@ class Classification(Task):
     @property
     def sum_words(self) -> str:
         """Log odds of the second class, or a score where the loss has no such meaning."""
-        return f"{'log odds' if self._has_default_loss else 'score'} of {self.classes[1]}"
+        return f"{'log odds' if self._has_default_loss else 'score'} of {self._positive_label}"
 
     @property
     def mean_words(self) -> str:
         """Share of the second class."""
-        return f"share of {self.classes[1]}"
+        return f"share of {self._positive_label}"
 
     def format_mean(self, mean: float) -> str:
         """Write a share in per cent."""
-        return f"{mean:.1%}"
+        return format_percent(mean)
 
     @property
     def weights_sentence(self) -> str:
         """Which class weights speak for."""
-        negative, positive = self.classes.tolist()
+        negative, positive = map(class_text, self.classes.tolist())
         return f"Positive weights speak for {positive}, negative ones for {negative}."
 
     @property
     def title(self) -> str:
         """Name both classes."""
-        negative, positive = map(value_text, self.classes.tolist())
+        negative, positive = map(class_text, self.classes.tolist())
         return f"Rules that tell {positive} from {negative}"
 
     def effect(self, weight: float) -> str:
@@ -174,7 +174,7 @@ class Classification(Task):
 
     @property
     def _positive_label(self) -> str:
-        return value_text(self.classes.tolist()[1])
+        return class_text(self.classes.tolist()[1])
 
     entries = ("classes",)
 
@@ -192,7 +192,7 @@ def _odds_factor(log_factor: float) -> str:
     if log_factor > _MAX_LOG_FACTOR:
         return "more than 10¹³"
     factor = math.exp(log_factor)
-    return format_statistic(factor) if factor >= 1e3 else f"{factor:.3g}"
+    return format_number(factor, 3)
 
 
 def _check_discrete(labels: NDArray[Any]) -> None:

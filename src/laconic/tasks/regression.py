@@ -12,7 +12,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic.data.columns import Rows
 from laconic.losses import Loss, SquaredLoss
-from laconic.model.formatting import format_score
+from laconic.model.formatting import format_number
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
 
@@ -92,7 +92,7 @@ class Regression(Task):
 
     def format_mean(self, mean: float) -> str:
         """Write a mean with four digits."""
-        return format_score(mean)
+        return format_number(mean)
 
     @property
     def _effect_scale(self) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_args
 
 from laconic._checks import require
+from laconic.data.columns import FeatureKind
 from laconic.data.entries import (
     check_has,
     check_keys,
@@ -41,6 +42,8 @@ _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
     *("intercept", "rules", "stages", "scope"),
 )
+# What files need not tell.
+_OPTIONAL_KEYS = ("feature_kinds",)
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         ],
         "stages": _stages_to_list(model),
         "scope": asdict(model.scope_) if hasattr(model, "scope_") else None,
+        "feature_kinds": _kinds_to_dict(ensemble),
     }
     try:
         _read_model(data)
@@ -122,6 +126,12 @@ def read_dict(data: Any) -> SavedModel:
         f"version must be {VERSION}, the newest that this laconic reads. Got {version}: the model "
         "was saved by a newer laconic. Upgrade with 'pip install --upgrade laconic'."
     )
+
+
+def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, str]:
+    """List the kinds of the features that rules are about."""
+    kinds = ensemble.feature_kinds
+    return {name: kinds[name] for name in ensemble.used_features if name in kinds}
 
 
 def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
@@ -161,14 +171,15 @@ def _read_version(data: Any) -> int:
 def _read_model(data: Any) -> SavedModel:
     check_has(data, "", ("task",))
     task = TASKS[read_choice(data["task"], "task", TASKS)]
-    check_keys(data, "", (*_KEYS, *task.entries))
+    check_keys(data, "", (*_KEYS, *task.entries), _OPTIONAL_KEYS)
     loss = NAMED_LOSSES[read_choice(data["loss"], "loss", NAMED_LOSSES)]
     feature_names = _read_feature_names(data["feature_names"])
     rules = read_list(
         data["rules"], "rules", lambda rule, path: _read_rule(rule, path, feature_names)
     )
     intercept = read_number(data["intercept"], "intercept")
-    ensemble = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names)
+    kinds = _read_feature_kinds(data.get("feature_kinds", {}), feature_names)
+    ensemble = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names, kinds)
     # Otherwise a row may get an infinite prediction, or NaN from two infinities.
     total = largest_raw_prediction(ensemble)
     required = "an array whose absolute weights have a finite sum with the intercept"
@@ -193,7 +204,7 @@ def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]
     stages = []
     for intercept, *weights in numbers:
         rules = (Rule(rule.query, w) for rule, w in zip(ensemble, weights, strict=False))
-        stages.append(RuleEnsemble(tuple(rules), intercept, ensemble.feature_names))
+        stages.append(ensemble.with_rules(rules, intercept))
     return (*stages, ensemble)
 
 
@@ -231,6 +242,14 @@ def _read_feature_names(value: Any) -> tuple[str, ...]:
         require(is_new, f"feature_names[{position}]", "different from all before it", name)
         known.add(name)
     return tuple(names)
+
+
+def _read_feature_kinds(value: Any, feature_names: Collection[str]) -> dict[str, FeatureKind]:
+    require(isinstance(value, dict), "feature_kinds", "a JSON object", value)
+    for name, kind in value.items():
+        require(name in feature_names, "feature_kinds", "about the feature_names", name)
+        read_choice(kind, f"feature_kinds.{name}", get_args(FeatureKind))
+    return dict(value)
 
 
 def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:

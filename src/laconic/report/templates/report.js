@@ -7,21 +7,19 @@
   const byId = (id) => document.getElementById(id);
   for (const element of document.querySelectorAll(".needs-script")) element.hidden = false;
 
-  // As format_statistic in formatting.py: four significant digits, all integer digits.
-  function formatStatistic(number) {
+  // As format_number in formatting.py: four significant digits, all integer digits.
+  function formatNumber(number) {
     const size = Math.abs(number);
     let text;
-    if (size >= 1e3 && size < 1e15) text = number.toLocaleString("en", { maximumFractionDigits: 0 });
-    else if (size !== 0 && (size < 1e-4 || size >= 1e15)) {
+    if (size >= 1e3 && size < 1e16) text = number.toLocaleString("en", { maximumFractionDigits: 0 });
+    else if (size !== 0 && (size < 1e-4 || size >= 1e16)) {
       text = Number(number.toPrecision(4)).toExponential();
     } else text = String(Number(number.toPrecision(4)));
     return text.replaceAll("-", "−");
   }
 
-  // As _format_score in rendering.py.
-  function formatMetric(number) {
-    return formatStatistic(Math.abs(number) >= 1e3 ? number : Number(number.toPrecision(3)));
-  }
+  // What a column holds is written without commas: it may be a year.
+  const formatValue = (number) => formatNumber(number).replaceAll(",", "");
 
   function formatWeight(number) {
     const decimals = data.weightDecimals;
@@ -29,7 +27,7 @@
     return (number >= 0 ? "+" : "") + number.toLocaleString("en", options).replace("-", "−");
   }
 
-  const formatSigned = (number) => (number >= 0 ? "+" : "") + formatStatistic(number);
+  const formatSigned = (number) => (number >= 0 ? "+" : "") + formatNumber(number);
 
   function count(number, noun) {
     return `${number} ${noun}${number === 1 ? "" : "s"}`;
@@ -54,7 +52,7 @@
     byId("size-output").textContent =
       `${size} of ${count(total, "rule")}, ${count(data.nConditions[size], "condition")}`;
     for (const output of document.querySelectorAll("output[data-metric]")) {
-      output.textContent = formatMetric(data.metrics[output.dataset.metric][size]);
+      output.textContent = formatNumber(data.metrics[output.dataset.metric][size]);
     }
     for (const chart of document.querySelectorAll("#size .chart")) {
       const points = chart.querySelectorAll(".path-point");
@@ -95,7 +93,7 @@
   const scoreOf = (result) => (hasClasses ? result.probabilities[1] : result.prediction);
 
   function formatScore(score) {
-    return hasClasses ? `${(100 * score).toFixed(1)} %` : formatStatistic(score);
+    return hasClasses ? `${(100 * score).toFixed(1)}%` : formatNumber(score);
   }
 
   // Rounded to be read, with all digits for those who point at it.
@@ -243,9 +241,9 @@
       slider,
       svg,
       create("div", { className: "control-foot" }, [
-        create("span", { textContent: formatStatistic(low) }),
+        create("span", { textContent: formatValue(low) }),
         missing,
-        create("span", { textContent: formatStatistic(high) }),
+        create("span", { textContent: formatValue(high) }),
       ])
     );
     return (value) => {
