@@ -19,7 +19,7 @@ ROOMS = (
     ("model",),
     ("losses",),
     ("search",),
-    ("candidates", "refitting"),
+    ("candidates", "refitting", "relaxation"),
     ("boosting",),
     ("polishing",),
     ("tasks",),

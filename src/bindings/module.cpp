@@ -220,6 +220,7 @@ NB_MODULE(_core, m) {
         .def_ro("value", &Result::value)
         .def_ro("bound", &Result::bound)
         .def_prop_ro("status", [](const Result& result) { return status_name(result.status); })
+        .def_ro("kept", &Result::kept, "All queries that a beam search has kept.")
         .def_prop_ro("counters",
                      [](const Result& result) { return counters_dict(result.counters); });
 

@@ -75,6 +75,10 @@ class Result:
     def status(self) -> str: ...
 
     @property
+    def kept(self) -> list[list[int]]:
+        """All queries that a beam search has kept."""
+
+    @property
     def counters(self) -> dict: ...
 
 def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, start: Sequence[int], n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str], others: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None) -> Result:

@@ -30,6 +30,7 @@ from laconic.candidates import (
 )
 from laconic.data.columns import FeatureKind, Rows
 from laconic.data.tables import Table
+from laconic.estimators.certifying import certify
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
     FitProgress,
@@ -43,6 +44,7 @@ from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
 from laconic.polishing import polish
+from laconic.relaxation import EnsembleCertificate, RelaxationProgress
 from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
@@ -76,6 +78,15 @@ class CheckedRows:
 def counted(weights: Floats | None) -> Rows:
     """Tell which rows are there: those without weight neither fit nor tell queries apart."""
     return slice(None) if weights is None else weights > 0
+
+
+def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
+    )
+    return weights
 
 
 class RuleBoosting(RuleModel):
@@ -184,10 +195,7 @@ class RuleBoosting(RuleModel):
         )
         if self.__sklearn_is_fitted__():
             table = self._with_fitted_names(table)
-        weights = None
-        if sample_weight is not None:
-            no_columns = np.empty((table.n_rows, 0))
-            weights = _check_sample_weight(sample_weight, no_columns, ensure_non_negative=True)
+        weights = _checked_weights(sample_weight, table.n_rows)
         loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         task, target = self.task.read(
             y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
@@ -350,6 +358,77 @@ class RuleBoosting(RuleModel):
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }
+
+    def certificate(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        against: str | None = None,
+        l2_regularization: float | None = None,
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[RelaxationProgress], Any] | None = None,
+    ) -> EnsembleCertificate:
+        """Prove how close the whole model comes to the best possible one on its training rows.
+
+        The best possible one is out of all ensembles whose rules are conjunctions of at most
+        `max_conditions` of the conditions that this model was, or could have been, made of. The
+        parameters of the model say which these are; set them first if it was loaded from a file.
+        The certificate is true however the proof ended, also if Ctrl-C stopped it.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            The training table.
+        y : array-like of shape (n_rows,)
+            Its target.
+        sample_weight : array-like of shape (n_rows,), default=None
+        against : {"rules", "weight"} or None, default=None
+            What to compare with. "rules": ensembles of as many rules, with the same penalty on
+            their squared weights, which counts as part of the objective. "weight": ensembles of any
+            number of rules whose absolute weights add up to no more than those of the model,
+            without penalty. None is "rules" where there is a penalty.
+        l2_regularization : float or None, default=None
+            The penalty; None is that of the fit, which loaded models do not know.
+        node_limit : int or None, default=None
+            Stop after that many nodes of all searches.
+        time_limit : float or None, default=None
+            Stop after that many seconds. The certificate then depends on the machine.
+        callback : callable, default=None
+            Called with a :class:`RelaxationProgress` now and then; a true return value stops.
+
+        Returns
+        -------
+        certificate : EnsembleCertificate
+            With `share`, `trivial_share`, `objective`, `bound`, `status` and ``verify(X)``.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingRegressor
+        >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
+        >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=1.0).fit(X, y)
+        >>> certificate = model.certificate(X, y)
+        >>> print(certificate.summary, certificate.verify(X))
+        99 % of what any 1 rule could achieve, proven True
+        """
+        table = self._fitted_table(X)
+        rows = CheckedRows(
+            X,
+            table,
+            self.task_.numbers(y, table.n_rows),
+            _checked_weights(sample_weight, table.n_rows),
+        )
+        return certify(
+            self,
+            rows,
+            against=against,
+            l2_regularization=l2_regularization,
+            node_limit=node_limit,
+            time_limit=time_limit,
+            callback=callback,
+        )
 
     def report(
         self,

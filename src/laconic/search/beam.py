@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic.search.core import run
+from laconic.search.core import capped, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
@@ -33,6 +33,33 @@ def search_beam(
     """
     require(is_whole(width, 1), "width", "a whole number in the range [1, inf)", width)
     return run(_core.beam, problem, limits, callback, width=width)
+
+
+def beam_queries(
+    problem: SearchProblem, max_conditions: int | None, width: int
+) -> list[tuple[int, ...]]:
+    """List all queries that a beam search keeps, size by size, no two with the same extent in one.
+
+    Examples
+    --------
+    >>> extents = [[True, True, False, False], [False, True, True, False]]
+    >>> problem = SearchProblem(extents, [1, -3, 1, 0], [0, 0, 0, 0], l2_regularization=1.0)
+    >>> beam_queries(problem, 2, width=2)
+    [(0,), (1,), (0, 1)]
+    """
+    result = _core.beam(
+        problem.extents,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+        max_conditions=capped(max_conditions),
+        min_coverage=0.0,
+        time_limit=None,
+        should_stop=None,
+        width=width,
+    )
+    return [tuple(query) for query in result.kept]
 
 
 def search_greedy(

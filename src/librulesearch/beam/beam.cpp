@@ -130,7 +130,7 @@ std::vector<Member> select(const Problem& problem, const std::vector<Member>& me
 
 void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
                  std::size_t width, Incumbent& incumbent, Counters& counters,
-                 const Interrupt& interrupt) {
+                 const Interrupt& interrupt, std::vector<std::vector<std::size_t>>* kept) {
     Beam beam(problem, limits, kernels);
     std::vector<Member> members{{{}, BitSet(problem.extents.n_distinct_rows(), true), 0.0}};
     for (std::size_t size = 0; size < limits.max_conditions; ++size) {
@@ -140,6 +140,8 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
             beam.extend(members[i], i, extensions, counters);
         }
         members = select(problem, members, extensions, width);
+        if (kept != nullptr)
+            for (const Member& member : members) kept->push_back(member.query);
         const auto is_better = [&](const Member& member) {
             return member.value > incumbent.value();
         };
@@ -155,7 +157,11 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
     incumbent.offer(problem.worth_of_all().value, {});
     const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
     extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,
-                result.counters, {control, &progress});
+                result.counters, {control, &progress}, &result.kept);
+    for (std::vector<std::size_t>& query : result.kept) {
+        for (std::size_t& column : query) column = problem.extents.proposition_index(column);
+        std::sort(query.begin(), query.end());
+    }
 
     result.query = incumbent.query();
     result.value = incumbent.value();

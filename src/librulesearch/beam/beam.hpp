@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "librulesearch/engine/control.hpp"
 #include "librulesearch/kernels/kernels.hpp"
@@ -11,10 +12,11 @@
 namespace rulesearch {
 
 /// Extends the `width` best queries of one size to those of the next, as long as the best one
-/// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search.
+/// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search. Appends the columns
+/// of all that it keeps to `kept`, if given.
 void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
                  std::size_t width, Incumbent& incumbent, Counters& counters,
-                 const Interrupt& interrupt);
+                 const Interrupt& interrupt, std::vector<std::vector<std::size_t>>* kept = nullptr);
 
 /// Greedy (width 1) or beam search by itself. The bound is the bounding theorem's for all rows.
 Result beam(const Problem& problem, const Limits& limits, std::size_t width);

@@ -144,6 +144,8 @@ struct Result {
     double bound = 0.0;
     Status status = Status::optimal;
     Counters counters;
+    /// All queries that a beam search has kept, size by size; of other searches none.
+    std::vector<std::vector<std::size_t>> kept = {};
 };
 
 }  // namespace rulesearch

@@ -1,0 +1,161 @@
+"""How good a whole model is next to the best possible one, with all that is needed to check it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.losses import Floats
+from laconic.model.conditions import Proposition
+from laconic.model.formatting import format_count, format_statistic
+from laconic.relaxation.checking import is_proven
+from laconic.relaxation.risk import TrainingRisk
+from laconic.relaxation.rivals import Bound, Rivals, SameRules
+from laconic.search import SearchStatus
+from laconic.search.certificates import proven_percent
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleCertificate:
+    """What share of the best possible improvement a model reaches at least, on given rows.
+
+    The improvement is by how much an ensemble lowers the training objective of the intercept alone.
+    ``print`` says it in words, ``verify()`` checks it.
+    """
+
+    objective: float
+    """Loss of the model, summed over the rows, and its penalty where rivals have one."""
+    start: float
+    """That of the intercept alone."""
+    rivals: Rivals
+    """The ensembles that the model is compared with."""
+    max_conditions: int | None
+    """Their rules have at most that many conditions; None is no limit."""
+    propositions: tuple[Proposition, ...] = field(repr=False)
+    """The conditions that their rules are made of."""
+    status: SearchStatus
+    """``optimal`` where this way of proving proves hardly more, else what ended the proof."""
+    n_nodes: int
+    """Nodes of all searches."""
+    n_searches: int
+    seconds: float
+    proof: Bound = field(repr=False)
+    """The bound with a force for each row of `is_counted`, from which it follows: see `verify`."""
+    risk: TrainingRisk = field(repr=False)
+    is_counted: NDArray[np.bool_] = field(repr=False)
+    """Which rows of the table have a weight, and so a force."""
+
+    @property
+    def bound(self) -> float:
+        """No rival has a smaller objective."""
+        return self.proof.value
+
+    @property
+    def share(self) -> float:
+        """Share of the best possible improvement that the model reaches for certain."""
+        return self._share(self.bound)
+
+    @property
+    def trivial_share(self) -> float:
+        """The share that follows from losses being 0 at the least, without any proof."""
+        return self._share(0.0)
+
+    @property
+    def forces(self) -> Floats:
+        """The proof: a number for each row, 0 for those without weight. See `verify`."""
+        forces = np.zeros(len(self.is_counted))
+        forces[self.is_counted] = self.proof.forces
+        return forces
+
+    @property
+    def largest_sum(self) -> float:
+        """No conjunction covers rows whose forces have a larger absolute sum."""
+        return self.proof.largest_sum
+
+    def _share(self, bound: float) -> float:
+        best = self.start - bound
+        if best <= 0.0:
+            return 1.0
+        return min(max((self.start - self.objective) / best, 0.0), 1.0)
+
+    def verify(self, X: Any) -> bool:
+        """Check the bound, with code that shares nothing with what has found it.
+
+        That is: the forces add up to 0 where there is an intercept, the sums of forces over *all*
+        conjunctions are no larger than is claimed, and the bound follows from that, in exact
+        arithmetic or with fifty digits. All conjunctions are looked at, which takes seconds to
+        minutes for three conditions, and is out of reach for long rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            The rows that the certificate is about.
+
+        Returns
+        -------
+        is_true : bool
+        """
+        rows = [proposition.covered(X)[self.is_counted] for proposition in self.propositions]
+        covered = np.array(rows, dtype=bool).reshape(-1, len(self.risk.y))
+        return is_proven(covered, self.risk, self.rivals, self.proof, self.max_conditions)
+
+    @property
+    def _rules_words(self) -> str:
+        """Say which rules the rivals may have."""
+        n_conditions = len(self.propositions)
+        if self.max_conditions is None:
+            return f"all conjunctions of {n_conditions} conditions"
+        return f"all conjunctions of at most {self.max_conditions} of {n_conditions} conditions"
+
+    @property
+    def summary(self) -> str:
+        """The main thing, in a few words."""
+        percent = proven_percent(self.share)
+        if isinstance(self.rivals, SameRules):
+            n_rules = format_count(self.rivals.n_rules, "rule")
+            return f"{percent} % of what any {n_rules} could achieve, proven"
+        return f"{percent} % of what any rules of the same total weight could achieve, proven"
+
+    def __str__(self) -> str:
+        if isinstance(self.rivals, SameRules):
+            penalty = format_statistic(self.rivals.l2_regularization)
+            condition = f"with the same penalty ({penalty})"
+        else:
+            condition = f"of total weight {format_statistic(self.rivals.total_weight)} or less"
+        numbers = (
+            f"{name} {format_statistic(value)}"
+            for name, value in (
+                ("intercept alone", self.start),
+                ("model", self.objective),
+                ("no rules get below", self.bound),
+            )
+        )
+        return (
+            f"At least {self.summary}.\n"
+            f"Compared with {self._rules_words}, {condition}.\n"
+            f"Training objective: {', '.join(numbers)}.\n"
+            f"Without the proof, {proven_percent(self.trivial_share)} % would be certain. This is "
+            "about the training rows, not about new ones."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the certificate by plain values, without the forces."""
+        is_by_size = isinstance(self.rivals, SameRules)
+        return {
+            "share": self.share,
+            "trivial_share": self.trivial_share,
+            "objective": self.objective,
+            "bound": self.bound,
+            "start": self.start,
+            "against": "rules" if is_by_size else "weight",
+            **asdict(self.rivals),
+            "max_conditions": self.max_conditions,
+            "n_propositions": len(self.propositions),
+            "status": str(self.status),
+            "n_nodes": self.n_nodes,
+            "n_searches": self.n_searches,
+            "seconds": self.seconds,
+        }

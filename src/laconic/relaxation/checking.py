@@ -1,0 +1,109 @@
+"""A check of a proven bound that shares no code with what has found it.
+
+All it takes is NumPy, decimal numbers and a page of code: the bound is D(v) less what rules can do,
+and both are computed anew, from the rows of the conditions, the target and the forces v alone.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.losses import Floats, LogisticLoss
+from laconic.relaxation.risk import TrainingRisk
+from laconic.relaxation.rivals import Bound, Rivals, SameRules
+
+_DIGITS = 50
+_NEGLIGIBLE = Decimal("1e-30")
+
+
+def largest_sum(
+    covered: NDArray[np.bool_], forces: Floats, max_conditions: int | None
+) -> tuple[float, bool]:
+    """Look at all conjunctions, one by one, for the largest absolute sum of forces.
+
+    Returns the sum, and whether adding up was exact, in whatever order.
+
+    Examples
+    --------
+    >>> covered = np.array([[True, True, False], [False, True, True]])
+    >>> largest_sum(covered, np.array([-1.0, 2.0, -1.0]), 2)
+    (2.0, True)
+    """
+    # Multiples of one power of two, whose sums have no more digits than a double.
+    _, exponents = np.frexp(forces[forces != 0.0])
+    unit = np.ldexp(1.0, int(exponents.min(initial=0)) - 53)
+    while unit < 1e300 and (np.fmod(forces, 2.0 * unit) == 0.0).all() and forces.any():
+        unit *= 2.0
+    is_exact = bool(np.abs(forces).sum() / unit < 2.0**53)
+    columns = covered.astype(np.float64)
+    longest = len(columns) if max_conditions is None else min(max_conditions, len(columns))
+
+    def below(first: int, left: Floats, n_more: int) -> float:
+        later = columns[first:]
+        largest = abs(float(left.sum()))
+        if n_more == 0 or len(later) == 0 or not left.any():
+            return largest
+        if n_more == 1:
+            return max(largest, float(np.abs(later @ left).max()))
+        if n_more == 2:
+            return max(largest, float(np.abs((later * left) @ later.T).max()))
+        further = (
+            below(first + position + 1, left * column, n_more - 1)
+            for position, column in enumerate(later)
+        )
+        return max(largest, *further)
+
+    return below(0, forces, longest), is_exact
+
+
+def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
+    """Compute D(v) to fifty digits; None if a force is no slope of the loss."""
+    total = Decimal(0)
+    for y, weight, force in zip(
+        risk.y.tolist(), risk.weights.tolist(), forces.tolist(), strict=True
+    ):
+        slope = Decimal(force) / Decimal(weight)
+        if not isinstance(risk.loss, LogisticLoss):
+            total -= Decimal(weight) * (slope * Decimal(y) + slope * slope / 4)
+            continue
+        share = -slope * Decimal(y)
+        if not 0 <= share <= 1:
+            return None
+        for part in (share, 1 - share):
+            if part > 0:
+                total -= Decimal(weight) * part * part.ln()
+    return total
+
+
+def is_proven(
+    covered: NDArray[np.bool_],
+    risk: TrainingRisk,
+    rivals: Rivals,
+    bound: Bound,
+    max_conditions: int | None,
+) -> bool:
+    """Tell whether a bound on the penalised loss of all rivals is true."""
+    if bound.value <= 0.0:
+        return True
+    largest, is_exact = largest_sum(covered, bound.forces, max_conditions)
+    if not is_exact or largest > bound.largest_sum:
+        return False
+    # With exact sums, this one is exact, too.
+    if risk.fit_intercept and float(bound.forces.sum()) != 0.0:
+        return False
+    with localcontext() as context:
+        context.prec = _DIGITS
+        value = dual_value(risk, bound.forces)
+        if value is None:
+            return False
+        most = Decimal(bound.largest_sum)
+        if isinstance(rivals, SameRules):
+            if rivals.l2_regularization == 0.0:
+                return False
+            value -= rivals.n_rules * most * most / (2 * Decimal(rivals.l2_regularization))
+        else:
+            value -= Decimal(rivals.total_weight) * most
+        return Decimal(bound.value) <= value * (1 - _NEGLIGIBLE)

@@ -1,0 +1,171 @@
+"""Certificates of whole models."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
+from laconic.losses import SquaredLoss
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule, RuleEnsemble
+from laconic.relaxation import SameRules, SameWeight
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3)).round(2)
+    y = (X[:, 0] > 0) * 2.0 + (X[:, 1] > 0.5) * (X[:, 2] < 0) + rng.normal(scale=0.3, size=120)
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def regressor(table):
+    return RuleBoostingRegressor(n_rules=3, l2_regularization=5.0).fit(*table)
+
+
+@pytest.fixture(scope="module")
+def classifier(table):
+    X, y = table
+    return RuleBoostingClassifier(n_rules=3, l2_regularization=2.0).fit(
+        X, np.where(y > 1, "b", "a")
+    )
+
+
+@pytest.mark.parametrize("against", ["rules", "weight"])
+def test_certificate_of_a_regression(regressor, table, against):
+    X, y = table
+    certificate = regressor.certificate(X, y, against=against)
+    ensemble = regressor.ensemble_
+    weights = np.array([rule.weight for rule in ensemble])
+    penalty = 2.5 * (weights**2).sum() if against == "rules" else 0.0
+    assert certificate.objective == pytest.approx(((y - regressor.predict(X)) ** 2).sum() + penalty)
+    assert certificate.start == pytest.approx(((y - y.mean()) ** 2).sum())
+    assert 0 < certificate.bound <= certificate.objective
+    assert certificate.trivial_share < certificate.share <= 1
+    assert certificate.share > 0.9
+    assert certificate.verify(X)
+
+
+def test_certificate_of_a_classification(classifier, table):
+    X, y = table
+    certificate = classifier.certificate(X, np.where(y > 1, "b", "a"))
+    assert certificate.rivals == SameRules(3, 2.0)
+    assert certificate.trivial_share < certificate.share
+    assert certificate.verify(X)
+
+
+def test_twenty_lines_check_a_certificate(regressor, table):
+    X, y = table
+    certificate = regressor.certificate(X, y)
+    forces, largest_sum = certificate.forces, certificate.largest_sum
+    assert forces.sum() == 0
+    covered = np.array([each.covered(X) for each in certificate.propositions], dtype=float)
+    for first in covered:
+        for second in covered:
+            assert np.abs(covered @ (first * second * forces)).max() <= largest_sum
+    value = -(forces * y + forces**2 / 4).sum() - 3 * largest_sum**2 / (2 * 5.0)
+    assert certificate.bound == pytest.approx(value, rel=1e-9)
+
+
+def test_weights_count_as_rows(table):
+    X, y = table
+    weights = np.resize([0, 1, 2], len(y))
+    repeated = np.repeat(np.arange(len(y)), weights)
+    options = {"n_rules": 2, "l2_regularization": 5.0}
+    weighted = RuleBoostingRegressor(**options).fit(X, y, weights)
+    plain = RuleBoostingRegressor(**options).fit(X[repeated], y[repeated])
+    by_weight = weighted.certificate(X, y, weights)
+    by_rows = plain.certificate(X[repeated], y[repeated])
+    assert by_weight.share == pytest.approx(by_rows.share, rel=1e-3)
+    assert by_weight.objective == pytest.approx(by_rows.objective)
+    assert (by_weight.forces[weights == 0] == 0).all()
+    assert by_weight.verify(X)
+
+
+def test_without_an_intercept(table):
+    X, y = table
+    model = RuleBoostingRegressor(n_rules=2, l2_regularization=5.0, fit_intercept=False).fit(X, y)
+    certificate = model.certificate(X, y)
+    assert certificate.start == pytest.approx((y**2).sum())
+    assert certificate.verify(X)
+
+
+def test_edited_model_brings_its_own_conditions(regressor, table):
+    X, y = table
+    model = RuleBoostingRegressor(n_rules=3, l2_regularization=5.0).fit(X, y)
+    own = Query(tuple(Proposition("x0", ">", t) for t in (-9.0, -8.0, -7.0, 0.001)))
+    rules = (*model.ensemble_, Rule(own, 0.01))
+    model.ensemble_ = RuleEnsemble(rules, model.ensemble_.intercept, model.ensemble_.feature_names)
+    certificate = model.certificate(X, y, against="weight")
+    assert set(own) <= set(certificate.propositions)
+    assert certificate.max_conditions == 4
+    assert 0 < certificate.share <= 1
+
+
+def test_loaded_model_has_a_certificate(regressor, table, tmp_path):
+    X, y = table
+    save_model(regressor, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    by_weight = loaded.certificate(X, y)
+    assert by_weight.rivals == SameWeight(sum(abs(rule.weight) for rule in regressor.ensemble_))
+    assert by_weight.share == regressor.certificate(X, y, against="weight").share
+    by_rules = loaded.certificate(X, y, l2_regularization=5.0)
+    assert by_rules.share == regressor.certificate(X, y).share
+    with pytest.raises(ValueError, match="does not know the penalty"):
+        loaded.certificate(X, y, against="rules")
+
+
+def test_two_runs_give_the_same_bits(regressor, table):
+    first, second = (regressor.certificate(*table, node_limit=2) for _ in range(2))
+    assert first.status == "node_limit"
+    assert first.bound == second.bound
+    np.testing.assert_array_equal(first.forces, second.forces)
+    assert first.share <= regressor.certificate(*table).share
+
+
+def test_stopped_certificate_is_true(regressor, table):
+    X, y = table
+    certificate = regressor.certificate(X, y, callback=lambda progress: True)
+    assert certificate.status == "interrupted"
+    assert certificate.share <= regressor.certificate(X, y).share
+    assert certificate.verify(X)
+
+
+def test_model_without_rules(table):
+    X, _ = table
+    y = np.zeros(len(X))
+    certificate = RuleBoostingRegressor().fit(X, y).certificate(X, y)
+    assert certificate.share == 1.0
+    assert certificate.verify(X)
+
+
+def test_words(regressor, table):
+    words = str(regressor.certificate(*table))
+    assert "any 3 rules" in words
+    assert "conjunctions of at most 3 of 42 conditions" in words
+    assert "training rows" in words
+    assert "total weight" in str(regressor.certificate(*table, against="weight"))
+
+
+def test_plain_values(regressor, table):
+    values = regressor.certificate(*table).to_dict()
+    assert json.loads(json.dumps(values)) == values
+    assert values["n_rules"] == 3
+
+
+def test_parameters_are_checked(regressor, table):
+    with pytest.raises(ValueError, match="against must be one of 'rules', 'weight'"):
+        regressor.certificate(*table, against="trees")
+
+
+def test_losses_without_a_name_have_no_certificate(table):
+    class Twice(SquaredLoss):
+        pass
+
+    model = RuleBoostingRegressor(n_rules=1, loss=Twice()).fit(*table)
+    with pytest.raises(ValueError, match="logistic or the squared loss"):
+        model.certificate(*table)

@@ -1,0 +1,267 @@
+"""Bounds on the best possible ensemble: true, and as tight as they can be."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.refitting import penalised_loss, refitted_weights
+from laconic.relaxation import (
+    SameRules,
+    SameWeight,
+    TrainingRisk,
+    lower_bound,
+    prove,
+)
+from laconic.relaxation.checking import is_proven, largest_sum
+from laconic.relaxation.restricted import RestrictedProblem, minimise_quadratic
+from laconic.search import Extents, OtherRules, SearchStatus
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Drawn:
+    """A small problem drawn by chance."""
+
+    covered: np.ndarray
+    risk: TrainingRisk
+    max_conditions: int
+    n_rules: int
+    l2_regularization: float
+
+    @property
+    def extents(self):
+        return Extents(np.ascontiguousarray(self.covered))
+
+    def columns(self):
+        """All different sets of rows that conjunctions cover."""
+        found = {}
+        n_rows = self.covered.shape[1]
+        for size in range(self.max_conditions + 1):
+            for query in combinations(range(len(self.covered)), size):
+                rows = np.logical_and.reduce(self.covered[list(query)], axis=0)
+                rows = np.broadcast_to(rows, n_rows)
+                if rows.any():
+                    found[rows.tobytes()] = rows
+        return np.array(list(found.values()))
+
+    def best_value(self):
+        """The smallest penalised loss of all ensembles of so many rules."""
+        risk, columns = self.risk, self.columns()
+        values = []
+        for chosen in combinations(columns, min(self.n_rules, len(columns))):
+            rules = np.array(chosen)
+            penalties = np.full(len(rules), self.l2_regularization)
+            if risk.fit_intercept:
+                rules = np.vstack([rules, np.ones((1, rules.shape[1]), dtype=bool)])
+                penalties = np.append(penalties, 0.0)
+            ensemble = OtherRules(rules, penalties)
+            options = {"sample_weight": risk.sample_weight}
+            start = np.zeros(len(rules))
+            weights = refitted_weights(ensemble, risk.y, risk.loss, start, **options)
+            values.append(penalised_loss(ensemble, risk.y, risk.loss, weights, **options)[0])
+        return min(values)
+
+
+def draw(seed):
+    """Draw a problem, with every second one a classification."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_conditions = rng.integers(4, 16), rng.integers(2, 5)
+    is_regression = seed % 2 == 0
+    y = rng.normal(size=n_rows) if is_regression else np.where(rng.random(n_rows) < 0.5, 1.0, -1.0)
+    weights = None if rng.random() < 0.5 else rng.integers(1, 4, n_rows) * rng.choice([1.0, 0.37])
+    loss = SquaredLoss() if is_regression else LogisticLoss()
+    return Drawn(
+        rng.random((n_conditions, n_rows)) < 0.5,
+        TrainingRisk(y, loss, weights, bool(rng.random() < 0.6)),
+        int(rng.integers(1, 4)),
+        int(rng.integers(1, 4)),
+        float(10 ** rng.uniform(-2, 1.5)),
+    )
+
+
+def proof_of(drawn, rivals=None, **options):
+    rivals = rivals or SameRules(drawn.n_rules, drawn.l2_regularization)
+    return prove(drawn.extents, drawn.risk, rivals, max_conditions=drawn.max_conditions, **options)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_no_ensemble_is_below_the_bound(seed):
+    drawn = draw(seed)
+    best, start = drawn.best_value(), drawn.risk.value_at_constant
+    for node_limit in (None, 1):
+        assert proof_of(drawn, node_limit=node_limit).bound.value <= best + 1e-12 * start
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bound_of_equal_total_weight_is_true_and_tight(seed):
+    drawn = draw(seed)
+    risk = drawn.risk
+    relaxed = RestrictedProblem(risk)
+    relaxed.add(drawn.columns())
+    # All columns are there: the solution is the best ensemble of its total weight.
+    relaxed.solve(drawn.l2_regularization)
+    value = risk.value(relaxed.raw_predictions)
+    if relaxed.total_weight == 0.0:
+        return
+    proof = proof_of(drawn, SameWeight(relaxed.total_weight))
+    gain = risk.value_at_constant - value
+    assert proof.bound.value <= value + 1e-12 * risk.value_at_constant
+    assert proof.bound.value >= value - 0.02 * gain
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_proofs_pass_the_check(seed):
+    drawn = draw(seed)
+    rivals = SameRules(drawn.n_rules, drawn.l2_regularization)
+    for each in (rivals, SameWeight(0.5)):
+        bound = proof_of(drawn, each).bound
+        assert is_proven(drawn.covered, drawn.risk, each, bound, drawn.max_conditions)
+
+
+@pytest.mark.parametrize("change", ["value", "largest_sum", "forces", "sign"])
+def test_check_refuses_what_is_not_proven(change):
+    drawn = next(
+        drawn
+        for drawn in map(draw, range(1, 99, 2))
+        if drawn.risk.fit_intercept and proof_of(drawn).bound.value > 0.1
+    )
+    bound = proof_of(drawn).bound
+    forces = bound.forces.copy()
+    if change == "forces":
+        forces[np.argmax(np.abs(forces))] *= 0.5
+    changed = {
+        "value": {"value": bound.value * (1 + 1e-6)},
+        "largest_sum": {"largest_sum": bound.largest_sum * (1 - 1e-6)},
+        "forces": {"forces": forces},
+        "sign": {"forces": -forces},
+    }[change]
+    rivals = SameRules(drawn.n_rules, drawn.l2_regularization)
+    wrong = dataclasses.replace(bound, **changed)
+    assert is_proven(drawn.covered, drawn.risk, rivals, bound, drawn.max_conditions)
+    assert not is_proven(drawn.covered, drawn.risk, rivals, wrong, drawn.max_conditions)
+
+
+def test_check_looks_at_all_conjunctions():
+    rng = np.random.default_rng(0)
+    covered = rng.random((6, 30)) < 0.6
+    forces, _ = TrainingRisk(rng.normal(size=30), SquaredLoss()).forces(np.zeros(30)), None
+    for longest in (1, 2, 3, 4, None):
+        sums = [
+            abs(forces[np.logical_and.reduce(covered[list(query)], axis=0)].sum())
+            for size in range(1, 1 + (longest or 6))
+            for query in combinations(range(6), size)
+        ]
+        found, is_exact = largest_sum(covered, forces, longest)
+        assert is_exact
+        assert found == max(sums)
+
+
+def test_check_notices_sums_that_are_rounded():
+    _, is_exact = largest_sum(np.ones((1, 3), dtype=bool), np.array([1.0, 1e-20, -1.0]), 1)
+    assert not is_exact
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.3, 2.0, 40)])
+def test_forces_add_up_to_nothing(loss, weights):
+    rng = np.random.default_rng(1)
+    y = np.where(rng.random(40) < 0.4, 1.0, -1.0)
+    forces = TrainingRisk(y, loss, weights).forces(rng.normal(size=40))
+    orders = [rng.permutation(40) for _ in range(5)]
+    assert [forces[order].sum() for order in orders] == [0.0] * 5
+    assert (forces * y <= 0).all() or isinstance(loss, SquaredLoss)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quadratic_problem_is_solved(seed):
+    rng = np.random.default_rng(seed)
+    columns = (rng.random((rng.integers(1, 30), 40)) < 0.4).astype(float)
+    matrix, pull, price = (
+        columns @ columns.T,
+        columns @ rng.normal(size=40),
+        10 ** rng.uniform(-2, 2),
+    )
+    weights = minimise_quadratic(matrix, pull, price, rng.normal(size=len(pull)).round())
+    slopes, limit = pull - matrix @ weights, price * np.abs(weights).sum()
+    assert (np.abs(slopes) <= limit * (1 + 1e-5)).all()
+    used = weights != 0
+    np.testing.assert_allclose(slopes[used], limit * np.sign(weights[used]), rtol=1e-5)
+
+
+def test_duplicate_columns_do_no_harm():
+    matrix, pull = np.ones((3, 3)), np.array([2.0, 2.0, 2.0])
+    weights = minimise_quadratic(matrix, pull, 1.0, np.zeros(3))
+    assert weights.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_proof_does_not_depend_on_threads(n_jobs):
+    for seed in range(6):
+        one, more = (proof_of(draw(seed), n_jobs=n).bound for n in (1, n_jobs))
+        assert one.value == more.value
+        np.testing.assert_array_equal(one.forces, more.forces)
+
+
+def test_callback_ends_a_proof_with_a_true_bound():
+    drawn = draw(4)
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        return True
+
+    proof = proof_of(drawn, callback=stop)
+    assert seen
+    assert proof.status is SearchStatus.INTERRUPTED
+    assert 0 <= proof.bound.value <= drawn.best_value()
+
+
+def test_ctrl_c_ends_a_proof_with_a_true_bound():
+    drawn = draw(4)
+
+    def press(progress):
+        raise KeyboardInterrupt
+
+    proof = proof_of(drawn, callback=press)
+    assert proof.status is SearchStatus.INTERRUPTED
+    assert 0 <= proof.bound.value <= drawn.best_value()
+
+
+def test_time_limit_ends_a_proof():
+    proof = proof_of(draw(4), time_limit=1e-9)
+    assert proof.status is SearchStatus.TIME_LIMIT
+    assert proof.n_searches == 1
+
+
+@pytest.mark.parametrize(
+    ("rivals", "value"),
+    [(SameRules(0, 1.0), 8.0), (SameRules(2, 0.0), 0.0), (SameWeight(0.0), 8.0)],
+)
+def test_rivals_without_choice(rivals, value):
+    risk = TrainingRisk(np.array([1.0, 5.0]), SquaredLoss())
+    proof = prove(Extents(np.array([[True, False]])), risk, rivals, max_conditions=None)
+    assert proof.bound.value == pytest.approx(value)
+    assert proof.status is SearchStatus.OPTIMAL
+
+
+def test_constant_target_needs_no_rules():
+    risk = TrainingRisk(np.full(3, 2.0), SquaredLoss())
+    proof = prove(Extents(np.eye(3, dtype=bool)), risk, SameRules(2, 1.0), max_conditions=2)
+    assert proof.bound.value == 0.0
+
+
+def test_single_class_needs_no_rules():
+    risk = TrainingRisk(np.ones(3), LogisticLoss())
+    proof = prove(Extents(np.eye(3, dtype=bool)), risk, SameRules(2, 1.0), max_conditions=2)
+    assert 0.0 <= proof.bound.value <= risk.value_at_constant
+
+
+def test_bound_of_weak_forces_is_not_negative():
+    risk = TrainingRisk(np.array([1.0, 5.0]), SquaredLoss())
+    bound = lower_bound(risk, SameWeight(100.0), risk.forces(np.full(2, 3.0)), 4.0)
+    assert bound.value == 0.0
+    assert not bound.forces.any()
