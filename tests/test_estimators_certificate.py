@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -110,13 +111,32 @@ def test_loaded_model_has_a_certificate(regressor, table, tmp_path):
     X, y = table
     save_model(regressor, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
-    by_weight = loaded.certificate(X, y)
-    assert by_weight.rivals == SameWeight(sum(abs(rule.weight) for rule in regressor.ensemble_))
-    assert by_weight.share == regressor.certificate(X, y, against="weight").share
-    by_rules = loaded.certificate(X, y, l2_regularization=5.0)
-    assert by_rules.share == regressor.certificate(X, y).share
-    with pytest.raises(ValueError, match="does not know the penalty"):
-        loaded.certificate(X, y, against="rules")
+    assert loaded.certificate(X, y).bound == regressor.certificate(X, y).bound
+
+
+def test_model_of_unknown_scope_is_compared_by_weight(regressor, table):
+    X, y = table
+    model = copy.copy(regressor)
+    del model.scope_, model.l2_regularization_
+    by_weight = model.certificate(X, y)
+    assert by_weight.rivals == SameWeight(sum(abs(rule.weight) for rule in model.ensemble_))
+    assert by_weight.bound == regressor.certificate(X, y, against="weight").bound
+    by_rules = model.certificate(X, y, l2_regularization=5.0)
+    assert by_rules.bound == regressor.certificate(X, y).bound
+    with pytest.raises(ValueError, match="penalty that this model was fitted with is not known"):
+        model.certificate(X, y, against="rules")
+
+
+def test_loaded_model_of_given_conditions_asks_for_them(table, tmp_path):
+    X, y = table
+    given = [Proposition("x0", ">", 0.0), Proposition("x1", ">", 0.5)]
+    model = RuleBoostingRegressor(n_rules=2, propositions=given).fit(X, y)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="Give them again"):
+        loaded.certificate(X, y)
+    loaded.set_params(propositions=given)
+    assert loaded.certificate(X, y).bound == model.certificate(X, y).bound
 
 
 def test_two_runs_give_the_same_bits(regressor, table):

@@ -373,10 +373,9 @@ class RuleBoosting(RuleModel):
     ) -> EnsembleCertificate:
         """Prove how close the whole model comes to the best possible one on its training rows.
 
-        The best possible one is out of all ensembles whose rules are conjunctions of at most
-        `max_conditions` of the conditions that this model was, or could have been, made of. The
-        parameters of the model say which these are; set them first if it was loaded from a file.
-        The certificate is true however the proof ended, also if Ctrl-C stopped it.
+        The best possible one is out of all ensembles whose rules are among those that the rules of
+        this model were searched among, by their conditions and the number of these. The certificate
+        is true however the proof ended, also if Ctrl-C stopped it.
 
         Parameters
         ----------
@@ -391,7 +390,7 @@ class RuleBoosting(RuleModel):
             number of rules whose absolute weights add up to no more than those of the model,
             without penalty. None is "rules" where there is a penalty.
         l2_regularization : float or None, default=None
-            The penalty; None is that of the fit, which loaded models do not know.
+            The penalty; None is that of the fit.
         node_limit : int or None, default=None
             Stop after that many nodes of all searches.
         time_limit : float or None, default=None

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from laconic._checks import require
-from laconic.candidates import given_propositions
+from laconic.candidates import (
+    CandidatePropositions,
+    candidate_propositions,
+    given_propositions,
+)
 from laconic.losses import Floats, known_loss
 from laconic.relaxation import (
     EnsembleCertificate,
@@ -19,6 +23,7 @@ from laconic.relaxation import (
     TrainingRisk,
     prove,
 )
+from laconic.search import SearchScope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import CheckedRows, RuleBoosting
@@ -51,14 +56,10 @@ def certify(
     # Before the candidates, which read the columns of the table one by one and forget them.
     raw_predictions = ensemble.raw_predictions(rows.table)[is_counted]
     covered = ensemble.covered(rows.table)[is_counted].T
-    candidates = model._candidates(rows.X, rows.table, rows.weights)
-    # A model that was edited may have conditions of its own.
-    known = set(candidates.propositions)
-    own = [each for each in dict.fromkeys(ensemble.propositions) if each not in known]
-    if own:
-        propositions = (*candidates.propositions, *own)
-        candidates = given_propositions(rows.table, propositions, sample_weight=rows.weights)
-    max_conditions = model.max_conditions
+    candidates = _candidates(model, rows)
+    max_conditions = (
+        model.scope_.max_conditions if hasattr(model, "scope_") else model.max_conditions
+    )
     if max_conditions is not None:
         max_conditions = max(max_conditions, *(len(rule.query) for rule in ensemble), 1)
     risk = TrainingRisk(
@@ -94,6 +95,32 @@ def certify(
     )
 
 
+def _candidates(model: RuleBoosting, rows: CheckedRows) -> CandidatePropositions:
+    """Find the conditions that the rules of a model were, or could have been, made of."""
+    scope: SearchScope | None = getattr(model, "scope_", None)
+    if scope is None or model.propositions is not None:
+        candidates = model._candidates(rows.X, rows.table, rows.weights)
+    elif scope.are_propositions_given:
+        raise ValueError(
+            "The conditions that this model was made of were given, and are not in its file. Give "
+            "them again: model.set_params(propositions=...)."
+        )
+    else:
+        candidates = candidate_propositions(
+            rows.table,
+            max_thresholds=scope.max_thresholds,
+            negated_categories=scope.negated_categories,
+            sample_weight=rows.weights,
+        )
+    # A model that was edited may have conditions of its own.
+    known = set(candidates.propositions)
+    own = [each for each in dict.fromkeys(model.ensemble_.propositions) if each not in known]
+    if not own:
+        return candidates
+    propositions = (*candidates.propositions, *own)
+    return given_propositions(rows.table, propositions, sample_weight=rows.weights)
+
+
 def _weights(model: RuleBoosting) -> Floats:
     return np.array([rule.weight for rule in model.ensemble_], dtype=np.float64)
 
@@ -111,7 +138,7 @@ def _rivals(model: RuleBoosting, against: str | None, l2_regularization: float |
         return SameWeight(float(np.abs(_weights(model)).sum()))
     if penalty is None:
         raise ValueError(
-            "A loaded model does not know the penalty that it was fitted with. Pass it as "
+            "The penalty that this model was fitted with is not known. Pass it as "
             "l2_regularization, or compare with against='weight'."
         )
     return SameRules(len(model.ensemble_), float(penalty))
