@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from laconic.losses import Floats
 from laconic.model.conditions import Proposition
-from laconic.model.formatting import format_count, format_statistic
+from laconic.model.formatting import format_count, format_number
 from laconic.relaxation.checking import is_proven
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules
@@ -121,12 +121,12 @@ class EnsembleCertificate:
 
     def __str__(self) -> str:
         if isinstance(self.rivals, SameRules):
-            penalty = format_statistic(self.rivals.l2_regularization)
+            penalty = format_number(self.rivals.l2_regularization)
             condition = f"with the same penalty ({penalty})"
         else:
-            condition = f"of total weight {format_statistic(self.rivals.total_weight)} or less"
+            condition = f"of total weight {format_number(self.rivals.total_weight)} or less"
         numbers = (
-            f"{name} {format_statistic(value)}"
+            f"{name} {format_number(value)}"
             for name, value in (
                 ("intercept alone", self.start),
                 ("model", self.objective),
