@@ -49,6 +49,20 @@ def test_the_same_rows_give_the_same_page(fitted):
     assert model.report(X, y).to_html() == model.report(X, y).to_html()
 
 
+def test_features_have_the_importance_that_their_shares_give(fitted):
+    model, X, y = fitted
+    features = model.report(X, y).to_dict()["data"]["features"]
+    shares = np.abs(model.shapley_values(X, X).values).mean(axis=0)
+    importances = [feature["importance"] for feature in features]
+    assert importances == pytest.approx((shares / shares.sum()).tolist())
+    page = model.report(X, y).to_html()
+    listed = re.search(r'class="importances.*?</table>', page, re.DOTALL)[0]
+    names = re.findall(r'<th scope="row">(.*?)</th>', listed)
+    used = [feature for feature in features if feature["rules"]]
+    used.sort(key=lambda feature: -feature["importance"])
+    assert names == [feature["name"] for feature in used]
+
+
 def test_rules_are_said_in_words(fitted):
     model, X, y = fitted
     rules = model.report(X, y).to_dict()["rules"]
@@ -204,7 +218,7 @@ def test_many_unused_features_are_cut_on_the_page_but_not_in_the_dictionary():
     report = model.report(X, X[:, 0])
     assert len(report.to_dict()["data"]["features"]) == 300
     assert "299 features that no rule uses" in report.to_html()
-    assert report.to_html().count('<th scope="row">x') == 51
+    assert report.to_html().split('id="data"')[1].count('<th scope="row">x') == 51
 
 
 @pytest.mark.parametrize(

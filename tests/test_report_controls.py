@@ -1,7 +1,9 @@
 """Controls of a what-if, and the rows that it starts from."""
 
 import math
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,24 +31,54 @@ def test_typical_values_are_medians_and_modes():
 def test_both_sides_of_each_threshold_are_within_reach_of_the_slider(cells, thresholds):
     propositions = [Proposition("x", "<=", threshold) for threshold in thresholds]
     slider = control(column(cells, dtype=float), propositions, [])
-    assert slider["low"] <= min(thresholds)
-    assert slider["high"] > max(thresholds)
-    assert slider["step"] > 0
-    n_stops = (slider["high"] - slider["low"]) / slider["step"]
-    assert n_stops <= 205
-    assert math.isclose(n_stops, round(n_stops), rel_tol=1e-6, abs_tol=1e-6)
+    stops = slider["stops"]
+    assert 2 <= len(stops) <= 150
+    assert all(before < after for before, after in pairwise(stops))
+    assert stops[0] <= min(cells)
+    assert stops[-1] >= max(cells)
+    # One on each side of all thresholds, where the column could have one.
+    edges = sorted({math.floor(t) if slider["kind"] == "integer" else t for t in thresholds})
+    for lower, upper in pairwise([-math.inf, *edges, math.inf]):
+        assert any(lower < stop <= upper for stop in stops)
 
 
 @pytest.mark.parametrize("number", [0.0, 5e-324, -1e-308, 1e308, -1e308])
 def test_numbers_of_any_size_have_a_slider(number):
     slider = control(column([number, 0.0]), [Proposition("x", ">", number)], [])
-    assert slider["low"] < slider["high"]
-    assert slider["step"] > 0
+    assert 2 <= len(slider["stops"]) <= 150
+    assert slider["stops"][0] < slider["stops"][-1]
 
 
 def test_integers_have_whole_stops():
     slider = control(column([0, 3, 5]), [Proposition("x", "<=", 2)], [])
-    assert (slider["kind"], slider["low"], slider["high"], slider["step"]) == ("integer", 0, 5, 1)
+    assert slider["kind"] == "integer"
+    assert slider["stops"] == [0, 1, 2, 3, 4, 5]
+
+
+def test_the_stops_of_a_skewed_column_have_rows_between_them():
+    cells = np.exp(np.random.default_rng(0).normal(3, 2, 5000))
+    stops = np.array(control(column(cells), [], [])["stops"])
+    middle = np.searchsorted(stops, np.median(cells)) / len(stops)
+    assert 0.4 < middle < 0.6
+    # To the last row, without a jump over most of the range.
+    assert stops[0] <= cells.min()
+    assert cells.max() <= stops[-1] <= 1.001 * cells.max()
+    assert np.diff(stops).max() <= 0.11 * cells.max()
+    # Not the numbers of single rows.
+    assert not set(stops[1:-1]) & set(cells)
+
+
+def test_a_frequent_number_is_a_stop_as_it_is():
+    cells = [*np.random.default_rng(0).gamma(1, 30, 500), *[49.99] * 60]
+    assert 49.99 in control(column(cells), [], [])["stops"]
+
+
+def test_a_skewed_column_of_integers_has_whole_stops():
+    cells = np.floor(np.exp(np.random.default_rng(0).normal(3, 2, 5000)))
+    stops = control(column(cells), [Proposition("x", ">", 7.5)], [])["stops"]
+    assert all(stop == round(stop) for stop in stops)
+    assert {7.0, 8.0} <= set(stops)
+    assert stops[-1] >= cells.max()
 
 
 def test_a_menu_has_all_values_of_rules_and_rows_and_one_that_is_none_of_them():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import mean_absolute_error, roc_auc_score
 
-from laconic.report.coverage import summarize_coverage
+from laconic.report.coverage import MAX_GROUPS, group_rows, summarize_coverage
 from laconic.report.fit import summarize_calibration, summarize_residuals
 from reports import classifier, regressor
 
@@ -79,3 +79,71 @@ def test_a_rule_without_rows_has_no_mean():
     rules, overlap = summarize_coverage(np.zeros((2, 1), dtype=bool), np.array([1.0, 0.0]))
     assert rules[0]["mean_target"] is None
     assert overlap["n_rows_by_n_rules"] == [2]
+
+
+def test_rows_are_grouped_by_the_rules_that_apply():
+    covered = np.array([[1, 1], [1, 0], [0, 0], [1, 1], [1, 1]], dtype=bool)
+    target = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
+    grouped = group_rows(covered, target)
+    assert grouped["groups"][0] == {
+        "rules": [1, 2],
+        "n_rows": 3,
+        "mean_target": pytest.approx(2 / 3),
+    }
+    assert sorted(group["rules"] for group in grouped["groups"]) == [[], [1], [1, 2]]
+    assert grouped["max_rows_left_out"] == 0
+    few = group_rows(covered, target, min_rows=2)
+    assert [group["n_rows"] for group in few["groups"]] == [3]
+    assert few["max_rows_left_out"] == 1
+
+
+def test_no_more_groups_are_listed_than_a_page_takes():
+    numbers = np.arange(MAX_GROUPS + 50)
+    covered = (numbers[:, None] >> np.arange(12) & 1).astype(bool)
+    grouped = group_rows(np.vstack([covered, covered[:10]]), np.zeros(len(numbers) + 10))
+    assert len(grouped["groups"]) == MAX_GROUPS
+    assert [group["n_rows"] for group in grouped["groups"][:11]] == [2] * 10 + [1]
+    assert grouped["max_rows_left_out"] == 1
+
+
+def test_no_model_is_the_best_constant_for_the_rows():
+    model, X, y = classifier()
+    survived = y == "survived"
+    rows = [*range(100), *np.flatnonzero(survived)]
+    metrics = model.report(X.iloc[rows], y.iloc[rows]).to_dict()["path"]["metrics"]
+    constants = {metric["name"]: metric["constant"] for metric in metrics}
+    share = np.mean(survived.iloc[rows])
+    assert constants["accuracy"] == pytest.approx(max(share, 1 - share))
+    assert constants["auc"] == 0.5
+    entropy = -share * np.log(share) - (1 - share) * np.log(1 - share)
+    assert constants["log_loss"] == pytest.approx(entropy)
+    assert metrics[0]["baseline"] is None
+    model, X, y = regressor()
+    metrics = model.report(X, y).to_dict()["path"]["metrics"]
+    constants = {metric["name"]: metric["constant"] for metric in metrics}
+    assert constants["r2"] == pytest.approx(0, abs=1e-12)
+    assert constants["rmse"] == pytest.approx(np.std(y))
+
+
+@pytest.mark.parametrize(
+    ("search", "words"), [("greedy", "greedy search"), (None, "another model")]
+)
+def test_a_baseline_is_scored_at_every_size(search, words):
+    model, X, y = classifier()
+    other, *_ = classifier(n_rules=10, search=search or "optimal")
+    path = model.report(X, y, baseline=other).to_dict()["path"]
+    assert path["baseline"] == words
+    accuracy = path["metrics"][0]
+    stages = [np.mean(predicted == y) for predicted in other.staged_predict(X)]
+    assert accuracy["baseline"][1:] == pytest.approx(stages[: len(model.ensemble_)])
+    assert len(accuracy["baseline"]) == min(len(accuracy["values"]), len(stages) + 1)
+    assert words in model.report(X, y, baseline=other).to_html()
+
+
+def test_a_baseline_must_be_a_model_for_the_same_target():
+    model, X, y = classifier()
+    other, *_ = regressor()
+    with pytest.raises(ValueError, match="must predict the same target"):
+        model.report(X, y, baseline=other)
+    with pytest.raises(TypeError, match=r"a fitted rule ensemble or None\. Got str"):
+        model.report(X, y, baseline="greedy")

@@ -1,6 +1,7 @@
 """Reports in a real browser: what the page computes, how it is operated, and what it never does."""
 
 import json
+import re
 import shutil
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from laconic.model.formatting import format_percent
 from reports import HOSTILE_NAMES, classifier, hostile, passengers, regressor
 
 CHROMIUM = next(
@@ -107,7 +109,7 @@ def random_rows(what_if, n_rows, seed=0):
             values = [option["value"] for option in described["options"]]
             pick = generator.integers(len(values) + 1)
             return described["other"] if pick == len(values) else values[pick]
-        low, high = described["low"], described["high"]
+        low, high = described["stops"][0], described["stops"][-1]
         number = generator.uniform(low - (high - low) / 4, high + (high - low) / 4)
         return float(round(number)) if described["kind"] == "integer" else float(number)
 
@@ -185,6 +187,75 @@ def test_every_row_of_the_sample_can_be_the_start(request, open_page, task):
         assert page.locator("#change").inner_text() == "As at the start."
 
 
+@pytest.mark.parametrize("task", ["classified", "regressed"])
+def test_what_was_observed_stands_beside_what_is_predicted(request, open_page, task):
+    model, X, y = request.getfixturevalue(task)
+    report = model.report(X, y)
+    page = open_page(report)
+    covered = model.ensemble_.covered(X)
+    sizes = set()
+    for position, row in enumerate(report.to_dict()["what_if"]["rows"]):
+        page.locator("#start-row").select_option(str(position))
+        alike = (covered == covered[row["row"]]).all(axis=1)
+        n_rows, text = alike.sum(), page.locator("#observed").inner_text()
+        sizes.add(n_rows >= 20)
+        assert text.startswith(f"{n_rows} row{'s' if n_rows > 1 else ''} like this: ")
+        if task == "regressed":
+            assert float(text.split(": ")[1].split()[0].rstrip(".")) == pytest.approx(
+                y[alike].mean(), rel=1e-3
+            )
+        elif n_rows >= 20:
+            share = format_percent((y[alike] == "survived").mean())
+            assert text.endswith(f": {share} survived.")
+        elif n_rows > 1:
+            assert text.endswith(f": {(y[alike] == 'survived').sum()} of them survived.")
+        else:
+            assert text.endswith(f": {y[alike].item()}.")
+    assert sizes == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "max_sample_rows", "words"),
+    [
+        (1, 1, {"No rows like this."}),
+        (400, 0, {"No rows like this.", "At most 4 rows like this: too few to tell."}),
+    ],
+)
+def test_where_little_was_observed_that_is_said(
+    open_page, classified, n_rows, max_sample_rows, words
+):
+    model, X, y = classified
+    report = model.report(X[:n_rows], y[:n_rows], max_sample_rows=max_sample_rows)
+    page = open_page(report)
+    seen = set()
+    for position, described in enumerate(report.to_dict()["what_if"]["controls"]):
+        for value in (None, *described.get("stops", [True, False])[::10]):
+            set_cell(page, position, described, value)
+            seen.add(page.locator("#observed").inner_text())
+    assert seen & words, seen
+    groups = report.to_dict()["what_if"]["groups"]
+    assert max_sample_rows or min(group["n_rows"] for group in groups) >= 5
+
+
+@pytest.mark.parametrize("task", ["classified", "regressed"])
+def test_marks_of_charts_tell_their_values(request, open_page, task):
+    model, X, y = request.getfixturevalue(task)
+    greedy = model.report(X, y, baseline=model)
+    page = open_page(greedy, viewport={"width": 1400, "height": 900})
+    figures = page.locator("figure")
+    assert figures.count() >= 4
+    for figure in figures.all():
+        before = figure.locator(".readout").inner_text()
+        for mark in (figure.locator(".mark").first, figure.locator(".mark").last):
+            title = mark.locator("title").text_content()
+            assert re.search(r"\d", title)
+            mark.hover(force=True)
+            if "is-small" not in mark.get_attribute("class"):  # a point may lie under another
+                assert figure.locator(".readout").inner_text() == title
+        page.mouse.move(0, 0)
+        assert figure.locator(".readout").inner_text() == before
+
+
 def test_a_change_is_told_and_reset(open_page, classified):
     model, X, y = classified
     report = model.report(X, y)
@@ -210,11 +281,27 @@ def test_sliders_obey_the_keyboard(open_page, classified):
     number = control(page, position).get_by_role("spinbutton")
     slider.focus()
     page.keyboard.press("Home")
-    assert float(number.input_value()) == controls[position]["low"]
+    stops = controls[position]["stops"]
+    assert float(number.input_value()) == stops[0]
     page.keyboard.press("ArrowRight")
-    assert float(number.input_value()) == controls[position]["low"] + controls[position]["step"]
+    assert float(number.input_value()) == stops[1]
+    assert slider.get_attribute("aria-valuetext") == str(int(stops[1]))
     page.keyboard.press("End")
-    assert float(number.input_value()) == controls[position]["high"]
+    assert float(number.input_value()) == stops[-1]
+
+
+@pytest.mark.parametrize("task", ["classified", "regressed"])
+def test_a_slider_stands_where_its_number_is(request, open_page, task):
+    model, X, y = request.getfixturevalue(task)
+    report = model.report(X, y)
+    page = open_page(report)
+    for position, described in enumerate(report.to_dict()["what_if"]["controls"]):
+        if described["kind"] not in ("number", "integer"):
+            continue
+        group, stops = control(page, position), described["stops"]
+        for place in {0, 1, len(stops) // 2, len(stops) - 1}:
+            group.locator('input[type="number"]').fill(repr(stops[place]))
+            assert group.get_by_role("slider").input_value() == str(place)
 
 
 def test_a_missing_value_disables_its_number(open_page, classified):
@@ -286,6 +373,13 @@ def test_the_page_fits_every_width(open_page, classified, width):
     model, X, y = classified
     page = open_page(model.report(X, y), viewport={"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_nothing_is_cut_off(open_page, classified, width):
+    model, X, y = classified
+    page = open_page(model.report(X, y, baseline=model), viewport={"width": width, "height": 900})
+    assert page.evaluate(CUT_OFF) == []
 
 
 def test_long_names_do_not_widen_the_page(open_page):
@@ -368,6 +462,24 @@ def test_ten_thousand_rows_open_as_fast_as_few(open_page):
     content = json.loads(page.locator("#page-data").text_content())
     assert len(content["whatIf"]["rows"]) == 100
     assert page.locator("#start-row option").count() == 101
+
+
+# Texts that their elements are too small for, and charts whose texts leave the drawing.
+CUT_OFF = """() => {
+  const cut = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const isExempt = element.closest(".visually-hidden, .skip, select, svg");
+    if (isExempt || !element.checkVisibility()) continue;
+    const hides = getComputedStyle(element).overflowX !== "visible";
+    const isCut = hides && element.scrollWidth > element.clientWidth + 1;
+    if (isCut) cut.push(element.outerHTML.slice(0, 90));
+  }
+  for (const text of document.querySelectorAll("svg text")) {
+    const [inner, outer] = [text, text.ownerSVGElement].map((e) => e.getBoundingClientRect());
+    if (inner.left < outer.left - 1 || inner.right > outer.right + 1) cut.push(text.textContent);
+  }
+  return cut;
+}"""
 
 
 # The smallest contrast between a text and the nearest ground that is painted, as WCAG defines it.

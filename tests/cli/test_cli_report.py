@@ -6,7 +6,7 @@ import sys
 import polars as pl
 import pytest
 
-from laconic import RuleBoostingClassifier, load_model, save_model
+from laconic import Proposition, RuleBoostingClassifier, load_model, save_model
 from laconic.cli import main
 from reports import classifier, regressor
 
@@ -88,6 +88,24 @@ def test_classes_that_look_like_numbers_stay_text(run, tmp_path):
     )
     assert code == 0
     assert json.loads(out)["model"]["classes"] == ["0", "1"]
+
+
+def test_a_baseline_has_columns_of_its_own(run, tmp_path):
+    X = pl.DataFrame({"a": [1, 2, 3, 4] * 5, "code": ["01", "01", "02", "02"] * 5})
+    y = X["a"].to_numpy() > 2
+    for name, column in (("model", "a"), ("greedy", "code")):
+        propositions = [Proposition(column, *(("==", "02") if column == "code" else (">", 2)))]
+        model = RuleBoostingClassifier(n_rules=1, propositions=propositions, search="greedy")
+        save_model(model.fit(X, y), tmp_path / f"{name}.json")
+    X.with_columns(y=pl.Series(y)).write_csv(tmp_path / "table.csv")
+    code, out, _ = run(
+        *("report", tmp_path / "model.json", tmp_path / "table.csv", "--target", "y", "--json"),
+        *("--baseline", tmp_path / "greedy.json"),
+    )
+    assert code == 0
+    path = json.loads(out)["path"]
+    assert path["baseline"] == "greedy search"
+    assert path["metrics"][0]["baseline"] == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(

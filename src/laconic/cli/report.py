@@ -19,6 +19,7 @@ def report(
     output: Path | None = None,
     json: options.Flag = False,
     title: str | None = None,
+    baseline: Path | None = None,
     max_sample_rows: options.CountOrZero = 100,
     missing: options.Missing = columns.DEFAULT_MISSING,
 ) -> None:
@@ -38,17 +39,31 @@ def report(
         Write the content of the report as JSON, not as a page.
     title : str
         Heading of the report.
+    baseline : Path
+        File of another model, such as one of a greedy search, whose scores are drawn beside those
+        of this one.
     max_sample_rows : int
         Largest number of rows whose values are in the report; with 0, it has summaries only.
     """
     fitted = files.load_model_for("report", model, table)
+    other = None if baseline is None else files.load_model(baseline)
     if output is not None:
-        files.check_destination(output, [model, table])
-    X, y = inputs.TableFile(table, missing).rows(fitted, target)
+        files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
+    source = inputs.TableFile(table, missing)
+    X, y = source.rows(fitted, target)
+    if other is not None:
+        known = fitted.ensemble_.used_features
+        further = [name for name in other.ensemble_.used_features if name not in known]
+        X = X.with_columns(source.features(other).select(further))
     with inputs.columns_by_name():
         try:
             made = fitted.report(
-                X, y, title=title, target_name=target, max_sample_rows=max_sample_rows
+                X,
+                y,
+                title=title,
+                target_name=target,
+                max_sample_rows=max_sample_rows,
+                baseline=other,
             )
         except ModuleNotFoundError as error:
             raise CommandError(str(error)) from None

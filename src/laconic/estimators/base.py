@@ -437,6 +437,7 @@ class RuleBoosting(RuleModel):
         title: str | None = None,
         target_name: str | None = None,
         max_sample_rows: int = 100,
+        baseline: RuleModel | None = None,
     ) -> Report:
         """Show the model on one page that needs nothing but a browser.
 
@@ -453,6 +454,9 @@ class RuleBoosting(RuleModel):
         max_sample_rows : int, default=100
             Largest number of rows whose values are in the page, to start a what-if from and as
             points of residuals. With 0 there are none, and only summaries leave your data.
+        baseline : RuleModel or None, default=None
+            Another fitted model, such as one with ``search="greedy"``, whose scores are drawn
+            beside those of this one.
 
         Returns
         -------
@@ -463,7 +467,13 @@ class RuleBoosting(RuleModel):
         from laconic.report import make_report
 
         return make_report(
-            self, X, y, title=title, target_name=target_name, max_sample_rows=max_sample_rows
+            self,
+            X,
+            y,
+            title=title,
+            target_name=target_name,
+            max_sample_rows=max_sample_rows,
+            baseline=baseline,
         )
 
     def __sklearn_tags__(self) -> Any:

@@ -176,15 +176,15 @@ def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
 
 def _shares(explained: NDArray[np.bool_], background: NDArray[np.bool_]) -> Floats:
     """Shapley values of a rule of weight 1, as an array of shape (n_rows, n_factors)."""
-    rows, row_numbers, _ = _distinct(explained)
-    others, _, counts = _distinct(background)
+    rows, row_numbers, _ = distinct_patterns(explained)
+    others, _, counts = distinct_patterns(background)
     shares = np.zeros(rows.shape)
     for other, count in zip(others, counts, strict=True):
         shares += count / len(background) * _shares_against(rows, other)
     return shares[row_numbers]
 
 
-def _distinct(
+def distinct_patterns(
     patterns: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
     """Find the distinct patterns, which of them each row has, and how often each occurs."""

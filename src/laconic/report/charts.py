@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from laconic.model.formatting import format_number
@@ -15,10 +16,12 @@ Range: TypeAlias = tuple[float, float]
 # Of charts with axes: room for numbers and a label below, and for half a number on the right.
 _RIGHT, _TOP, _BOTTOM = 16, 10, 34
 # On the left for a label, and for each character of a number.
-_LABEL_WIDTH, _CHARACTER_WIDTH = 20, 6.2
+_LABEL_WIDTH, _CHARACTER_WIDTH = 20, 7.0
 _DIGITS = 2
 # Points of more rules would hide the line that they are on.
 _MAX_PATH_POINTS = 30
+# How much of a chart is for sizes that do worse than no model, at most.
+_WORSE_SHARE = 0.25
 
 
 def number_text(number: float) -> str:
@@ -94,17 +97,66 @@ def _padded(low: float, high: float) -> Range:
     return low - pad, high + pad
 
 
-def path_chart(sizes: Sequence[int], values: Numbers) -> dict[str, Any]:
-    """Score over size: points, and the line through them."""
-    x_range, y_range = (sizes[0], max(sizes[-1], 1)), _padded(min(values), max(values))
+def path_chart(metric: dict[str, Any]) -> dict[str, Any]:
+    """Score over size: points, the line through them, that of a baseline and that of a constant.
+
+    The axis starts where rules are better than no model, or a little before: what is far worse lies
+    outside. Each size has a column to point at.
+    """
+    values, constant, baseline = metric["values"], metric["constant"], metric["baseline"] or []
+    x_range = (0, max(len(values) - 1, 1))
+    y_range = _score_range(values, baseline, constant, metric["is_higher_better"])
     whole = sorted({round(number) for number in ticks(*x_range, 5)})
-    axes, x, y = _axes(300, 150, x_range, y_range, whole, ticks(*y_range, 3))
-    points = [{"x": x(size), "y": y(value)} for size, value in zip(sizes, values, strict=True)]
+    axes, x, y = _axes(300, 170, x_range, y_range, whole, ticks(*y_range, 3))
+    points = [
+        {"x": x(size), "y": y(value), "is_shown": y_range[0] <= value <= y_range[1]}
+        for size, value in enumerate(values)
+    ]
+    edges = [x(size - 0.5) for size in range(1, len(values))]
     return axes | {
         "points": points,
+        "columns": [
+            {"x": left, "width": round(right - left, _DIGITS)}
+            for left, right in pairwise([axes["left"], *edges, axes["right"]])
+        ],
         "radius": 3 if len(points) <= _MAX_PATH_POINTS else 0,
-        "line": " ".join(f"{point['x']},{point['y']}" for point in points),
+        "line": _line(x, y, values, y_range),
+        "baseline": _line(x, y, baseline, y_range),
+        "constant": y(constant),
     }
+
+
+def _score_range(
+    values: Numbers, baseline: Numbers, constant: float, is_higher_better: bool
+) -> Range:
+    """Range from no model to the best one, with what is hardly worse than no model."""
+    sign = 1 if is_higher_better else -1
+    scores = [sign * value for value in (*values, *baseline, constant)]
+    worst, best = min(scores), max(scores)
+    if best > sign * constant:
+        limit = sign * constant - _WORSE_SHARE * (best - sign * constant)
+        worst = max(worst, min(limit, max(sign * value for value in values)))
+    return _padded(*sorted((sign * worst, sign * best)))
+
+
+def _line(x: Scale, y: Scale, values: Numbers, y_range: Range) -> str:
+    """Write the path through values of the sizes 0, 1, ..., without what is out of the range."""
+    low, high = y_range
+    parts = []
+    for size, (before, after) in enumerate(pairwise(values)):
+        shares = [0.0, 1.0]
+        if before != after:
+            # Where the segment enters the range and leaves it.
+            crossings = sorted((edge - before) / (after - before) for edge in y_range)
+            shares = [max(0.0, crossings[0]), min(1.0, crossings[1])]
+        if shares[0] <= shares[1] and (before != after or low <= before <= high):
+            (x1, y1), (x2, y2) = (
+                # What rounding takes a little too far stays at the edge.
+                (x(size + share), y(min(max(before + share * (after - before), low), high)))
+                for share in shares
+            )
+            parts.append(f"M{x1},{y1}L{x2},{y2}")
+    return "".join(parts)
 
 
 def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -120,6 +172,7 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "high": y(entry["high"]),
                 # The area of a point tells its rows.
                 "radius": round(3 + 6 * math.sqrt(entry["n_rows"] / largest), _DIGITS),
+                "bin": entry,
             }
             for entry in bins
         ],
@@ -131,9 +184,12 @@ def residual_chart(points: Sequence[Numbers]) -> dict[str, Any]:
     predictions, residuals = zip(*points, strict=True)
     x_range = _padded(min(predictions), max(predictions))
     y_range = _padded(min(*residuals, 0.0), max(*residuals, 0.0))
-    axes, x, y = _axes(440, 320, x_range, y_range, ticks(*x_range, 5), ticks(*y_range, 5))
+    axes, x, y = _axes(400, 310, x_range, y_range, ticks(*x_range, 5), ticks(*y_range, 5))
     return axes | {
-        "points": [{"x": x(prediction), "y": y(residual)} for prediction, residual in points],
+        "points": [
+            {"x": x(prediction), "y": y(residual), "prediction": prediction, "residual": residual}
+            for prediction, residual in points
+        ],
         "zero": y(0.0),
     }
 
@@ -143,7 +199,7 @@ def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
     edges, counts = histogram["edges"], histogram["counts"]
     x_range, y_range = (edges[0], edges[-1]), (0, max(counts))
     whole = [number for number in ticks(*y_range) if number == round(number)]
-    axes, x, y = _axes(440, 320, x_range, y_range, ticks(*x_range), whole)
+    axes, x, y = _axes(400, 310, x_range, y_range, ticks(*x_range), whole)
     return axes | {"bars": _bars(x, y, edges, counts)}
 
 
@@ -154,13 +210,16 @@ def sparkline(histogram: dict[str, Any]) -> dict[str, Any]:
     return {"width": 100, "height": 24, "bars": _bars(x, y, edges, counts)}
 
 
-def _bars(x: Scale, y: Scale, edges: Numbers, counts: Sequence[int]) -> list[dict[str, float]]:
+def _bars(x: Scale, y: Scale, edges: Numbers, counts: Sequence[int]) -> list[dict[str, Any]]:
     return [
         {
             "x": x(left),
             "y": y(count),
             "width": round(x(right) - x(left), _DIGITS),
             "height": round(y(0) - y(count), _DIGITS),
+            "count": count,
+            "from": left,
+            "to": right,
         }
         for left, right, count in zip(edges, edges[1:], counts, strict=False)
         if count

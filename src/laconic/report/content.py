@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from laconic._checks import is_whole
 from laconic._core import version
-from laconic.curves import staged_scores
-from laconic.explain import Predictions, RuleModel
+from laconic.explain import Predictions, RuleModel, feature_importances
 from laconic.model.conditions import by_feature
 from laconic.model.formatting import class_text, plain_text
 from laconic.report.certificates import describe_certificates, describe_proof
-from laconic.report.coverage import summarize_coverage
+from laconic.report.coverage import group_rows, summarize_coverage
 from laconic.report.features import summarize_feature
 from laconic.report.fit import summarize_fit
+from laconic.report.path import describe_path
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
 from laconic.tasks import Task
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 
 FORMAT = "laconic-report"
 VERSION = 1
+# Smaller groups of rows are left out where no single rows are to be in a report.
+MIN_GROUP_ROWS = 5
 
 
 def report_content(
@@ -37,6 +40,7 @@ def report_content(
     title: str | None,
     target_name: str | None,
     max_sample_rows: int,
+    baseline: RuleModel | None,
 ) -> dict[str, Any]:
     """Describe a fitted or loaded model and how it does on the rows of a table.
 
@@ -63,13 +67,31 @@ def report_content(
         "title": plain_text(title or default_title),
         "model": _describe_model(model, target_name, n_features_used=len(used)),
         "rules": rules,
-        "path": _describe_path(predictions, target),
+        "path": describe_path(predictions, target, _comparable(baseline, task), X),
         "certificates": describe_certificates(model, table),
         "overlap": overlap,
         **summarize_fit(predictions, target, sample),
         "data": data,
-        "what_if": describe_what_if(model, used, y, sample),
+        "what_if": describe_what_if(model, used, y, sample)
+        | group_rows(predictions.covered, target, min_rows=1 if len(sample) else MIN_GROUP_ROWS),
     }
+
+
+def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
+    if baseline is None:
+        return None
+    if not isinstance(baseline, RuleModel):
+        raise TypeError(
+            "The 'baseline' parameter of a report must be a fitted rule ensemble or None. Got "
+            f"{type(baseline).__name__}."
+        )
+    check_is_fitted(baseline)
+    if (baseline.task_.name, baseline.task_.labels) != (task.name, task.labels):
+        raise ValueError(
+            "The 'baseline' of a report must predict the same target as the model. Got "
+            f"{baseline.task_!r} for {task!r}."
+        )
+    return baseline
 
 
 def _sample(n_rows: int, max_sample_rows: int) -> NDArray[np.intp]:
@@ -120,26 +142,6 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
     }
 
 
-def _describe_path(predictions: Predictions, target: Floats) -> dict[str, Any]:
-    """Score the first 0, 1, 2, ... rules."""
-    n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
-    metrics = predictions.task.metrics_for(target)
-    scores = staged_scores(predictions, target, metrics)
-    return {
-        "sizes": list(range(len(n_conditions))),
-        "n_conditions": np.cumsum(n_conditions).tolist(),
-        "metrics": [
-            {
-                "name": metric.name,
-                "label": metric.title,
-                "is_higher_better": metric.is_higher_better,
-                "values": scores[metric.name],
-            }
-            for metric in metrics
-        ],
-    }
-
-
 def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
     table, ensemble = predictions.table, predictions.ensemble
     rule_numbers: defaultdict[str, list[int]] = defaultdict(list)
@@ -147,7 +149,11 @@ def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
         for feature in by_feature(rule.query):
             rule_numbers[feature].append(number)
     names = ensemble.feature_names or table.feature_names
-    features = [summarize_feature(table.column(name), rule_numbers[name]) for name in names]
+    importances = feature_importances(ensemble, table).tolist()
+    features = [
+        summarize_feature(table.column(name), rule_numbers[name]) | {"importance": importance}
+        for name, importance in zip(names, importances, strict=True)
+    ]
     return {
         "n_rows": table.n_rows,
         "n_features": len(names),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
 from laconic.model.conditions import Proposition
 from laconic.model.formatting import plain_text, value_text
 from laconic.report.features import (
-    INNER_QUANTILES,
     category_counts,
     feature_kind,
     frequency_order,
@@ -23,6 +24,8 @@ from laconic.report.features import (
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
 N_STOPS = 100
+# No more of the range of a column than one part in that many is jumped over.
+N_JUMPS = 20
 
 
 def typical_value(column: Column) -> Category | None:
@@ -43,9 +46,10 @@ def control(
 ) -> dict[str, Any]:
     """Describe how a reader changes a feature.
 
-    The thresholds of all conditions on it lie within a slider, of which there are ``low``, ``high``
-    and ``step``. A menu has the values of these conditions and those that occur as ``options``, and
-    an ``other`` value that is none of them.
+    A slider goes through ``stops``, from the smallest to the largest number of the column, with as
+    many rows between each two: columns of all shapes can be moved through. The thresholds of all
+    conditions are among them. A menu has the values of these conditions and those that occur as
+    ``options``, and an ``other`` value that is none of them.
     """
     values = [p.value for p in propositions if p.value is not None]
     kind = _control_kind(column, values)
@@ -66,22 +70,61 @@ def _control_kind(column: Column, values: Sequence[Category]) -> str:
 
 def _slider(column: Column, thresholds: list[float], *, is_integer: bool) -> dict[str, Any]:
     known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
-    ends = np.quantile(known, INNER_QUANTILES).tolist() if len(known) else []
+    ends = [_outward(known.min(), -1), _outward(known.max(), 1)] if len(known) else []
     low, high = min([*ends, *thresholds], default=0.0), max([*ends, *thresholds], default=1.0)
-    step = _nice_step((high - low) or abs(high) or 1.0)
-    if is_integer:
-        step = max(1.0, step)
-    low, high = math.floor(low / step) * step, math.ceil(high / step) * step
     # A threshold itself is on its lower side; the upper one must be within reach, too.
-    if thresholds and high <= max(thresholds):
-        high += step
-    return {"low": _trimmed(low), "high": _trimmed(high), "step": _trimmed(step)}
+    if high <= max(thresholds, default=low):
+        step = _nice_step((high / N_STOPS - low / N_STOPS) or (abs(high) or 1.0) / N_STOPS)
+        high += max(1.0, step) if is_integer else step
+    if is_integer and high - low <= N_STOPS:
+        return {"stops": [*map(float, range(math.floor(low), math.ceil(high) + 1))]}
+    stops = {low, high, *thresholds}
+    if len(known):
+        stops |= {stop for stop in _quantiles(known) if low < stop < high}
+    stops |= set(_between(sorted(stops), _nice_step(high / N_JUMPS - low / N_JUMPS)))
+    return {"stops": sorted({float(math.floor(stop)) for stop in stops} if is_integer else stops)}
+
+
+def _outward(number: float, direction: int) -> float:
+    """Round the end of a range to six digits, so that the range grows."""
+    rounded = float(f"{number:.6g}")
+    if direction * rounded < direction * number:
+        rounded += direction * 10.0 ** (math.floor(math.log10(abs(number))) - 5)
+    return _trimmed(rounded) if math.isfinite(rounded) else float(number)
+
+
+def _quantiles(known: NDArray[np.float64]) -> list[float]:
+    """Find numbers with as many rows between each two of them, as round as they can be."""
+    numbers = np.quantile(known, np.linspace(0, 1, N_STOPS + 1))
+    distinct, counts = np.unique(numbers, return_counts=True)
+    gaps = (distinct[2:] - distinct[:-2]).tolist()
+    inner = zip(distinct[1:-1].tolist(), counts[1:-1].tolist(), gaps, strict=True)
+    # A number of many rows stays as it is: rounded, it would be none of theirs.
+    return [number if n > 1 else _rounded(number, gap / 4) for number, n, gap in inner]
+
+
+def _between(stops: Sequence[float], step: float) -> list[float]:
+    """Find round numbers where neighbouring stops are far apart."""
+    return [
+        _trimmed(number * step)
+        for before, after in pairwise(stops)
+        if after - before > step
+        for number in range(math.ceil(before / step + 0.25), math.ceil(after / step - 0.25))
+    ]
+
+
+def _rounded(number: float, width: float) -> float:
+    """Round to a power of ten that is at most so wide."""
+    if width < 1e-300:
+        return number
+    step = 10.0 ** math.floor(math.log10(width))
+    return _trimmed(round(number / step) * step)
 
 
 def _nice_step(width: float) -> float:
-    """Round a hundredth of a range to 1, 2 or 5 times a power of ten."""
+    """Round a width up to 1, 2 or 5 times a power of ten."""
     # Within what a double holds with all its digits.
-    raw = min(max(width / N_STOPS, 1e-300), 1e300)
+    raw = min(max(width, 1e-300), 1e307)
     power = 10.0 ** math.floor(math.log10(raw))
     return power * next(factor for factor in (1, 2, 5, 10) if raw <= factor * power * (1 + 1e-9))
 

@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.explain.shapley import distinct_patterns
+
 # A table of more rules does not fit a page.
 MAX_RULES_IN_OVERLAP = 20
+# More groups of rows would make a page large.
+MAX_GROUPS = 1000
 
 
 def summarize_coverage(
@@ -41,4 +45,29 @@ def _summarize_rule(
         "n_covered_alone": int((n_covering[mask] == 1).sum()),
         "mean_target": float(target[mask].mean()) if n_covered else None,
         "mean_target_elsewhere": float(target[~mask].mean()) if n_covered < len(mask) else None,
+    }
+
+
+def group_rows(
+    covered: NDArray[np.bool_], target: NDArray[np.float64], *, min_rows: int = 1
+) -> dict[str, Any]:
+    """Group the rows to which exactly the same rules apply, the largest groups first.
+
+    Groups of fewer rows than asked for, and those beyond `MAX_GROUPS`, are left out:
+    ``max_rows_left_out`` is the largest number of rows of one of them, 0 if there are none.
+    """
+    patterns, numbers, counts = distinct_patterns(covered)
+    means = np.bincount(numbers, weights=target, minlength=len(counts)) / counts
+    order = np.argsort(-counts, kind="stable")
+    is_listed = (counts[order] >= min_rows) & (np.arange(len(order)) < MAX_GROUPS)
+    return {
+        "groups": [
+            {
+                "rules": (np.flatnonzero(patterns[group]) + 1).tolist(),
+                "n_rows": int(counts[group]),
+                "mean_target": float(means[group]),
+            }
+            for group in order[is_listed].tolist()
+        ],
+        "max_rows_left_out": int(counts[order][~is_listed].max(initial=0)),
     }

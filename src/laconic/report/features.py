@@ -13,7 +13,7 @@ from laconic.model.formatting import plain_text, value_text
 
 N_BINS = 20
 MAX_CATEGORIES_SHOWN = 5
-# Histograms and sliders leave out the tails, which would take most of their width.
+# Histograms leave out the tails, which would take most of their width.
 INNER_QUANTILES = (0.01, 0.99)
 
 

@@ -30,7 +30,14 @@
   const formatSigned = (number) => (number >= 0 ? "+" : "") + formatNumber(number);
 
   function count(number, noun) {
-    return `${number} ${noun}${number === 1 ? "" : "s"}`;
+    return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  }
+
+  // As format_percent in formatting.py.
+  function formatPercent(share) {
+    if (share > 0 && share < 0.001) return "<0.1%";
+    if (share > 0.99 && share < 1) return ">99%";
+    return `${Number((100 * share).toFixed(share >= 0.0995 ? 0 : 1))}%`;
   }
 
   function create(tag, properties = {}, children = []) {
@@ -59,6 +66,8 @@
       points.forEach((point, position) => point.classList.toggle("is-chosen", position === size));
       const cursor = chart.querySelector(".cursor");
       for (const end of ["x1", "x2"]) cursor.setAttribute(end, points[size].getAttribute("cx"));
+      const readout = chart.closest("figure").querySelector(".readout");
+      readout.textContent = chart.querySelectorAll(".mark title")[size].textContent;
     }
     for (const rule of document.querySelectorAll(".rule[data-rule]")) {
       rule.classList.toggle("is-left-out", Number(rule.dataset.rule) > size);
@@ -70,6 +79,24 @@
     sizeSlider.addEventListener("input", () => showSize(sizeSlider.valueAsNumber));
     // A browser may come back to a page with the slider where it was left.
     showSize(sizeSlider.valueAsNumber);
+  }
+
+  // What the mark says that is pointed at; a finger that leaves it does not take that back.
+  for (const readout of document.querySelectorAll(".readout")) {
+    const figure = readout.closest("figure");
+    let before = null;
+    const show = (text) => {
+      before ??= readout.textContent;
+      readout.textContent = text ?? before;
+      if (text === null) before = null;
+    };
+    figure.addEventListener("pointerover", ({ target }) => {
+      const mark = target.closest(".mark");
+      if (mark) show(mark.querySelector("title").textContent);
+    });
+    figure.addEventListener("pointerleave", ({ pointerType }) => {
+      if (pointerType === "mouse" && before !== null) show(null);
+    });
   }
 
   // Charts in details would be missing on paper.
@@ -112,6 +139,7 @@
     }
     showNumber(byId("raw-prediction"), formatWeight(result.rawPrediction), result.rawPrediction);
     byId("change").textContent = describeChange(score, before);
+    byId("observed").textContent = describeObserved(result.covered);
     showGauge(score, before);
     const fired = data.rules.filter((rule, position) => result.covered[position]);
     for (const item of byId("fired").querySelectorAll("[data-rule]")) {
@@ -130,6 +158,25 @@
       ? `${formatSigned(Number((100 * (score - before)).toFixed(1)))} points`
       : formatSigned(score - before);
     return `${change} from ${formatScore(before)} at the start.`;
+  }
+
+  // Rows of the data to which exactly the same rules apply, and what was observed there.
+  const groups = new Map(data.whatIf.groups.map((group) => [group.rules.join(), group]));
+
+  function describeObserved(covered) {
+    const numbers = data.rules.map(({ number }) => number).filter((_, position) => covered[position]);
+    const group = groups.get(numbers.join());
+    if (!group) {
+      const most = data.whatIf.max_rows_left_out;
+      return most ? `At most ${count(most, "row")} like this: too few to tell.` : "No rows like this.";
+    }
+    const { n_rows: nRows, mean_target: mean } = group;
+    const rows = `${count(nRows, "row")} like this`;
+    if (!hasClasses) return `${rows}: ${formatNumber(mean)}${nRows > 1 ? " on average" : ""}.`;
+    if (nRows >= 20) return `${rows}: ${formatPercent(mean)} ${data.classLabels[1]}.`;
+    const label = data.classLabels[mean > 0 ? 1 : 0];
+    if (nRows === 1) return `${rows}: ${label}.`;
+    return `${rows}: ${Math.round(mean * nRows)} of them ${data.classLabels[1]}.`;
   }
 
   function showGauge(score, before) {
@@ -151,10 +198,7 @@
 
   // The prediction at each stop of a slider, with all other features as they are.
   function scoresAlong(position) {
-    const { low, high, step } = controls[position];
-    const nStops = Math.round((high - low) / step);
-    const stops = Array.from({ length: nStops + 1 }, (_, i) => low + i * step);
-    return stops.map((stop) => scoreOf(predictRow(values.with(position, stop))));
+    return controls[position].stops.map((stop) => scoreOf(predictRow(values.with(position, stop))));
   }
 
   function drawProfiles() {
@@ -166,7 +210,6 @@
 
   // A line of steps, and a mark where the slider stands.
   function drawProfile({ svg, position }, scores, lowest, highest) {
-    const { low, high } = controls[position];
     const width = 100 / (scores.length - 1);
     const y = (score) => 26 - 24 * (highest > lowest ? (score - lowest) / (highest - lowest) : 0.5);
     const steps = scores.map((score, i) =>
@@ -176,7 +219,7 @@
     svg.querySelector(".profile-area").setAttribute("d", `${steps.join("")}H100V28H0Z`);
     const here = svg.querySelector(".profile-here");
     const value = values[position];
-    const x = value === null ? -10 : 100 * Math.min(1, Math.max(0, (value - low) / (high - low)));
+    const x = value === null ? -10 : width * placeOf(value, controls[position].stops);
     for (const end of ["x1", "x2"]) here.setAttribute(end, x);
   }
 
@@ -196,6 +239,13 @@
     update();
   }
 
+  // Where a number lies among the stops of a slider, in between included.
+  function placeOf(value, stops) {
+    const after = stops.findIndex((stop) => stop >= value);
+    if (after <= 0) return after === 0 ? 0 : stops.length - 1;
+    return after - (stops[after] - value) / (stops[after] - stops[after - 1]);
+  }
+
   // One control per feature. `show` brings a control up to a value that was set elsewhere.
   const profiles = [];
 
@@ -208,20 +258,27 @@
     return { box, label: create("label", { className: "missing" }, [box, "missing"]) };
   }
 
-  function numberControl(position, { label, low, high, step, kind }, group) {
-    const slider = create("input", { type: "range", min: low, max: high, step });
+  function numberControl(position, { label, stops, kind }, group) {
+    const [low, high] = [stops[0], stops.at(-1)];
+    const slider = create("input", { type: "range", min: 0, max: stops.length - 1, step: 1 });
+    const moveSlider = (value) => {
+      slider.value = Math.round(placeOf(value, stops));
+      slider.setAttribute("aria-valuetext", formatValue(value));
+    };
     const number = create("input", { type: "number", step: kind === "integer" ? 1 : "any" });
     slider.setAttribute("aria-label", label);
     number.setAttribute("aria-label", `${label}, exact value`);
     const read = () => (Number.isFinite(number.valueAsNumber) ? number.valueAsNumber : low);
     const { box, label: missing } = missingBox(position, read, [slider, number]);
     slider.addEventListener("input", () => {
-      number.value = slider.value;
-      setValue(position, slider.valueAsNumber);
+      const value = stops[slider.valueAsNumber];
+      number.value = value;
+      slider.setAttribute("aria-valuetext", formatValue(value));
+      setValue(position, value);
     });
     number.addEventListener("input", () => {
       if (!Number.isFinite(number.valueAsNumber)) return;
-      slider.value = number.value;
+      moveSlider(number.valueAsNumber);
       setValue(position, number.valueAsNumber);
     });
     const svg = createShape("svg", {
@@ -249,7 +306,9 @@
     return (value) => {
       box.checked = value === null;
       slider.disabled = number.disabled = box.checked;
-      if (value !== null) slider.value = number.value = value;
+      if (value === null) return;
+      number.value = value;
+      moveSlider(value);
     };
   }
 

@@ -1,0 +1,55 @@
+"""Scores over size, beside those of no model and of another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.curves import staged_scores
+from laconic.explain import Predictions, RuleModel
+from laconic.losses import optimal_constant
+
+Floats = NDArray[np.float64]
+
+_BASELINES = {"greedy": "greedy search", "beam": "beam search"}
+
+
+def describe_path(
+    predictions: Predictions, target: Floats, baseline: RuleModel | None, X: Any
+) -> dict[str, Any]:
+    """Score the first 0, 1, 2, ... rules.
+
+    Each metric has the ``values`` of all sizes, that of the best ``constant`` for these very rows,
+    and those of the ``baseline`` up to as many rules, None without one.
+    """
+    task = predictions.task
+    n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
+    metrics = task.metrics_for(target)
+    scores = staged_scores(predictions, target, metrics)
+    constant = np.full(len(target), optimal_constant(task.loss, task.for_loss(target)))
+    others = None
+    if baseline is not None:
+        others = staged_scores(baseline.predictions_for(X), target, metrics)
+    return {
+        "sizes": list(range(len(n_conditions))),
+        "n_conditions": np.cumsum(n_conditions).tolist(),
+        "baseline": None if baseline is None else _baseline_words(baseline),
+        "metrics": [
+            {
+                "name": metric.name,
+                "label": metric.title,
+                "is_higher_better": metric.is_higher_better,
+                "values": scores[metric.name],
+                "constant": task.score(metric, target, constant),
+                "baseline": others and others[metric.name][: len(n_conditions)],
+            }
+            for metric in metrics
+        ],
+    }
+
+
+def _baseline_words(baseline: RuleModel) -> str:
+    scope = getattr(baseline, "scope_", None)
+    return _BASELINES.get(scope.search if scope else "", "another model")
