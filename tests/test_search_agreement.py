@@ -203,3 +203,63 @@ def test_many_rows_agree_with_ranges(seed):
         result = search(problem, "optimal", **options)
         assert (result.query, result.bound) == (expected.query, expected.bound)
         assert result.is_optimal
+
+
+@pytest.mark.parametrize(
+    ("of_gradients", "of_hessians"),
+    [(-565, 0), (498, 0), (-565, -565), (0, -600), (300, 600), (-1000, -1000), (600, 600)],
+)
+def test_extreme_scales_change_nothing(of_gradients, of_hessians):
+    """Powers of two for gradients, and for hessians and the penalty, as of targets and weights."""
+    for seed in range(60):
+        plain = random_problem(seed).problem
+        scaled = SearchProblem(
+            plain.extents,
+            np.ldexp(plain.gradients, of_gradients),
+            np.ldexp(plain.hessians, of_hessians),
+            np.ldexp(plain.l2_regularization, of_hessians),
+        )
+        plain = SearchProblem(
+            plain.extents, plain.gradients, plain.hessians, plain.l2_regularization
+        )
+        limits = {"max_conditions": 1 + seed % 4}
+        expected = search(plain, "brute_force", **limits)
+        factor = 2 * of_gradients - of_hessians
+        weight = np.ldexp(plain.weight(expected.query), of_gradients - of_hessians)
+        assert scaled.weight(expected.query) == weight
+        for method, options in [
+            ("brute_force", {}),
+            ("optimal", {"branching": "conditions"}),
+            ("optimal", {"branching": "tables"}),
+            ("optimal", {"branching": "ranges"}),
+            ("optimal", {"branching": "paper"}),
+            ("reference", {}),
+        ]:
+            result = search(scaled, method, **limits, **options)
+            assert result.status in (SearchStatus.OPTIMAL, SearchStatus.HEURISTIC)
+            if method == "reference":
+                assert result.objective_value == pytest.approx(
+                    np.ldexp(expected.objective_value, factor), rel=1e-9, abs=1e-320
+                )
+                continue
+            assert result.query == expected.query, (seed, method, options)
+            assert result.objective_value == np.ldexp(expected.objective_value, factor)
+
+
+@pytest.mark.parametrize("branching", ["conditions", "tables", "ranges", "paper"])
+def test_steep_slopes_end_at_a_limit(branching):
+    """Slopes whose product is beyond the range of doubles."""
+    extents = np.array([[0, 0, 1], [1, 0, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0]], dtype=bool)
+    for hessians, l2_regularization in [
+        (np.array([3e-200, 1e-200, 2e-200]), 0.0),
+        (np.zeros(3), 1e-300),
+        (np.array([0.0, 1.0, 0.0]), 1e-290),
+    ]:
+        problem = SearchProblem(extents, [-2, 1, 2], hessians, l2_regularization)
+        limits = {"max_conditions": 1, "min_coverage": 2}
+        expected = search(problem, "brute_force", **limits)
+        result = search(problem, branching=branching, **limits)
+        assert (result.query, result.is_optimal) == (expected.query, True)
+        stopped = search(problem, branching=branching, node_limit=1, **limits)
+        assert stopped.counters["nodes"] <= 1
+        assert stopped.objective_value <= expected.objective_value <= stopped.bound

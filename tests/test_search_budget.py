@@ -52,11 +52,14 @@ def test_tables_are_taken_where_all_queries_can_be_looked_at(monkeypatch):
     monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK_IN_TABLES", work[2] - 1)
     assert choose_branching(extents, 3) == "conditions"
     assert choose_branching(extents, 2) == "tables"
+    # Who sets no limit on nodes wants a proof, and tables come to an end.
+    assert choose_branching(extents, 3, is_limited=False) == "tables"
+    assert choose_branching(extents, 5, is_limited=False) == "conditions"
     assert choose_branching(extents, None) == "conditions"
     assert affordable_nodes(extents, "tables") is None
 
 
-def test_tables_of_many_categories_are_too_large():
+def test_tables_of_many_categories_are_divided():
     rng = np.random.default_rng(0)
     few, many = (
         Extents(
@@ -65,9 +68,16 @@ def test_tables_of_many_categories_are_too_large():
         for n in (20, 120)
     )
     assert choose_branching(few, 4) == "tables"
-    assert many.table_work(4) == np.inf
-    assert choose_branching(many, 4) == "conditions"
-    assert choose_branching(many, 2) == "tables"
+    assert many.table_work(3) < many.table_work(4) < np.inf
+    assert choose_branching(many, 4) == choose_branching(many, 2) == "tables"
+    # Beside others, all queries are looked at at once, and tables are too large for that.
+    assert few.table_work(4, 1) < many.table_work(4, 1) == np.inf
+    assert choose_branching(many, 4, 1) == "conditions"
+    gradients = rng.normal(size=3000)
+    problem = SearchProblem(many, gradients, np.ones(3000), 1.0)
+    result = search(problem, max_conditions=4, node_limit="auto")
+    assert (result.branching, result.is_optimal) == ("tables", True)
+    assert result.query == search(problem, max_conditions=4, branching="conditions").query
 
 
 def test_ranges_are_not_taken_with_many_rows(monkeypatch):

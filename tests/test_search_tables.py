@@ -1,10 +1,12 @@
 """Tables of sums: short queries, whatever the gradients."""
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from laconic import _core
-from laconic.search import SearchProblem, SearchStatus, search
+from laconic.search import OtherRules, SearchProblem, SearchStatus, search
 
 
 def mixed_problem(n_rows=150, seed=0, l2_regularization=1.0):
@@ -104,6 +106,63 @@ def test_bounds_fall_while_first_conditions_are_gone_through():
     ]
     assert bounds == sorted(bounds, reverse=True)
     assert bounds[0] > bounds[1] >= optimum.objective_value == bounds[-1]
+
+
+@pytest.mark.parametrize("options", [{}, {"min_coverage": 20}, {"approximation_factor": 0.9}])
+@pytest.mark.parametrize("max_conditions", [2, 3])
+def test_bounds_of_short_queries_fall_as_features_are_done(max_conditions, options):
+    problem = mixed_problem(300, l2_regularization=0.1)
+    limits = {"branching": "tables", "max_conditions": max_conditions}
+    optimum = search(problem, **limits, **(options | {"approximation_factor": 1.0}))
+    of_all_rows = search(problem, "greedy", max_conditions=max_conditions).bound
+    n_nodes = optimum.counters["nodes"]
+    stopped = [search(problem, **limits, **options, node_limit=n) for n in range(1, n_nodes)]
+    bounds = [result.bound for result in stopped]
+    assert bounds == sorted(bounds, reverse=True)
+    assert of_all_rows > bounds[0] > bounds[-1]
+    for result in stopped:
+        assert result.objective_value <= optimum.objective_value <= result.bound
+
+
+def test_bounds_beside_others_fall_as_features_are_done():
+    rng = np.random.default_rng(0)
+    extents = rng.random((60, 200)) < 0.3
+    others = OtherRules(np.array([extents[0] & extents[1]]), np.array([1.0]))
+    problem = SearchProblem(extents, rng.normal(size=200), np.ones(200), 1.0, others=others)
+    limits = {"branching": "tables", "max_conditions": 4}
+    optimum = search(problem, **limits)
+    n_nodes = optimum.counters["nodes"]
+    bounds = [search(problem, **limits, node_limit=n).bound for n in (1, n_nodes // 2, n_nodes)]
+    assert bounds[0] > bounds[1] > bounds[2] == optimum.objective_value
+
+
+def test_what_was_done_is_counted():
+    problem = mixed_problem(300)
+    for max_conditions in (1, 2, 3, 4):
+        counters = search(problem, branching="tables", max_conditions=max_conditions).counters
+        # Every table is made of all rows; for four conditions, those of prices too.
+        assert counters["table_rows"] <= counters["tables"] * problem.extents.n_distinct_rows
+        assert counters["table_sets"] >= comb(problem.extents.n_columns // 2, max_conditions)
+        work = problem.extents.table_work(max_conditions)
+        assert counters["table_rows"] <= work
+    assert search(problem, branching="conditions").counters["table_sets"] == 0
+
+
+def test_a_search_that_takes_more_than_estimated_is_stopped(monkeypatch):
+    problem = mixed_problem(300, l2_regularization=0.1)
+    monkeypatch.setattr("laconic.search.budget.AFFORDABLE_WORK_IN_TABLES", 30_000)
+    options = {"branching": "tables", "max_conditions": 5}
+    full = search(problem, **options)
+    assert full.is_optimal
+    assert full.node_limit is None
+    stopped = search(problem, node_limit="auto", **options)
+    assert stopped.status is SearchStatus.NODE_LIMIT
+    assert 0 < stopped.node_limit == stopped.counters["nodes"] < full.counters["nodes"]
+    assert stopped.counters["table_rows"] + stopped.counters["table_sets"] >= 90_000
+    assert stopped.objective_value <= full.objective_value <= stopped.bound
+    assert search(problem, node_limit=full.counters["nodes"], **options).is_optimal
+    # Up to three conditions the work is known beforehand.
+    assert search(problem, node_limit="auto", branching="tables", max_conditions=3).is_optimal
 
 
 def test_a_factor_is_enough():

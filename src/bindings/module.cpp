@@ -67,12 +67,14 @@ class PythonInterrupt {
 
 Limits make_limits(std::optional<std::size_t> max_conditions, double min_coverage,
                    double approximation_factor, std::optional<std::uint64_t> node_limit,
-                   std::optional<double> time_limit, PythonInterrupt& interrupt) {
+                   std::optional<double> time_limit, PythonInterrupt& interrupt,
+                   std::optional<std::uint64_t> table_limit = std::nullopt) {
     Limits limits;
     limits.max_conditions = max_conditions.value_or(limits.max_conditions);
     limits.min_coverage = min_coverage;
     limits.approximation_factor = approximation_factor;
     limits.node_limit = node_limit.value_or(limits.node_limit);
+    limits.table_limit = table_limit.value_or(limits.table_limit);
     limits.time_limit = time_limit.value_or(limits.time_limit);
     limits.should_stop = [&interrupt](const Progress& progress) { return interrupt(progress); };
     return limits;
@@ -129,6 +131,8 @@ nb::dict counters_dict(const Counters& counters) {
     names["depth_first"] = counters.n_depth_first;
     names["leaves"] = counters.n_leaves;
     names["tables"] = counters.n_tables;
+    names["table_rows"] = counters.n_table_rows;
+    names["table_sets"] = counters.n_table_sets;
     names["evaluations"] = counters.n_evaluations;
     names["bound_immediate"] = counters.bound_immediate;
     names["bound_propagated"] = counters.bound_propagated;
@@ -234,13 +238,14 @@ NB_MODULE(_core, m) {
            const std::string& branching, std::optional<std::size_t> beam_width,
            const std::vector<std::size_t>& start, std::size_t n_workers, std::size_t memory_limit,
            const std::optional<std::string>& instruction_set,
-           const std::vector<std::string>& without, const GivenOthers& others) {
+           const std::vector<std::string>& without, std::optional<std::uint64_t> table_limit,
+           const GivenOthers& others) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
             add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
-                                              node_limit, time_limit, interrupt);
+                                              node_limit, time_limit, interrupt, table_limit);
             const OptimalOptions options{
                 branching_from_name(branching), beam_width,      start,
                 {n_workers, memory_limit},      instruction_set, ingredients_without(without)};
@@ -251,7 +256,7 @@ NB_MODULE(_core, m) {
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
-        "others"_a.noconvert().none() = nb::none(),
+        "table_limit"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(),
         "Best query of all within the limits, with a certificate.");
 
     m.def(

@@ -221,7 +221,7 @@ def _certificate(
     current: Polished, position: int, problem: SearchProblem, result: SearchResult
 ) -> SearchResult:
     """Say of the rule that was kept what the search has shown."""
-    objective_value = problem.value(current.covered[position]) / problem.normalizer
+    objective_value = problem.objective_of(problem.value(current.covered[position]))
     status = result.status
     # A rule of an earlier fit may be outside of the limits of the search.
     bound = max(result.bound, objective_value)

@@ -48,8 +48,8 @@ def search_brute_force(
         level = longer
     return SearchResult(
         query=best_query,
-        objective_value=best_value / problem.normalizer,
-        bound=best_value / problem.normalizer,
+        objective_value=problem.objective_of(best_value),
+        bound=problem.objective_of(best_value),
         status=SearchStatus.OPTIMAL,
         counters={"evaluations": len(known)},
     )

@@ -30,24 +30,37 @@ AFFORDABLE_WORK_OVER_RANGES = 100_000_000_000
 # In tables it is known beforehand: a row is added in about a nanosecond, a few sets are looked at
 # in one. A few seconds at most, mostly much less.
 AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
+# Where nodes are not limited, a minute or two in tables is better than a search without an end.
+UNLIMITED_SHARE = 20.0
 # Where features have so many thresholds that ranges pay, these mostly take milliseconds.
 SHARE_OF_LARGE_TABLES = 0.02
 # Longer queries are divided by their first conditions, see `laconic.search.optimal`.
 MAX_CONDITIONS_IN_A_TABLE = 4
-# Before that, a 16th of what is affordable over conditions is worth a try.
+# Of queries up to this length all are looked at, at a cost that the gradients do not change.
+MAX_CONDITIONS_LOOKED_AT = 3
+# Before queries are divided, a 16th of what is affordable over conditions is worth a try.
 SHARE_OF_FIRST_TRY = 16
+# And a search that turns out to need much more than was estimated is stopped.
+MAX_OVERRUN = 3
 MIN_NODES = 20
 MAX_NODES = 20_000
 
 _KNOWN_WORK: WeakKeyDictionary[Extents, dict[tuple[int, int], float]] = WeakKeyDictionary()
 
 
-def choose_branching(extents: Extents, max_conditions: int | None, n_components: int = 0) -> str:
+def choose_branching(
+    extents: Extents,
+    max_conditions: int | None,
+    n_components: int = 0,
+    *,
+    is_limited: bool = True,
+) -> str:
     """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
 
     Tables are taken for queries of up to four conditions if all of them can be looked at in a
     few seconds, which is so unless there are many hundreds of conditions. For five conditions, a
-    few seconds are an estimate, and there may be a hundred or two.
+    few seconds are an estimate, and there may be a hundred or two. A search whose number of nodes
+    is not limited (`is_limited`) may take twenty times as long.
 
     Ranges are taken where nested propositions are many, unless tables take a tenth of a second: at
     least 32 in a chain on average, or 10 if there are 1,000 of them in all. Not, however, where
@@ -57,7 +70,10 @@ def choose_branching(extents: Extents, max_conditions: int | None, n_components:
     are found in tables, or by branching over conditions where these are out of reach.
     """
     otherwise = "conditions" if n_components > 0 else _choose_by_nodes(extents, max_conditions)
-    share = SHARE_OF_LARGE_TABLES if otherwise == "ranges" else 1.0
+    if otherwise == "ranges":
+        share = SHARE_OF_LARGE_TABLES
+    else:
+        share = 1.0 if is_limited else UNLIMITED_SHARE
     if _has_affordable_tables(extents, max_conditions, n_components, share):
         return "tables"
     return otherwise
@@ -71,7 +87,7 @@ def _has_affordable_tables(
         return False
     # Where this many sets are out of reach, their exact number need not be counted.
     n_sets = math.comb(extents.n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
-    return n_sets <= 10 * AFFORDABLE_WORK_IN_TABLES and (
+    return n_sets <= 10 * max(share, 1.0) * AFFORDABLE_WORK_IN_TABLES and (
         _table_work(extents, max_conditions, n_components) <= share * AFFORDABLE_WORK_IN_TABLES
     )
 
@@ -88,12 +104,26 @@ def _table_work(extents: Extents, max_conditions: int, n_components: int) -> flo
 def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | None:
     """Count the nodes over conditions that are worth a try before tables are made; None for none.
 
-    For queries of five conditions tables take seconds, which easy problems do not need.
+    For queries of five conditions tables take seconds, which easy problems do not need. The longer
+    they take, the more nodes are worth a try.
     """
     if max_conditions is None or max_conditions <= MAX_CONDITIONS_IN_A_TABLE:
         return None
     nodes = affordable_nodes(extents, "conditions")
-    return None if nodes is None else max(nodes // SHARE_OF_FIRST_TRY, MIN_NODES)
+    share = max(_table_work(extents, max_conditions, 0) / AFFORDABLE_WORK_IN_TABLES, 1.0)
+    return None if nodes is None else max(int(nodes * share) // SHARE_OF_FIRST_TRY, MIN_NODES)
+
+
+def resolve_table_limit(limits: SearchLimits) -> int | None:
+    """Tell after how much work in tables a search has to stop; None where it is known beforehand.
+
+    The work for queries that are divided by their first conditions is an estimate. Where the number
+    of nodes is left to "auto", there may be three times as much of it as is affordable.
+    """
+    is_known = (limits.max_conditions or 0) <= MAX_CONDITIONS_LOOKED_AT
+    if is_known or limits.node_limit != "auto":
+        return None
+    return MAX_OVERRUN * AFFORDABLE_WORK_IN_TABLES
 
 
 def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> int:

@@ -40,8 +40,8 @@ def run(
     )
     return SearchResult(
         query=tuple(result.query),
-        objective_value=result.value / problem.normalizer,
-        bound=result.bound / problem.normalizer,
+        objective_value=problem.objective_of(result.value),
+        bound=problem.objective_of(result.bound),
         status=SearchStatus(result.status),
         counters=result.counters,
     )
@@ -54,9 +54,13 @@ def _should_stop(
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
-        scale, seconds = problem.normalizer, time.perf_counter() - started
         progress = SearchProgress(
-            value / scale, bound / scale, n_nodes, n_open, seconds, is_depth_first
+            problem.objective_of(value),
+            problem.objective_of(bound),
+            n_nodes,
+            n_open,
+            time.perf_counter() - started,
+            is_depth_first,
         )
         return bool(callback(progress))
 

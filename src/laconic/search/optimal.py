@@ -9,7 +9,12 @@ from functools import partial
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic.search.budget import choose_branching, nodes_of_first_try, resolve_node_limit
+from laconic.search.budget import (
+    choose_branching,
+    nodes_of_first_try,
+    resolve_node_limit,
+    resolve_table_limit,
+)
 from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
@@ -89,7 +94,12 @@ def search_optimal(
     n_tried = None
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
-        chosen = choose_branching(problem.extents, limits.max_conditions, problem.n_components)
+        chosen = choose_branching(
+            problem.extents,
+            limits.max_conditions,
+            problem.n_components,
+            is_limited=limits.node_limit is not None,
+        )
         if problem.n_components > 0 and chosen != "tables":
             return search_from_starts(
                 problem,
@@ -118,12 +128,17 @@ def search_optimal(
         instruction_set=instruction_set,
         without=left_out,
         start=(),
+        table_limit=resolve_table_limit(limits) if branching == "tables" else None,
     )
     width = 0 if "beam" in without else beam_width
-    if n_tried is not None:
-        return _try_conditions_first(call, limits, node_limit, n_tried, width)
-    result = call(limits, node_limit=capped(node_limit), branching=branching, beam_width=width)
-    return dataclasses.replace(result, branching=branching, node_limit=node_limit)
+    if n_tried is None:
+        result = call(limits, node_limit=capped(node_limit), branching=branching, beam_width=width)
+        result = dataclasses.replace(result, branching=branching)
+    else:
+        result = _try_conditions_first(call, limits, node_limit, n_tried, width)
+    if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
+        node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
+    return dataclasses.replace(result, node_limit=node_limit)
 
 
 def _try_conditions_first(
@@ -137,7 +152,7 @@ def _try_conditions_first(
     started = time.perf_counter()
     n_first = n_tried if node_limit is None else min(n_tried, node_limit)
     first = call(limits, node_limit=n_first, branching="conditions", beam_width=beam_width)
-    first = dataclasses.replace(first, branching="conditions", node_limit=node_limit)
+    first = dataclasses.replace(first, branching="conditions")
     if first.status is not SearchStatus.NODE_LIMIT or n_first == node_limit:
         return first
     if limits.time_limit is not None:
@@ -153,7 +168,6 @@ def _try_conditions_first(
         status=SearchStatus.OPTIMAL if is_proven else second.status,
         counters={name: n + first.counters[name] for name, n in second.counters.items()},
         branching="tables",
-        node_limit=node_limit,
     )
 
 

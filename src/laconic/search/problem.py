@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,6 +18,16 @@ from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Extents, ExtentsBuilder
 from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
+
+# Sums of statistics beyond 2**±256 are scaled, so that squares and quotients of them stay far from
+# where doubles end.
+_MAX_EXPONENT = 256
+
+
+def _extreme_exponent(total: float) -> int:
+    """Binary exponent of a sum that is extremely small or large; 0 for others."""
+    exponent = math.frexp(total)[1]
+    return exponent if abs(exponent) > _MAX_EXPONENT else 0
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -112,6 +122,8 @@ class SearchProblem:
     gradients, hessians, coverage : ndarray of shape (n_rows,)
         Weighted statistics, rounded so that all partial sums are exact in double precision. The
         coverage of a query is the sum of its rows' entries: their number, or their total weight.
+        Where gradients add up to something extremely small or large, they are multiplied by a power
+        of two; so are hessians and the regularisation. Objectives and weights are what they are.
     total_coverage : float
         The n of the objective: number of rows, or their total weight.
     projections : ndarray of shape (n_components, n_rows) or None
@@ -151,6 +163,7 @@ class SearchProblem:
             "a finite number in the range [0, inf)",
             l2_regularization,
         )
+        self._given_regularization = self.l2_regularization
         self._weights = None
         if sample_weight is not None:
             self._weights = _vector(sample_weight, "sample_weight", n_rows)
@@ -208,24 +221,18 @@ class SearchProblem:
     def _set_statistics(
         self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: OtherRules | None
     ) -> None:
-        """Weight and round the statistics.
+        """Weight, round and scale the statistics.
 
-        Sets: gradients, hessians, projections, cells, taken.
+        Sets: gradients, hessians, l2_regularization, projections, cells, taken.
         """
         gradients = _vector(gradients, "gradients", self.n_rows)
         hessians = _vector(hessians, "hessians", self.n_rows)
         _check_not_negative(hessians, "hessians")
         self.gradients, total_gradients = self._summable(gradients, "gradients")
         self.hessians, total_hessians = self._summable(hessians, "hessians")
+        total_gradients, total_hessians = self._scale(total_gradients, total_hessians)
         self._set_others(others)
-        # No positive hessian is smaller than the last digit of their sum: mostly that is enough.
-        if math.isinf(self._steepness(total_gradients, math.ulp(total_hessians))):
-            smallest = self.hessians[self.hessians > 0.0].min(initial=np.inf)
-            if math.isinf(self._steepness(total_gradients, float(smallest))):
-                raise ValueError(
-                    "The squared sum of gradients divided by the smallest hessian must be finite. "
-                    "Got values that overflow; raise l2_regularization."
-                )
+        self._check_overflow(total_gradients, total_hessians)
         if self.l2_regularization == 0.0:
             is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
             if is_flat.any():
@@ -234,6 +241,43 @@ class SearchProblem:
                     "not: the best weight would be infinite. Got 0 with a zero hessian at row "
                     f"{int(is_flat.argmax())}."
                 )
+
+    def _scale(self, total_gradients: float, total_hessians: float) -> tuple[float, float]:
+        """Bring extreme statistics to sums of about 1; returns the totals on that scale.
+
+        Sets: gradients, hessians, l2_regularization.
+        """
+        of_gradients = _extreme_exponent(total_gradients)
+        of_hessians = _extreme_exponent(max(total_hessians, self._given_regularization))
+        self._exponents = of_gradients, of_hessians
+        self.l2_regularization = math.ldexp(self._given_regularization, -of_hessians)
+        if of_gradients != 0:
+            self.gradients = np.ldexp(self.gradients, -of_gradients)
+        if of_hessians != 0:
+            self.hessians = np.ldexp(self.hessians, -of_hessians)
+        return math.ldexp(total_gradients, -of_gradients), math.ldexp(total_hessians, -of_hessians)
+
+    def _check_overflow(self, total_gradients: float, total_hessians: float) -> None:
+        """Refuse statistics whose objectives may be infinite."""
+
+        def is_infinite(denominator: float) -> bool:
+            if total_gradients == 0.0 or denominator == 0.0:
+                return False  # without any hessian there is nothing to divide by
+            return math.isinf(self.objective_of(total_gradients**2 / denominator))
+
+        imitated = 1.0 if self.projections is None else IMITATED
+        # No positive hessian is smaller than the last digit of their sum: mostly that is enough.
+        if not is_infinite(self.l2_regularization + imitated * math.ulp(total_hessians)):
+            return
+        smallest = float(self.hessians[self.hessians > 0.0].min(initial=np.inf))
+        if not is_infinite(self.l2_regularization + imitated * smallest):
+            return
+        is_of_use = not is_infinite(math.ldexp(1.0, -self._exponents[1]))
+        remedy = "raise l2_regularization" if is_of_use else "scale the target or the weights down"
+        raise ValueError(
+            "The squared sum of gradients divided by the smallest hessian must be finite. "
+            f"Got values that overflow; {remedy}."
+        )
 
     def _set_others(self, others: OtherRules | None) -> None:
         """Find out what the others can imitate.
@@ -250,6 +294,7 @@ class SearchProblem:
                 f"others must cover the rows of the extents, {self.n_rows}. "
                 f"Got {others.covered.shape[1]} rows."
             )
+        others = replace(others, penalties=np.ldexp(others.penalties, -self._exponents[1]))
         cells = others.cells()
         projections = others.projections(self.hessians, cells)
         if len(projections) > 0:  # not if all hessians are 0
@@ -265,22 +310,17 @@ class SearchProblem:
         the total do not count. Small whole weights give exactly what that many rows would, and
         positive values stay positive if there is no negative one.
 
-        Returns the rounded values and their total magnitude, whose square is finite.
+        Returns the rounded values and their total magnitude, which is finite.
         """
         rounded, total = _core.exactly_summable(values, self._weights)
         # A product that is not finite shows in the total.
-        if not math.isfinite(total * total):
+        if not math.isfinite(total):
             _check_finite(values, name)
             raise ValueError(
-                "The squared sums of gradients, hessians and weights must be finite. "
+                "The sums of gradients, hessians and weights must be finite. "
                 "Got values that overflow; scale the target or the weights down."
             )
         return rounded, total
-
-    def _steepness(self, total_gradients: float, smallest_hessian: float) -> float:
-        if self.projections is not None:
-            smallest_hessian *= IMITATED
-        return total_gradients * total_gradients / (self.l2_regularization + smallest_hessian)
 
     @property
     def n_propositions(self) -> int:
@@ -296,6 +336,18 @@ class SearchProblem:
     def normalizer(self) -> float:
         """The factor 2n between (Σg)²/(λ + Σh) and the objective."""
         return 2.0 * self.total_coverage
+
+    def objective_of(self, value: float) -> float:
+        """(Σg)²/(λ + Σh), of the statistics as they are here, as an objective: divided by 2n."""
+        return self.unscaled(value / self.normalizer)
+
+    def unscaled(self, objective: float) -> float:
+        """Take back that statistics are scaled; 0 or infinity beyond the range of numbers."""
+        of_gradients, of_hessians = self._exponents
+        try:
+            return math.ldexp(objective, 2 * of_gradients - of_hessians)
+        except OverflowError:
+            return math.inf
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Which rows satisfy all propositions of a query."""
@@ -318,14 +370,16 @@ class SearchProblem:
 
     def objective(self, query: tuple[int, ...]) -> float:
         """Objective value of a query."""
-        return self.value(self.covered(query)) / self.normalizer
+        return self.objective_of(self.value(self.covered(query)))
 
     def weight(self, query: tuple[int, ...]) -> float:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
         sum_gradients, sum_hessians = self._sums(self.covered(query))
         if sum_gradients == 0.0:
             return 0.0
-        return -sum_gradients / (self.l2_regularization + sum_hessians)
+        of_gradients, of_hessians = self._exponents
+        weight = -sum_gradients / (self.l2_regularization + sum_hessians)
+        return math.ldexp(weight, of_gradients - of_hessians)
 
     def _sums(self, covered: npt.NDArray[np.bool_]) -> tuple[float, float]:
         """Add up the gradients and the hessians of the covered rows, less what others imitate."""

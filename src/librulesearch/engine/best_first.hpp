@@ -107,7 +107,8 @@ class BestFirst {
                 Node node = open_.pop();
                 note_pruned(goal.unproven(node.bound));
                 branching_.give_up(std::move(node), goal);
-            } else if (counters_.n_nodes >= node_limit) {
+            } else if (counters_.n_nodes >= node_limit ||
+                       counters_.n_table_rows + counters_.n_table_sets >= limits_.table_limit) {
                 control_.stop(Status::node_limit);
             } else {
                 expand_batch(goal, node_limit - counters_.n_nodes);

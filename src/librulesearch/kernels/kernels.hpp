@@ -118,7 +118,7 @@ struct Kernels {
                        const Lanes& lanes, std::int32_t* rows);
 
     /// Finds the wanted sets of a table.
-    void (*scan_table)(const TableScan& scan);
+    std::uint64_t (*scan_table)(const TableScan& scan);
 
     /// Sums of the positive prices 2g - slope * h, for `n_prices` slopes.
     void (*sum_gains)(const double* gradients, const double* hessians, std::size_t n_rows,

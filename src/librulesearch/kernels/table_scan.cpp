@@ -99,9 +99,16 @@ class Scanner {
         }
     }
 
-    void run() { descend<0>(scan_.cells, scan_.n_pairs); }
+    /// Returns how many sets were looked at.
+    std::uint64_t run() {
+        descend<0>(scan_.cells, scan_.n_pairs);
+        return n_tests_ * n_lanes_;
+    }
 
   private:
+    // Slices of a table between two looks at the clock: far below a second.
+    static constexpr std::uint32_t n_slices_at_once = 16;
+
     /// Goes through the masks of an axis, given the sums of its bins.
     template <std::size_t level>
     void descend(const Number* bins, std::size_t n_pairs) {
@@ -124,11 +131,18 @@ class Scanner {
             if constexpr (level + 1 < max_outer_axes) {
                 if (level + 1 < scan_.n_axes) {
                     descend<level + 1>(slot, n_left);
+                    if (is_stopped()) return;
                     continue;
                 }
             }
             test(slot);
         }
+    }
+
+    bool is_stopped() {
+        if (!is_stopped_ && ++n_slices_ % n_slices_at_once == 0)
+            is_stopped_ = scan_.is_stopped(scan_.context);
+        return is_stopped_;
     }
 
     bool has_pair(std::uint32_t a, std::uint32_t b) const {
@@ -180,6 +194,7 @@ class Scanner {
     }
 
     void test(const Number* g) {
+        ++n_tests_;
         if (scan_.lanes.sums.n_components == 0) {
             test_blocks<false>(g);
         } else {
@@ -239,6 +254,9 @@ class Scanner {
     std::size_t row_size_[max_outer_axes] = {};
     Number* slots_[max_outer_axes] = {};
     std::uint32_t masks_[max_outer_axes] = {};
+    std::uint64_t n_tests_ = 0;
+    std::uint32_t n_slices_ = 0;
+    bool is_stopped_ = false;
 };
 
 /// Calls a function template with the stride as a constant where it is a small one, so that all
@@ -285,7 +303,7 @@ inline void write_lanes(const Strided stride, const Number* __restrict sums, std
 
 }  // namespace
 
-void scan_table(const TableScan& scan) { Scanner(scan).run(); }
+std::uint64_t scan_table(const TableScan& scan) { return Scanner(scan).run(); }
 
 void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int32_t* entries,
               std::size_t n_rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {

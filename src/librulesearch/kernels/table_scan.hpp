@@ -79,6 +79,8 @@ struct TableScan {
     std::int32_t* buffer;       // room for `scan_buffer_size` numbers
     /// Told the number of the mask on each axis, and the lane.
     void (*on_hit)(void* context, const std::uint32_t* masks, std::size_t lane);
+    /// Asked now and then: whether to leave the rest of the table.
+    bool (*is_stopped)(void* context);
     void* context;
 };
 

@@ -97,6 +97,8 @@ struct Limits {
     double min_coverage = 0.0;
     double approximation_factor = 1.0;
     std::uint64_t node_limit = std::numeric_limits<std::uint64_t>::max();
+    /// Rows added to tables and sets looked at in them; reaching it counts as that of nodes.
+    std::uint64_t table_limit = std::numeric_limits<std::uint64_t>::max();
     double time_limit = std::numeric_limits<double>::infinity();  // seconds
     /// Asked now and then, always from the calling thread; `true` ends the search.
     std::function<bool(const Progress&)> should_stop = {};
@@ -118,6 +120,8 @@ struct Counters {
     std::uint64_t n_depth_first = 0;  // of the nodes, those expanded while memory was short
     std::uint64_t n_leaves = 0;       // solved by superset sums, without a node
     std::uint64_t n_tables = 0;       // of sums over a few features
+    std::uint64_t n_table_rows = 0;   // that were added to them
+    std::uint64_t n_table_sets = 0;   // looked at in tables
     std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
     std::uint64_t bound_immediate = 0;
     std::uint64_t bound_propagated = 0;
@@ -129,6 +133,8 @@ struct Counters {
         n_depth_first += other.n_depth_first;
         n_leaves += other.n_leaves;
         n_tables += other.n_tables;
+        n_table_rows += other.n_table_rows;
+        n_table_sets += other.n_table_sets;
         n_evaluations += other.n_evaluations;
         bound_immediate += other.bound_immediate;
         bound_propagated += other.bound_propagated;

@@ -24,6 +24,11 @@ constexpr double lost_share = 0.57;
 // Slopes closer than this are not told apart further.
 constexpr double min_slope_range = 1.02;
 
+/// Roots one by one: the product of two slopes may be beyond the range of doubles.
+double middle_slope(const Node& node) {
+    return std::sqrt(node.low_slope) * std::sqrt(node.high_slope);
+}
+
 }  // namespace
 
 Expansion Expander::expand(Node node, const Goal& goal, const Interrupt& interrupt) {
@@ -257,7 +262,7 @@ Node Expander::part_above(const Node& node, const Split& split) const {
     if (split.chain < chains_.n_chains()) {
         part.tight[split.chain] = split.level;
     } else {
-        part.low_slope = std::sqrt(node.low_slope * node.high_slope);
+        part.low_slope = middle_slope(node);
     }
     return part;
 }
@@ -267,7 +272,7 @@ Node Expander::part_below(const Node& node, const Split& split) const {
     if (split.chain < chains_.n_chains()) {
         part.loose[split.chain] = split.level - 1;
     } else {
-        part.high_slope = std::sqrt(node.low_slope * node.high_slope);
+        part.high_slope = middle_slope(node);
     }
     return part;
 }

@@ -46,7 +46,8 @@ BitSet later_neighbours(const LocalProblem& local, std::size_t column) {
 }  // namespace
 
 std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
-                                                 const Interrupt& interrupt) const {
+                                                 const Interrupt& interrupt,
+                                                 Counters& counters) const {
     const std::size_t n_columns = problem_.extents.n_columns();
     const LocalProblem& parent = *node.local;
     auto local = std::make_shared<LocalProblem>();
@@ -82,9 +83,12 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
                   std::min(std::sqrt(static_cast<double>(local->rows.size())), max_paired_bins));
         local->merge_rows();
         question.rows = local->sums;
-        local->pairs = std::make_shared<PairGraph>(question, local->axes, n_columns,
-                                                   parent.allowed_pairs(), kernels_, interrupt);
-        columns = local->pairs->columns();
+        const auto pairs = std::make_shared<PairGraph>(question, local->axes, n_columns,
+                                                       parent.allowed_pairs(), kernels_, interrupt);
+        counters.n_tables += pairs->n_tables();
+        counters.n_table_rows += pairs->n_tables() * local->rows.size();
+        columns = pairs->columns();
+        local->pairs = pairs;
     }
     local->slopes = question.slopes;
     if (local->n_conditions > max_scanned) {
@@ -99,7 +103,7 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
 std::shared_ptr<LocalProblem> Brancher::divide(const Node& node, const Goal& goal,
                                                const Interrupt& interrupt,
                                                Expansion& expansion) const {
-    auto local = localize(node, goal.threshold(), interrupt);
+    auto local = localize(node, goal.threshold(), interrupt, expansion.counters);
     if (goal.approximation_factor < 1.0)
         expansion.note_pruned(goal.unproven(goal.value / goal.approximation_factor));
     if (interrupt.is_requested() || local->axes.empty()) return nullptr;

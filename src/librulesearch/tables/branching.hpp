@@ -27,7 +27,7 @@ class Brancher {
   private:
     /// Rows and columns of a node, without those that cannot be part of a good query.
     std::shared_ptr<LocalProblem> localize(const Node& node, double value,
-                                           const Interrupt& interrupt) const;
+                                           const Interrupt& interrupt, Counters& counters) const;
     void add_columns(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,
                      Expansion& expansion) const;
     void add_axes(const Node& node, const std::shared_ptr<LocalProblem>& local, const Goal& goal,

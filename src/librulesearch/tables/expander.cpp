@@ -146,6 +146,10 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
     scan_.on_hit = [](void* context, const std::uint32_t* masks, std::size_t lane) {
         static_cast<Expander*>(context)->check(masks, lane);
     };
+    interrupt_ = &interrupt;
+    scan_.is_stopped = [](void* context) {
+        return static_cast<Expander*>(context)->interrupt_->is_requested();
+    };
     base_.assign(n_rows, 0);
     for (std::size_t k = 0; k < outer.size(); ++k) {
         const std::uint8_t* codes = local_->axes[outer[k]].codes.data();
@@ -192,12 +196,13 @@ void Expander::scan_lanes() {
         kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask, group.n_masks,
                             sums_.data(), lanes, rows_.data() + group.first_lane);
         ++expansion_->counters.n_tables;
+        expansion_->counters.n_table_rows += local_->rows.size();
     }
     if (n_lanes_ > 0) {
         buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
         scan_.cells = rows_.data();
         scan_.buffer = buffer_.data();
-        kernels_.scan_table(scan_);
+        expansion_->counters.n_table_sets += kernels_.scan_table(scan_);
     }
     groups_.clear();
     n_lanes_ = 0;

@@ -51,6 +51,7 @@ class Expander {
     Brancher brancher_;
     const LocalProblem* local_ = nullptr;
     Expansion* expansion_ = nullptr;
+    const Interrupt* interrupt_ = nullptr;
     double best_ = 0.0;
     double packed_value_ = 0.0;
     TableScan scan_{};

@@ -10,20 +10,37 @@ namespace {
 // A feature of many categories goes on in another one: tables stay small.
 constexpr std::size_t max_natural_bins = 128;
 
+// Rows after which a column that does not fit is noticed, in words.
+constexpr std::size_t words_at_once = 64;
+
 /// Splits the bins of a feature by a column if that gives at most one more of them.
 bool try_to_add(Feature& feature, std::uint32_t column, const BitSet& extent) {
-    const std::size_t n_rows = feature.codes.size();
-    Mask has_inside, has_outside;  // bins with rows in the column, and with others
-    for (std::size_t row = 0; row < n_rows; ++row)
-        (extent.contains(row) ? has_inside : has_outside).set(feature.codes[row]);
-    const Mask is_split = has_inside & has_outside;
-    if (is_split.count() > 1) return false;
-    if (is_split.any()) {
-        if (feature.n_bins == max_natural_bins) return false;
-        for (std::size_t row = 0; row < n_rows; ++row) {
-            if (is_split[feature.codes[row]] && extent.contains(row))
-                feature.codes[row] = static_cast<std::uint8_t>(feature.n_bins);
+    const std::size_t n_rows = feature.codes.size(), n_all_words = extent.words().size();
+    std::array<std::uint8_t, max_bins> has_outside{}, has_inside{};  // by bin: whether it has rows
+    std::size_t split_bin = max_bins;
+    for (std::size_t word = 0; word < n_all_words;) {
+        for (const std::size_t end = std::min(word + words_at_once, n_all_words); word < end;
+             ++word) {
+            Word bits = extent.words()[word];
+            const std::size_t first = word * word_bits;
+            const std::size_t last = std::min(first + word_bits, n_rows);
+            for (std::size_t row = first; row < last; ++row, bits >>= 1)
+                ((bits & 1) != 0 ? has_inside : has_outside)[feature.codes[row]] = 1;
         }
+        std::size_t n_split = 0;
+        for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
+            if ((has_inside[bin] & has_outside[bin]) == 0) continue;
+            split_bin = bin;
+            ++n_split;
+        }
+        if (n_split > 1) return false;
+    }
+    if (split_bin < max_bins) {
+        if (feature.n_bins == max_natural_bins) return false;
+        extent.for_each([&](std::size_t row) {
+            std::uint8_t& code = feature.codes[row];
+            if (code == split_bin) code = static_cast<std::uint8_t>(feature.n_bins);
+        });
         ++feature.n_bins;
     }
     feature.columns.push_back(column);

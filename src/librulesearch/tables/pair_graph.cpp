@@ -171,6 +171,32 @@ struct Singles {
     }
 };
 
+/// Tells for each condition what no query with it exceeds, by slope: the price of all its rows, and
+/// what further conditions take off the negative part. Nothing if no slopes matter.
+template <typename Visit>
+void for_each_reach(const Pricing& pricing, std::size_t n_conditions, const std::vector<Axis>& axes,
+                    const Kernels& kernels, Visit&& visit) {
+    if (!pricing.has_slopes()) return;
+    const Singles singles(pricing, axes, kernels);
+    std::array<std::int32_t, n_prices> taken{}, reach{};
+    std::vector<std::int32_t> amounts;
+    const std::size_t n_further = std::min(n_conditions - 1, singles.prices.size());
+    for (std::size_t t = 0; t < n_prices; ++t) {
+        amounts.clear();
+        for (const Prices& single : singles.prices)
+            amounts.push_back(singles.all.negative[t] - single.negative[t]);
+        const auto end = amounts.begin() + static_cast<std::ptrdiff_t>(n_further);
+        std::partial_sort(amounts.begin(), end, amounts.end(), std::greater<>());
+        for (auto amount = amounts.begin(); amount != end; ++amount) taken[t] += *amount;
+    }
+    for (std::size_t i = 0; i < singles.columns.size(); ++i) {
+        const Prices& single = singles.prices[i];
+        for (std::size_t t = 0; t < n_prices; ++t)
+            reach[t] = single.sum[t] + std::min(single.negative[t], taken[t]);
+        visit(singles.columns[i], reach.data());
+    }
+}
+
 /// Prices of the rows of all pairs of columns, in the order of `PricedConditions`.
 std::vector<Prices> price_pairs(const Pricing& pricing, const std::vector<Axis>& axes,
                                 const Singles& singles, const Kernels& kernels,
@@ -218,44 +244,39 @@ bool Question::has_prices() const {
 BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
                         const Kernels& kernels) {
     BitSet columns(n_columns);
-    const bool has_prices = question.has_prices();
+    if (!question.has_prices()) {
+        for (const Axis& axis : axes)
+            for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
+                columns.insert(axis.columns[mask][0]);
+        return columns;
+    }
     for (const double sign : {1.0, -1.0}) {
         const Pricing pricing(question, sign, kernels);
         std::array<bool, n_prices> is_alive{};
-        if (!has_prices) {
-            for (const Axis& axis : axes)
-                for (std::size_t mask = 0; mask < axis.n_singles; ++mask)
-                    columns.insert(axis.columns[mask][0]);
-            continue;
-        }
-        if (pricing.has_slopes()) {
-            const Singles singles(pricing, axes, kernels);
-            std::array<std::int32_t, n_prices> taken{};
-            std::vector<std::int32_t> amounts;
-            const std::size_t n_further =
-                std::min(question.n_conditions - 1, singles.prices.size());
-            for (std::size_t t = 0; t < n_prices; ++t) {
-                amounts.clear();
-                for (const Prices& single : singles.prices)
-                    amounts.push_back(singles.all.negative[t] - single.negative[t]);
-                const auto end = amounts.begin() + static_cast<std::ptrdiff_t>(n_further);
-                std::partial_sort(amounts.begin(), end, amounts.end(), std::greater<>());
-                for (auto amount = amounts.begin(); amount != end; ++amount) taken[t] += *amount;
-            }
-            for (std::size_t i = 0; i < singles.columns.size(); ++i) {
-                const Prices& single = singles.prices[i];
-                for (std::size_t t = 0; t < n_prices; ++t) {
-                    const std::int32_t price =
-                        single.sum[t] + std::min(single.negative[t], taken[t]);
-                    if (price <= pricing.needed()[t]) continue;
-                    is_alive[t] = true;
-                    columns.insert(singles.columns[i]);
-                }
-            }
-        }
+        for_each_reach(pricing, question.n_conditions, axes, kernels,
+                       [&](std::size_t column, const std::int32_t* reach) {
+                           for (std::size_t t = 0; t < n_prices; ++t) {
+                               if (reach[t] <= pricing.needed()[t]) continue;
+                               is_alive[t] = true;
+                               columns.insert(column);
+                           }
+                       });
         question.slopes[sign < 0.0] = pricing.range_of(is_alive);
     }
     return columns;
+}
+
+std::vector<double> column_bounds(const Question& question, const std::vector<Axis>& axes,
+                                  std::size_t n_columns, const Kernels& kernels) {
+    std::vector<double> bounds(n_columns, 0.0);
+    for (const double sign : {1.0, -1.0}) {
+        const Pricing pricing(question, sign, kernels);
+        for_each_reach(pricing, question.n_conditions, axes, kernels,
+                       [&](std::size_t column, const std::int32_t* reach) {
+                           bounds[column] = std::max(bounds[column], pricing.bound(reach));
+                       });
+    }
+    return bounds;
 }
 
 PairGraph::PairGraph(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
@@ -294,6 +315,7 @@ SlopeRange PairGraph::allow_pairs(const Question& question, double sign,
     if (!pricing.has_slopes() || axes.empty()) return pricing.range_of(is_alive);
     const Singles singles(pricing, axes, kernels);
     const std::vector<Prices> pairs = price_pairs(pricing, axes, singles, kernels, interrupt);
+    n_tables_ += axes.size() * (axes.size() - 1) / 2;
     const std::size_t n = singles.columns.size(), n_further = question.n_conditions - 2;
     std::vector<std::uint8_t> is_open(pairs.size()), is_possible(pairs.size());
     for (std::size_t a = 0, pair = 0; a < n; ++a)

@@ -41,6 +41,11 @@ struct Question {
 BitSet possible_columns(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
                         const Kernels& kernels);
 
+/// By column: no query with it is worth more, unless it is worth less than the value in question,
+/// for which there must be prices. 0 for columns that are not on the axes. O(rows * axes).
+std::vector<double> column_bounds(const Question& question, const std::vector<Axis>& axes,
+                                  std::size_t n_columns, const Kernels& kernels);
+
 /// Pairs of columns that a query may have. All others are proven not to occur in one.
 ///
 /// A set S of rows that is worth at least `value` has at the slope t = G / (lambda + H) a price
@@ -66,6 +71,8 @@ class PairGraph {
     double bound(std::size_t column) const { return bounds_[column]; }
     /// Possible partners of a column.
     BitSet neighbours(std::size_t column) const;
+    /// Tables of prices that were filled.
+    std::size_t n_tables() const { return n_tables_; }
     std::size_t n_bytes() const {
         return pairs_.size() * sizeof(Word) + bounds_.size() * sizeof(double);
     }
@@ -84,6 +91,7 @@ class PairGraph {
     std::vector<Word> pairs_;
     BitSet columns_;
     std::vector<double> bounds_;  // by column
+    std::size_t n_tables_ = 0;
 };
 
 }  // namespace rulesearch::tables

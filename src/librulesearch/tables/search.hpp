@@ -17,7 +17,8 @@ inline constexpr std::size_t max_conditions_with_others = 4;
 /// to tables, their cells, and sets of rows that are looked at, the more the more components there
 /// are of what others imitate. An upper bound for four conditions, of which many are ruled out in
 /// pairs if there are no others. For five it is an estimate, as it is the gradients that decide how
-/// many are ruled out. Infinite if tables are too large or queries too long.
+/// many are ruled out; so it is for four if a single table would be too large. Infinite if queries
+/// are too long, or tables too large that cannot be divided.
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);
 
 /// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
