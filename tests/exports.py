@@ -20,6 +20,7 @@ from laconic.export import model_to_dict
 from laconic.export.edge_rows import Outputs, edge_values, expected_outputs
 from laconic.export.portable import portable_model
 from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.model.record import FitRecord, RowScores
 from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import Classification, Regression
 
@@ -176,6 +177,15 @@ def fitted_regressor(**parameters):
     return RuleBoostingRegressor(n_rules=4, fit_intercept=True, **parameters).fit(X, y)
 
 
+SMALL_RECORD = FitRecord(
+    "y",
+    10,
+    "2026-01-31",
+    {"n_rules": 2, "polish": False, "time_limit": None, "objective": "joint"},
+    (RowScores("cross-validation", 10, {"r2": 0.5}, {"r2": 0.1}),),
+)
+
+
 def small_model():
     """Return a model with every relation, as a dict that tests may break."""
     propositions = (
@@ -197,4 +207,5 @@ def small_model():
     ]
     model.task_ = Classification(LogisticLoss(), np.array([0, 1]))
     model.n_features_in_ = 4
+    model.record_ = SMALL_RECORD
     return model_to_dict(model)

@@ -278,8 +278,9 @@ def test_progress_tells_folds_from_the_fit(capsys):
     lines = capsys.readouterr().out.splitlines()
     starts = [re.match(r"[^:]*", line).group() for line in lines]
     assert starts == [
-        *("fold 1/2, rule 1/2", "fold 2/2, rule 1/2", "fold 1/2, rule 2/2", "fold 2/2, rule 2/2"),
-        "rule 1/1",
+        *("fold 1 of 2, rule 1 of 2", "fold 2 of 2, rule 1 of 2"),
+        *("fold 1 of 2, rule 2 of 2", "fold 2 of 2, rule 2 of 2"),
+        "rule 1 of 1",
     ]
 
 
@@ -293,7 +294,7 @@ def interrupt_at(stage, n_rules):
 
 def test_ctrl_c_in_a_fold_can_keep_what_is_known():
     X, y = known_rules("regressor", 3, 0)
-    callback = interrupt_at("fold 2/5", 3)
+    callback = interrupt_at("fold 2 of 5", 3)
     model = RuleBoostingRegressorCV(callback=callback, on_interrupt="keep", **JOINT)
     with pytest.warns(ConvergenceWarning, match="chosen among 0 to 2, not up to 10") as caught:
         model.fit(X, y)
@@ -304,7 +305,7 @@ def test_ctrl_c_in_a_fold_can_keep_what_is_known():
 @pytest.mark.parametrize(("on_interrupt", "n_rules"), [("keep", 1), ("raise", 3)])
 def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_rules):
     X, y = known_rules("regressor", 3, 0)
-    callback = interrupt_at("fold 2/5", n_rules)
+    callback = interrupt_at("fold 2 of 5", n_rules)
     model = RuleBoostingRegressorCV(callback=callback, on_interrupt=on_interrupt, **JOINT)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)

@@ -11,7 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from exports import fitted_classifier, fitted_regressor, small_model
+from exports import SMALL_RECORD, fitted_classifier, fitted_regressor, small_model
 from laconic.data.entries import read_text
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.contents import read_dict
@@ -75,6 +75,9 @@ def test_what_was_searched_is_in_the_file():
     data["scope"] = SCOPE
     jsonschema.validate(data, SCHEMA)
     assert asdict(read_dict(data).scope) == SCOPE
+
+
+SCORES = ("record", "scores", 0)
 
 
 BROKEN = [
@@ -157,6 +160,17 @@ BROKEN = [
     (put([], "feature_kinds"), "feature_kinds must be a JSON object", True),
     (put({"e": "integer"}, "feature_kinds"), "feature_kinds must be about the", False),
     (put({"a": "odd"}, "feature_kinds"), "feature_kinds.a must be 'integer' or 'boolean'", True),
+    (put([], "record"), "record must be a JSON object", True),
+    (drop("record", "date"), "record must have the key 'date'", True),
+    (put(1, "record", "author"), "Got 'author' as well", True),
+    (put(1, "record", "target"), "record.target must be a string", True),
+    (put(-1, "record", "n_rows"), "record.n_rows must be a whole number", True),
+    (put([], "record", "settings"), "record.settings must be a JSON object", True),
+    (put([], "record", "settings", "n_rules"), "record.settings.n_rules must be", True),
+    (put("other", *SCORES, "rows"), "record.scores[0].rows must be 'training' or", True),
+    (put("1", *SCORES, "values", "r2"), "record.scores[0].values.r2 must be a finite", True),
+    (put(-1, *SCORES, "errors", "r2"), "record.scores[0].errors.r2 must be a finite", True),
+    (put(0.1, *SCORES, "errors", "mae"), "record.scores[0].errors must be those of", False),
 ]
 
 
@@ -197,6 +211,22 @@ def test_newer_version_asks_to_upgrade_and_nothing_else():
         "version must be 1, the newest that this laconic reads. Got 2: the model was saved by a "
         "newer laconic. Upgrade with 'pip install --upgrade laconic'."
     )
+
+
+def test_a_record_is_optional():
+    data = small_model()
+    jsonschema.validate(data, SCHEMA)
+    assert read_dict(data).record == SMALL_RECORD
+    del data["record"]
+    jsonschema.validate(data, SCHEMA)
+    assert read_dict(data).record is None
+
+
+def test_a_new_fit_has_no_old_record():
+    model = fitted_regressor()
+    model.record_ = SMALL_RECORD
+    assert "record" in model_to_dict(model)
+    assert "record" not in model_to_dict(model.fit([[1], [2]], [1, 2]))
 
 
 def test_schema_is_valid_and_states_the_same_words():

@@ -44,21 +44,23 @@ def test_percent_is_the_largest_that_is_reached(percent):
 
 
 @pytest.mark.parametrize(
-    ("best", "ratio"),
-    [(0.0, "0"), (0.001, "0.001"), (0.45, "0.45"), (0.9996, "0.9996"), (1.0, "1")],
+    ("best", "proof"),
+    [
+        (0.0, "nothing proven yet"),
+        (0.001, "nothing proven yet"),
+        (0.45, "proven within 55 %"),
+        (0.9996, "proven within 1 %"),
+        (1.0, "proven optimal"),
+    ],
 )
-def test_search_in_words(best, ratio):
+def test_search_in_words(best, proof):
     words = describe_search(SearchProgress(best, 1.0, n_nodes=1234567, n_open=0))
-    assert words == (
-        f"best {best:g}, bound 1, ratio {ratio}, 1,234,567 nodes, 0 per second, 0 open"
-    )
+    assert words == f"best so far {best:g}, {proof}"
 
 
 def test_short_memory_in_words():
     progress = SearchProgress(0.5, 1.0, n_nodes=10, n_open=3, seconds=2.0, is_depth_first=True)
-    assert describe_search(progress).endswith(
-        "5 per second, 3 open, depth-first as memory is short"
-    )
+    assert describe_search(progress).endswith("proven within 50 %, slower as memory is short")
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.905, 1.0])

@@ -1,14 +1,18 @@
 """laconic compare"""
 
 import json
+import re
 
 import numpy as np
+import polars as pl
 import pytest
 
 from cli.commands import people, pretend_terminal, refused
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from laconic.cli import files
+from laconic.cli import contests, files
+from laconic.losses import SquaredLoss
+from laconic.tasks import Regression
 
 X = people().drop("client", "spent", "weight")
 
@@ -104,3 +108,59 @@ def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
     monkeypatch.setattr(files, "read_table", lambda path: (paths.append(path), read(path))[1])
     assert run("compare", a, b, table)[0] == 0
     assert paths == [table]
+
+
+def test_which_model_is_better(run, saved, table):
+    a, b = saved("a", n_rules=1), saved("b", n_rules=10)
+    code, out, _ = run("compare", a, b, table, "--target", "client")
+    assert code == 0
+    assert re.search(r"log loss +0\.\d+ +0\.\d+ +-0\.\d+ ± 0\.\d+", out)
+    assert "Model b is better than a: its log loss is smaller by " in out
+    code, out, _ = run("compare", b, a, table, "--target", "client", "--json")
+    scores = json.loads(out)["scores"]
+    assert (scores["better"], scores["n_rows"]) == ("a", 80)
+    y = people()["client"].to_numpy()
+    for name, path in (("b", a), ("a", b)):
+        score = files.load_model(path).score(X, y)
+        assert scores["metrics"]["accuracy"][name] == pytest.approx(score)
+    assert run("compare", b, a, table, "--target", "client", "--json")[1] == out
+
+
+def test_models_that_predict_the_same_are_equally_good(run, saved, table):
+    a = saved("a", n_rules=2)
+    _, out, _ = run("compare", a, a, table, "--target", "client")
+    assert "Both models have the same log loss on these 80 rows." in out
+
+
+def test_chance_is_not_called_better(run, tmp_path):
+    """Two models of noise, each fitted to other rows, differ by chance."""
+    generator = np.random.default_rng(0)
+    frame = pl.DataFrame(generator.normal(size=(300, 3)))
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    for path, rows in zip(paths, (slice(0, 100), slice(100, 200)), strict=True):
+        part = frame[rows]
+        save_model(RuleBoostingRegressor(2).fit(part[:, :2], part["column_2"].to_numpy()), path)
+    frame[200:].write_csv(tmp_path / "new.csv")
+    _, out, _ = run("compare", *paths, tmp_path / "new.csv", "--target", "column_2")
+    assert "No telling which model is better: their RMSE differs by " in out
+
+
+def test_the_target_of_both_models_needs_no_name(run, model, table):
+    _, out, _ = run("compare", model, model, table)
+    assert "scores for client" in out
+    _, out, _ = run("compare", model, model, table, "--json")
+    assert json.loads(out)["scores"]["target"] == "client"
+
+
+def test_a_target_needs_a_table(run, model):
+    assert refused(run("compare", model, model, "--target", "client"), "Name a table")
+
+
+def test_standard_error_of_a_mean():
+    """Groups of one row each make the jackknife that of the textbook."""
+    generator = np.random.default_rng(1)
+    numbers, a, b = generator.normal(size=(3, contests.MAX_GROUPS))
+    found = contests._differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
+    changes = np.abs(numbers - b) - np.abs(numbers - a)
+    assert found.value == pytest.approx(changes.mean())
+    assert found.standard_error == pytest.approx(changes.std(ddof=1) / np.sqrt(len(changes)))

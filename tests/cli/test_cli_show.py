@@ -3,7 +3,7 @@
 import json
 import re
 
-from laconic import load_model
+from laconic import RuleBoostingRegressor, load_model, save_model
 from laconic.estimators import model_from_dict
 
 
@@ -23,3 +23,29 @@ def test_models_as_json(run, model, table):
     code, out, _ = run("fit", table, "--target", "spent", "--drop", "client", "--json")
     assert code == 0
     assert len(model_from_dict(json.loads(out)).ensemble_) == 10
+
+
+def test_show_tells_where_a_model_comes_from(run, model, table):
+    _, out, _ = run("show", model)
+    assert re.search(
+        r"Learned from 80 rows to predict client, \d{4}-\d\d-\d\d, with the default settings\.", out
+    )
+    assert re.search(r"unseen rows +0\.\d+ ± ", out)
+    assert re.search(r"training rows +\d", out)
+
+
+def test_show_tells_settings(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    options = ["--n-rules", 2, "--max-conditions", "none", "--no-fit-intercept", "--n-jobs", 1]
+    run("fit", table, "--target", "spent", *options, "--model", path, "--no-validation")
+    _, out, _ = run("show", path)
+    assert "with --n-rules 2 --max-conditions none --no-fit-intercept." in out
+    assert "unseen" not in out
+
+
+def test_show_does_without_a_record(run, tmp_path):
+    path = tmp_path / "model.json"
+    save_model(RuleBoostingRegressor(1).fit([[1], [2], [3], [4]], [5, 5, 1, 1]), path)
+    code, out, _ = run("show", path)
+    assert code == 0
+    assert "The file does not tell what it was learned from." in out

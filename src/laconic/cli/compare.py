@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli import columns, contests, files, inputs, options, screen
 from laconic.cli.exits import EXIT_DIFFERENT, CommandError
 from laconic.model.comparison import Kind, RuleChange, compare_rules
 from laconic.model.formatting import INTERCEPT, format_number, format_percent, format_weight
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from laconic.explain.rule_model import RuleModel
@@ -29,11 +30,12 @@ def compare(
     table: Path | None = None,
     /,
     *,
+    target: str | None = None,
     json: options.Flag = False,
     exit_code: options.Flag = False,
     missing: options.Missing = columns.DEFAULT_MISSING,
 ) -> int:
-    """Show which rules were added, dropped or changed from one model to another.
+    """Show how two models differ, and which one predicts better.
 
     Parameters
     ----------
@@ -43,8 +45,12 @@ def compare(
         Saved model to compare it with.
     table : Path
         CSV, TSV or Parquet file with rows for which to compare the predictions.
+    target : str
+        Column of the table that the models predict, to tell which of them does it better: on rows
+        that neither has seen. Without this option it is the one that both were fitted to, if the
+        table has it.
     json : bool
-        Write JSON: an object with the changes and, if there is a table, the agreement.
+        Write JSON: an object with the changes and, if there is a table, the agreement and scores.
     exit_code : bool
         End with exit code 3 if there is any difference, as scripts may want to know.
     """
@@ -52,13 +58,22 @@ def compare(
     _check_same_task(old.task_, new.task_)
     changes = compare_rules(old.ensemble_, new.ensemble_)
     intercepts = (old.ensemble_.intercept, new.ensemble_.intercept)
+    if target is not None and table is None:
+        raise CommandError(
+            "--target is a column of a table. Got none. Name a table after the two models."
+        )
     rows = None if table is None else inputs.TableFile(table, missing)
     agreement = None if rows is None else _agreement(old, new, rows)
+    contest = None if rows is None else contests.hold((old, new), rows, target)
     if json:
         found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
-        screen.write_json(found if agreement is None else found | {"agreement": agreement})
+        found |= {} if agreement is None else {"agreement": agreement}
+        screen.write_json(found if contest is None else found | {"scores": contest.as_dict()})
     else:
-        _show(changes, (old.ensemble_, new.ensemble_), agreement)
+        console = screen.make_console()
+        _show(console, changes, (old.ensemble_, new.ensemble_), agreement)
+        if contest is not None:
+            contest.show(console)
     is_different = intercepts[0] != intercepts[1] or any(c.kind != "same" for c in changes)
     return EXIT_DIFFERENT if exit_code and is_different else 0
 
@@ -98,11 +113,11 @@ def _as_dict(change: RuleChange) -> dict[str, Any]:
 
 
 def _show(
+    console: Console,
     changes: list[RuleChange],
     ensembles: tuple[RuleEnsemble, RuleEnsemble],
     agreement: dict[str, float] | None,
 ) -> None:
-    console = screen.make_console()
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
     screen.print_text(console, f"Rules: {counts}\n")

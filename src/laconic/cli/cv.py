@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import inputs, options, screen
+from laconic.cli import inputs, options, screen, validation
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.model.formatting import format_count, format_number
 
@@ -29,7 +29,7 @@ def cv(
     /,
     *,
     source: Source,
-    folds: options.Folds = 5,
+    folds: options.Folds = validation.DEFAULT_FOLDS,
     seed: int = 0,
     learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
@@ -56,7 +56,7 @@ def cv(
     metrics = [by_name[name] for name in model.task.deciding_metrics]
     console = screen.make_console()
     is_watched = console.is_terminal and not json
-    splits = _splits(rows, folds, seed)
+    splits = validation.splits(rows, folds, seed)
     with inputs.short_warnings(), console.status("") if is_watched else nullcontext() as status:
         scores, choice = _judge(model, rows, splits, metrics, status)
     if json:
@@ -82,14 +82,6 @@ def _advice(choice: Choice) -> str:
     return f"{words}. Fit the model of your choice with --n-rules."
 
 
-def _splits(rows: TrainingRows, folds: int, seed: int) -> list[tuple[Any, Any]]:
-    """Divide the rows, with the same shares of the classes in each part."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    kind = StratifiedKFold if rows.estimator.task.holds_classes else KFold
-    return list(kind(folds, shuffle=True, random_state=seed).split(rows.y, rows.y))
-
-
 def _judge(
     model: RuleBoosting,
     rows: TrainingRows,
@@ -109,7 +101,7 @@ def _judge(
     n_conditions: list[list[int]] = []
     for fold, (training, test) in enumerate(splits, start=1):
         if status is not None:
-            status.update(f"fold {fold}/{len(splits)}")
+            status.update(f"fold {fold} of {len(splits)}")
         X = rows.X[test]
         models = _models(model, (rows.X[training], rows.y[training], weights[training]), X)
         task, numbers = model.task_, model.task_.numbers(rows.y[test], len(test))

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
-from laconic.cli import files, inputs, options, screen
+from laconic.cli import files, inputs, options, records, screen, validation
 from laconic.cli.exits import EXIT_INTERRUPTED
 from laconic.cli.progress import FitScreen, limit_option
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count, format_number, visible
+from laconic.cli.validation import DEFAULT_VALIDATION, Validation
+from laconic.model.formatting import format_count, visible
+from laconic.model.record import FitRecord, RowScores
+from laconic.search.certificates import format_seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,11 +31,12 @@ def fit(
     *,
     source: Source,
     model: Path | None = None,
+    check: Validation = DEFAULT_VALIDATION,
     learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
     quiet: options.Flag = False,
 ) -> int:
-    """Learn rules from a table.
+    """Learn rules from a table, and score them on rows that they have not seen.
 
     Ctrl-C ends the search and keeps the rules found so far.
 
@@ -49,7 +55,7 @@ def fit(
     """
     if model is not None:
         files.check_model_destination(model, table)
-    rows = source.read(table)
+    rows, test_rows = source.read(table), check.read_test(source)
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
     estimator = learning.estimator(rows)
@@ -63,43 +69,66 @@ def fit(
             screen.complain("Interrupted before the first rule was found. Nothing is saved.")
             return EXIT_INTERRUPTED
         n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
-        screen.complain(f"Interrupted: the model has {n_found} of {n_rules} rules.")
+        screen.complain(
+            f"Interrupted: the model has the {n_found} of {n_rules} rules found so far."
+        )
+    predictions = fitted.predictions_for(rows.X)
+    scores = [validation.training_scores(predictions, rows)]
+    fitted.record_ = FitRecord(
+        source.target,
+        len(rows.y),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        learning.settings,
+        (*scores,),
+    )
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:
-        _show(console, fitted, rows, source.target)
-        if model is not None:
-            screen.print_text(console, f"Saved to {visible(str(model))}")
+        _show(console, fitted, predictions)
+    if test_rows is not None:
+        scores.append(validation.test_scores(fitted, test_rows, source))
+    elif check.validation and len(fitted.ensemble_) > 0 and not progress.is_interrupted:
+        scores += _cross_validate(fitted, rows, learning, progress)
+    fitted.record_ = dataclasses.replace(fitted.record_, scores=(*scores,))
+    records.print_scores(console, fitted)
+    if model is not None:
+        laconic.save_model(fitted, model)
+        screen.print_text(console, f"Saved to {visible(str(model))}")
     if json:
         screen.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
 
 
-def _show(console: Console, model: RuleBoosting, rows: TrainingRows, target: str) -> None:
-    """Show the rules, the rows that they cover, and how well they fit."""
-    n_rows = format_count(len(rows.X), "row")
+def _cross_validate(
+    fitted: RuleBoosting, rows: TrainingRows, learning: Learning, progress: FitScreen
+) -> list[RowScores]:
+    """Score models like this one on rows that they have not seen, unless Ctrl-C ends that."""
+    folds = validation.affordable_folds(rows)
+    if folds == 0:
+        inputs.warn(["too few rows to hold some out. Name rows to score on with --test."])
+        return []
+    # The number of rules was chosen already, and once is enough.
+    chosen = learning.parameters | {"n_rules": len(fitted.ensemble_)}
+    model = rows.estimator(**chosen, callback=progress)
+    found: list[RowScores] = []
+    with inputs.short_warnings(), progress.watch():
+        found.append(validation.cross_validation_scores(model, rows, folds, progress.check))
+    if not found:
+        progress.is_interrupted = False  # the model is complete
+        screen.complain("Interrupted: the model is complete, but not scored on unseen rows.")
+    return found
+
+
+def _show(console: Console, model: RuleBoosting, predictions: Predictions) -> None:
+    """Show the rules, the rows that they cover, and what is proven about them."""
     screen.print_text(console, f"\n{screen.describe_model(model)}")
-    screen.print_text(console, f"Learned from {n_rows} to predict {visible(target)}.\n")
+    screen.print_text(console, f"{records.describe_record(model)}\n")
     if hasattr(model, "reason_"):
         screen.print_text(console, f"{model.reason_}\n")
-    predictions = model.predictions_for(rows.X)
     n_covered = predictions.covered.sum(axis=0).tolist()
     console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")
-    screen.print_text(console, f"On the training rows: {_scores(predictions, rows)}")
     for line in _proofs(model):
         screen.print_text(console, line)
-
-
-def _scores(predictions: Predictions, rows: TrainingRows) -> str:
-    """Say how well a model fits the rows it was made from."""
-    task = predictions.task
-    numbers = task.numbers(rows.y, predictions.n_rows)
-    scores = {
-        metric.label: task.score(metric, numbers, predictions.raw, rows.sample_weight)
-        for metric in task.metrics
-        if metric.is_higher_better
-    }
-    return ", ".join(f"{label} {format_number(score)}" for label, score in scores.items())
 
 
 def _proofs(model: RuleBoosting) -> Iterator[str]:
@@ -110,7 +139,7 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
     scope = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds per number"
     yield (
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
-        f"in {format_number(seconds, 2)} s"
+        f"in {format_seconds(seconds)}"
     )
     stops = [option for option in map(limit_option, results) if option]
     if stops:

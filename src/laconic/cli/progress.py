@@ -9,19 +9,23 @@ from contextlib import contextmanager, nullcontext
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.status import Status
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.table import Table
 from rich.text import Text
 
-from laconic.model.formatting import format_count, format_number, visible
+from laconic.cli import screen
+from laconic.model.formatting import format_weight, visible
 from laconic.search import SearchResult
-from laconic.search.certificates import describe_certificate, describe_search
+from laconic.search.certificates import describe_certificate, describe_search, format_seconds
 
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
 
-# Seconds between two lines about the same search where lines cannot be overwritten.
-_PIPED_INTERVAL = 10.0
+
+# Besides rules: the head of their table, and what the search is at, which may take three lines.
+_OTHER_LINES = 6
 
 
 def limit_option(result: SearchResult) -> str | None:
@@ -33,48 +37,77 @@ def limit_option(result: SearchResult) -> str | None:
 class FitScreen:
     """Callback that shows how a fit gets on, and ends it after Ctrl-C.
 
-    On a terminal it is a line that changes, otherwise a line now and then.
+    On a terminal, the rules found so far stay in sight, with their weights at the moment and a line
+    about the search for the next one; the table of the model takes their place. Elsewhere each rule
+    takes a line.
     """
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.is_interrupted = False
+        self._stage = ""
         self._has_rule = self._is_choosing = False
-        self._status: Status | None = None
-        self._last_time = time.monotonic()
+        self._found: FitProgress | None = None
+        self._spinner = Spinner("dots")
+        self._words = "searching"
+        self._started = time.monotonic()
+
+    def check(self, stage: str) -> None:
+        """Say what models are made for that are not kept, such as those of a fold."""
+        self._stage = self._words = stage
+        self._is_choosing = True
 
     def __call__(self, progress: FitProgress) -> bool:
         """Show a rule that was found, or how the search for the next one gets on."""
         # Rules of a fold are not kept.
-        self._is_choosing = progress.is_choosing
-        self._has_rule = bool(progress.rules) and not progress.is_choosing
-        number = progress.label
-        if self._status is not None:
-            # The table that follows has the rules, so a terminal only hears of the search.
-            words = "found" if progress.search is None else describe_search(progress.search)
-            self._status.update(Text(f"{number}: {words}"))
-        elif progress.search is None:
-            if not progress.is_choosing:
-                self._print_rule(number, progress)
-        elif time.monotonic() - self._last_time >= _PIPED_INTERVAL:
-            self._print_line(Text(f"{number}: {describe_search(progress.search)}"))
+        self._is_choosing = progress.is_choosing or bool(self._stage)
+        self._has_rule = bool(progress.rules) and not self._is_choosing
+        if self._stage:
+            self._words = f"{self._stage}, {progress.label}"
+        elif progress.search is not None:
+            self._words = f"{progress.label}: {describe_search(progress.search)}"
+        elif not self._is_choosing:
+            self._found = progress
+            if not self.console.is_terminal:
+                self._print_rule(progress)
         return self.is_interrupted
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Listen to Ctrl-C, and keep a changing line at the bottom of a terminal."""
+        """Listen to Ctrl-C, and show on a terminal how far the fit has come."""
         # Once there is a rule to keep, Ctrl-C sets a flag: an exception could come when a rule is
         # found but not yet noted. The second time it is an exception for those who cannot wait.
         previous = signal.signal(signal.SIGINT, self._interrupt)
-        status = self.console.status(Text("searching")) if self.console.is_terminal else None
-        self._status = status
+        self._started, self._found = time.monotonic(), None
+        is_watched = self.console.is_terminal and not self.console.quiet
         try:
-            with status or nullcontext():
+            with Live(self, console=self.console, transient=True) if is_watched else nullcontext():
                 yield
         except KeyboardInterrupt:
             self.is_interrupted = True
         finally:
             signal.signal(signal.SIGINT, previous)
+
+    def __rich__(self) -> RenderableType:
+        """Make what a terminal shows at this moment."""
+        seconds = format_seconds(time.monotonic() - self._started, whole=True)
+        self._spinner.update(text=Text(f"{self._words}, {seconds}"))
+        return (
+            self._spinner if self._found is None else Group(self._table(self._found), self._spinner)
+        )
+
+    def _table(self, found: FitProgress) -> Table:
+        table = screen.make_table()
+        table.add_column("", justify="right", style="dim")
+        table.add_column("weight", justify="right", no_wrap=True)
+        table.add_column("rule", overflow="ellipsis", no_wrap=True)
+        table.add_column("certificate", overflow="ellipsis", no_wrap=True, style="dim")
+        rows = list(enumerate(zip(found.rules, found.search_results, strict=True), start=1))
+        # The newest ones, where a screen has no place for all.
+        for number, (rule, result) in rows[-max(self.console.height - _OTHER_LINES, 1) :]:
+            query, weight = visible(found.ensemble.text(rule.query)), format_weight(rule.weight)
+            table.add_row(str(number), weight, query, describe_certificate(result))
+        return table
 
     def _interrupt(self, signal_number: int, frame: FrameType | None) -> None:
         if self._is_choosing:
@@ -84,20 +117,13 @@ class FitScreen:
         if is_second_time or not self._has_rule:
             raise KeyboardInterrupt
 
-    def _print_rule(self, number: str, progress: FitProgress) -> None:
+    def _print_rule(self, progress: FitProgress) -> None:
         rule, result = progress.found
         option = limit_option(result)
         stop = f" (stopped at {option})" if option else ""
-        line = Text(f"{number}: {visible(progress.ensemble.rule_text(rule))}  ")
-        line.append(
-            f"{describe_certificate(result)}{stop}, "
-            f"objective {format_number(result.objective_value)}, "
-            f"{format_count(result.counters.get('nodes', 0), 'node')}, "
-            f"{format_number(result.seconds, 2)} s",
-            style="dim",
+        text = visible(progress.ensemble.rule_text(rule))
+        screen.print_text(
+            self.console,
+            f"{progress.label}: {text}  {describe_certificate(result)}{stop}, "
+            f"{format_seconds(result.seconds)}",
         )
-        self._print_line(line)
-
-    def _print_line(self, line: Text) -> None:
-        self.console.print(line)
-        self._last_time = time.monotonic()

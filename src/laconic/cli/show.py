@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from laconic.cli import files, options, screen
+from laconic.cli import files, options, records, screen
 from laconic.model.formatting import visible
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
-    """Show the rules of a saved model.
+    """Show the rules of a saved model, what it was learned from, and its scores.
 
     Parameters
     ----------
@@ -19,10 +19,12 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
         screen.write_model(fitted)
         return
     console = screen.make_console()
-    screen.print_text(console, f"{screen.describe_model(fitted)}\n")
+    screen.print_text(console, screen.describe_model(fitted))
+    screen.print_text(console, f"{records.describe_record(fitted)}\n")
     console.print(screen.rules_table(fitted), "", sep="\n")
     names = fitted.ensemble_.used_features
     listed = ", ".join(map(visible, names)) or "none"
     screen.print_text(
         console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
     )
+    records.print_scores(console, fitted)

@@ -156,6 +156,12 @@ class Learning:
         largest = {"n_rules": DEFAULT_N_RULES} if self.n_rules == "auto" else {}
         return asdict(self) | all_thresholds | largest
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a model depends on, as a file tells it."""
+        given = self.parameters | {"n_rules": self.n_rules}
+        return {name: value for name, value in given.items() if name != "n_jobs"}
+
     def estimator(self, rows: TrainingRows) -> type[RuleBoosting]:
         """Tell what learns from some rows."""
         from laconic.estimators import CROSS_VALIDATED

@@ -78,8 +78,14 @@ def read_list(value: Any, path: str, read_item: Callable[[Any, str], Item]) -> l
     return [read_item(item, f"{path}[{position}]") for position, item in enumerate(value)]
 
 
+def read_mapping(value: Any, path: str, read_item: Callable[[Any, str], Item]) -> dict[str, Item]:
+    """Return an object, each value of which is read by a function that takes it and its path."""
+    require(isinstance(value, dict), path, "a JSON object", value)
+    return {read_text(key, path): read_item(item, f"{path}.{key}") for key, item in value.items()}
+
+
 def check_keys(data: Any, path: str, keys: Collection[str], optional: Collection[str] = ()) -> None:
-    """Refuse an object that lacks a key or has another, unless that is an optional one."""
+    """Refuse an object that lacks a key, or has another that is not `optional`."""
     require(isinstance(data, dict), path, "a JSON object", data)
     check_has(data, path, keys)
     unknown = next((key for key in data if key not in keys and key not in optional), None)

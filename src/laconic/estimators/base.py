@@ -189,6 +189,7 @@ class RuleBoosting(RuleModel):
 
         Sets: task_, n_features_in_, feature_names_in_.
         """
+        self.__dict__.pop("record_", None)
         table = checked_table(X)
         _, y = validate_data(
             self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()

@@ -114,7 +114,7 @@ class CrossValidated(RuleBoosting):
         y = self.task_.for_loss(rows.target)
         folds = []
         for number, (train, test) in enumerate(splits, start=1):
-            stage = f"fold {number}/{len(splits)}"
+            stage = f"fold {number} of {len(splits)}"
             fit = self._begin(self._part(rows, train, weights), self.n_rules, stage)
             folds.append(Fold(fit, rows.table, test, y, self.loss_))
         sizes = []

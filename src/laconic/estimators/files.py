@@ -105,6 +105,8 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         estimator.scope_ = saved.scope
         estimator.n_propositions_ = saved.scope.n_propositions
         estimator.l2_regularization_ = saved.scope.l2_regularization
+    if saved.record is not None:
+        estimator.record_ = saved.record
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)
     if saved.has_feature_names:

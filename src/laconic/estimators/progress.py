@@ -20,6 +20,7 @@ from laconic.search.certificates import (
     describe_certificate,
     describe_ratio,
     describe_search,
+    format_seconds,
     proven_percent,
 )
 
@@ -40,7 +41,7 @@ class FitProgress:
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
     stage: str = ""
-    """What else there is to it: "polishing", or "fold 2/5" while the number of rules is chosen."""
+    """What else there is to it: "polishing", or "fold 2 of 5" while a number of rules is chosen."""
     number: int | None = None
     """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
 
@@ -64,7 +65,7 @@ class FitProgress:
     def label(self) -> str:
         """Which rule this is about."""
         number = self.number or len(self.rules) + (self.search is not None)
-        return f"{self.stage}{', ' if self.stage else ''}rule {number}/{self.n_rules}"
+        return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_rules}"
 
 
 class RunningFit:
@@ -270,7 +271,8 @@ class ProgressPrinter:
         if progress.search is None:
             self._write(_rule_line(progress))
         elif time.monotonic() - self.last_time >= self.interval:
-            self._write(f"{progress.label}: {describe_search(progress.search)}")
+            time_so_far = format_seconds(progress.search.seconds)
+            self._write(f"{progress.label}: {describe_search(progress.search)}, {time_so_far}")
 
     def _write(self, line: str) -> None:
         self.stream.write(line + "\n")
@@ -283,5 +285,5 @@ def _rule_line(progress: FitProgress) -> str:
     return (
         f"{progress.label}: {progress.ensemble.rule_text(rule)} "
         f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}, "
-        f"{result.counters.get('nodes', 0):,} nodes, {format_number(result.seconds, 2)} s]"
+        f"{format_seconds(result.seconds)}]"
     )

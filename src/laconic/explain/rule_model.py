@@ -21,6 +21,7 @@ from laconic.losses import Loss
 from laconic.model.coverage import RuleCoverage
 from laconic.model.display import rules_html
 from laconic.model.formatting import format_number, format_percent
+from laconic.model.record import FitRecord
 from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchResult, SearchScope
 from laconic.search.certificates import describe_certificate
@@ -43,6 +44,8 @@ class RuleModel(BaseEstimator):
         Which rules were searched.
     rule_coverages_ : list of RuleCoverage
         Unless the model was loaded from a file.
+    record_ : FitRecord or None
+        Where the model comes from, if `laconic fit` made it.
     """
 
     ensemble_: RuleEnsemble
@@ -54,6 +57,7 @@ class RuleModel(BaseEstimator):
     stages_: Sequence[RuleEnsemble]
     n_propositions_: int
     n_features_in_: int
+    record_: FitRecord | None = None
     # A table that was read already; only the copies that `first_rules` makes have one.
     _known: tuple[Any, Table] | None = None
 

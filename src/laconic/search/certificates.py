@@ -67,17 +67,32 @@ def describe_search(search: SearchProgress) -> str:
     Examples
     --------
     >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340, seconds=4.0))
-    'best 0.45, bound 0.5, ratio 0.9, 12,000 nodes, 3,000 per second, 340 open'
+    'best so far 0.45, proven within 10 %'
     """
-    words = (
-        f"best {format_number(search.objective_value)}, bound {format_number(search.bound)}, "
-        f"ratio {_format_ratio(search.approximation_ratio)}, "
-        f"{search.n_nodes:,} nodes, {search.nodes_per_second:,.0f} per second, "
-        f"{search.n_open:,} open"
-    )
-    return f"{words}, depth-first as memory is short" if search.is_depth_first else words
+    best = format_number(search.objective_value)
+    words = f"best so far {best}, {_describe_gap(search.approximation_ratio)}"
+    return f"{words}, slower as memory is short" if search.is_depth_first else words
 
 
-def _format_ratio(ratio: float) -> str:
-    # Rounded down: a ratio of 1 is a proof.
-    return f"{math.floor(1e4 * ratio) / 1e4:g}"
+def _describe_gap(ratio: float) -> str:
+    # Rounded up, so that it stays a promise.
+    percent = 100 - proven_percent(ratio)
+    if percent == 0:
+        return "proven optimal"
+    return "nothing proven yet" if percent >= 100 else f"proven within {percent} %"
+
+
+def format_seconds(seconds: float, *, whole: bool = False) -> str:
+    """Write a time with two digits, or in whole seconds.
+
+    Examples
+    --------
+    >>> format_seconds(0.0123), format_seconds(4.26), format_seconds(0.4, whole=True)
+    ('0.012 s', '4.3 s', '0 s')
+    >>> format_seconds(75.2), format_seconds(7260)
+    ('1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s" if whole else f"{format_number(seconds, 2)} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

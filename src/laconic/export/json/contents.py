@@ -17,11 +17,13 @@ from laconic.data.entries import (
     read_category,
     read_choice,
     read_list,
+    read_mapping,
     read_number,
     read_text,
     read_whole,
 )
 from laconic.explain import RuleModel
+from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES
 from laconic.model.conditions import (
@@ -31,6 +33,7 @@ from laconic.model.conditions import (
     Proposition,
     Query,
 )
+from laconic.model.record import FitRecord
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.tasks import TASKS, Task
@@ -43,7 +46,7 @@ _KEYS = (
     *("intercept", "rules", "stages", "scope"),
 )
 # What files need not tell.
-_OPTIONAL_KEYS = ("feature_kinds",)
+_OPTIONAL_KEYS = ("feature_kinds", "record")
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,8 @@ class SavedModel:
     """The model when it had 0, 1, 2, ... rules."""
     scope: SearchScope | None
     """Which rules were searched, where that is known."""
+    record: FitRecord | None = None
+    """Where the model comes from, if the file tells."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -105,6 +110,8 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         "scope": asdict(model.scope_) if hasattr(model, "scope_") else None,
         "feature_kinds": _kinds_to_dict(ensemble),
     }
+    if model.record_ is not None:
+        data["record"] = record_to_dict(model.record_)
     try:
         _read_model(data)
     except ValueError as error:
@@ -191,6 +198,7 @@ def _read_model(data: Any) -> SavedModel:
         read_bool(data["has_feature_names"], "has_feature_names"),
         _read_stages(data["stages"], ensemble),
         None if data["scope"] is None else _read_scope(data["scope"]),
+        read_record(data["record"]) if "record" in data else None,
     )
 
 
@@ -281,17 +289,13 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
     check_keys(data, path, (*keys, "n_conditions_found"))
-    counters, n_found = data["counters"], data["n_conditions_found"]
-    require(isinstance(counters, dict), f"{path}.counters", "a JSON object", counters)
+    n_found = data["n_conditions_found"]
     return SearchResult(
         tuple(read_list(data["query"], f"{path}.query", read_whole)),
         read_amount(data["objective_value"], f"{path}.objective_value"),
         math.inf if data["bound"] is None else read_amount(data["bound"], f"{path}.bound"),
         SearchStatus(read_choice(data["status"], f"{path}.status", list(SearchStatus))),
-        {
-            read_text(name, f"{path}.counters"): read_whole(count, f"{path}.counters.{name}")
-            for name, count in counters.items()
-        },
+        read_mapping(data["counters"], f"{path}.counters", read_whole),
         read_amount(data["seconds"], f"{path}.seconds"),
         None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
     )
