@@ -265,18 +265,19 @@ NB_MODULE(_core, m) {
            const DoubleVector& coverage, double l2_regularization,
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
-           std::size_t width, const GivenOthers& others) {
+           std::size_t width, const std::vector<std::vector<std::size_t>>& starts,
+           const GivenOthers& others) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
             add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
-            return run(interrupt, [&] { return beam(problem, limits, width); });
+            return run(interrupt, [&] { return beam(problem, limits, width, starts); });
         },
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
-        "time_limit"_a.none(), "should_stop"_a.none(), "width"_a,
+        "time_limit"_a.none(), "should_stop"_a.none(), "width"_a, "starts"_a,
         "others"_a.noconvert().none() = nb::none(), "Beam search; with width 1, greedy search.");
 
     bind_bounds(m);

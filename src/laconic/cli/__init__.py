@@ -23,6 +23,7 @@ try:
     import cyclopts
 
     from laconic.cli import screen
+    from laconic.cli.certify import certify
     from laconic.cli.compare import compare
     from laconic.cli.cv import cv
     from laconic.cli.demo import demo
@@ -45,7 +46,7 @@ except KeyboardInterrupt:
 
 __all__ = ["main"]
 
-COMMANDS = (demo, fit, show, predict, explain, compare, cv, report, export)
+COMMANDS = (demo, fit, show, predict, explain, compare, cv, certify, report, export)
 """In the order of the help."""
 
 

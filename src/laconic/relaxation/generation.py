@@ -34,7 +34,7 @@ from laconic.search.beam import beam_queries
 
 BEAM_WIDTH = 16
 MAX_NEW_COLUMNS = 32
-MAX_COLUMNS = 400
+MAX_COLUMNS = 1_000
 # A proof that leaves no more than this share of the best possible improvement open is good enough.
 GAP = 1e-3
 # Sums that exceed the price by no more than this share are no reason for a further round.
@@ -184,9 +184,10 @@ class _Run:
         """Solve the problem over the columns so far, and look for further ones."""
         self.n_rounds += 1
         self._solve()
+        self._forget()
         forces = self._pose(self.restricted.raw_predictions)
         limit = self.price * self.restricted.total_weight
-        new = self._steeper(limit)
+        new = self._steeper(limit, None)
         if not new:
             result = self._search(forces)
             if self.status is not None:
@@ -194,9 +195,7 @@ class _Run:
             if self._is_closed():
                 self.status = SearchStatus.OPTIMAL
                 return
-            covered = self.problem.covered(result.query)
-            if self._key(covered) not in self.known:
-                new = [(covered, result.query)]
+            new = self._steeper(limit, result.query)
         if not new or self.n_rounds >= _MAX_ROUNDS:
             self.status = SearchStatus.APPROXIMATE
             return
@@ -245,6 +244,22 @@ class _Run:
             return 2.0 * below
         return above / 4.0 if below == 0.0 else math.sqrt(below * above)
 
+    def _forget(self) -> None:
+        """Drop the flattest columns without weight, where there are many."""
+        restricted = self.restricted
+        if len(restricted.weights) <= MAX_COLUMNS:
+            return
+        forces = self.risk.forces(restricted.raw_predictions)
+        steepness = np.abs(restricted.columns @ forces)
+        steepness[restricted.weights != 0.0] = np.inf
+        kept = steepness >= np.sort(steepness)[-MAX_COLUMNS // 2]
+        restricted.keep(kept)
+        self.known = {
+            key: query
+            for (key, query), is_kept in zip(self.known.items(), kept.tolist(), strict=True)
+            if is_kept
+        }
+
     def _pose(self, raw_predictions: Floats) -> Floats:
         """Pose the search for the largest sum of forces."""
         forces = self.risk.forces(raw_predictions)
@@ -291,10 +306,18 @@ class _Run:
             reached += self.price / 2.0 * self.restricted.total_weight**2
         return reached - self.best.value <= GAP * (self.risk.value_at_constant - self.best.value)
 
-    def _steeper(self, limit: float) -> list[_Column]:
-        """Find columns whose sum of forces is above the price of a weight."""
+    def _steeper(self, limit: float, best: tuple[int, ...] | None) -> list[_Column]:
+        """Find columns whose sum of forces is above the price of a weight.
+
+        They are those of a beam search or, where the best query is known, itself and its
+        neighbours, in which one condition is another one.
+        """
+        starts = [()] if best is None else _all_but_one(best)
+        queries = beam_queries(self.problem, self.max_conditions, BEAM_WIDTH, starts)
+        if best is not None:
+            queries.append(best)
         found: list[tuple[float, int, NDArray[np.bool_], tuple[int, ...]]] = []
-        for query in beam_queries(self.problem, self.max_conditions, BEAM_WIDTH):
+        for query in queries:
             covered = self.problem.covered(query)
             size = abs(float(self.problem.gradients[covered].sum()))
             if size > limit * (1.0 + _TOLERANCE) and self._key(covered) not in self.known:
@@ -336,3 +359,8 @@ class _Run:
     @property
     def _seconds(self) -> float:
         return time.perf_counter() - self.began
+
+
+def _all_but_one(query: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """List a query without each of its conditions."""
+    return [query[:place] + query[place + 1 :] for place in range(len(query))] or [()]

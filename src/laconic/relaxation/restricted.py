@@ -22,6 +22,8 @@ _MAX_NEWTON_STEPS = 30
 _MAX_HALVINGS = 30
 # Added to the diagonal, as a share of it: columns may be sums of each other.
 _RIDGE = 1e-10
+# Of an inverse, before it is computed anew.
+_MAX_UPDATES = 100
 
 
 @dataclass
@@ -163,51 +165,92 @@ def minimise_quadratic(matrix: Floats, pull: Floats, price: float, start: Floats
     """
     ridge = _RIDGE * np.diag(matrix)
     matrix = matrix + np.diag(ridge + ridge.max(initial=0.0))
-    weights, signs = start.copy(), np.sign(start)
+    support = _Support(matrix, price, start)
+    weights = start.copy()
     is_refused = np.zeros(len(pull), dtype=bool)
     least = 1e-3 * _TOLERANCE * np.abs(pull).max(initial=0.0)
     newest = -1
     for _ in range(20 * len(pull) + 20):
-        gone = _settle(matrix, pull, price, weights, signs)
+        gone = support.settle(pull, weights)
         if len(gone) > 0:
             # In exact arithmetic, what has just come never goes at once.
             is_refused[gone] |= gone == newest
             newest = -1
             continue
-        slopes = pull - matrix @ weights
+        slopes = pull - matrix[:, support.members] @ weights[support.members]
         limit = price * float(np.abs(weights).sum())
-        excess = np.where((signs == 0.0) & ~is_refused, np.abs(slopes) - limit, -np.inf)
+        excess = np.where((weights == 0.0) & ~is_refused, np.abs(slopes) - limit, -np.inf)
         newest = int(np.argmax(excess)) if len(excess) > 0 else -1
         if newest < 0 or excess[newest] <= max(_TOLERANCE * limit, least):
             break
-        signs[newest] = np.sign(slopes[newest])
+        if not support.add(newest, float(np.sign(slopes[newest]))):
+            is_refused[newest] = True
     return weights
 
 
-def _settle(
-    matrix: Floats, pull: Floats, price: float, weights: Floats, signs: Floats
-) -> NDArray[np.intp]:
-    """Go to the best weights of given signs, or as far as the first of them that would change.
+class _Support:
+    """The weights that are not 0: their signs, and the inverse of their system of equations."""
 
-    Sets: weights, signs. Returns which weights have become 0.
-    """
-    support = np.flatnonzero(signs)
-    if len(support) == 0:
-        return support
-    sides, old = signs[support], weights[support]
-    system = matrix[np.ix_(support, support)] + price * np.outer(sides, sides)
-    try:
-        goal = np.linalg.solve(system, pull[support])
-    except np.linalg.LinAlgError:
-        goal = np.linalg.lstsq(system, pull[support], rcond=None)[0]
-    leaves = goal * sides <= 0.0
-    if not leaves.any():
-        weights[support] = goal
-        return support[:0]
-    shares = np.where(leaves, old / np.where(leaves, old - goal, 1.0), np.inf)
-    shares[leaves & (old == goal)] = 0.0
-    share = min(float(shares.min()), 1.0)
-    weights[support] = old + share * (goal - old)
-    gone = support[shares <= share]
-    weights[gone] = signs[gone] = 0.0
-    return gone
+    def __init__(self, matrix: Floats, price: float, weights: Floats) -> None:
+        self.matrix, self.price = matrix, price
+        self.members = np.flatnonzero(weights)
+        self.signs = np.sign(weights[self.members])
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Compute the inverse anew, as updates pile up rounding errors."""
+        system = self.matrix[np.ix_(self.members, self.members)]
+        self.inverse = np.linalg.pinv(
+            system + self.price * np.outer(self.signs, self.signs), rcond=1e-14, hermitian=True
+        )
+        self.n_updates = 0
+
+    def add(self, member: int, sign: float) -> bool:
+        """Let a weight come; returns whether it has a part of its own."""
+        beside = self.matrix[self.members, member] + self.price * sign * self.signs
+        diagonal = self.matrix[member, member] + self.price
+        share = self.inverse @ beside
+        own = diagonal - float(beside @ share)
+        if own <= 1e-12 * diagonal:
+            return False
+        inverse = np.empty((len(self.members) + 1,) * 2)
+        inverse[:-1, :-1] = self.inverse + np.outer(share, share / own)
+        inverse[-1, :-1] = inverse[:-1, -1] = -share / own
+        inverse[-1, -1] = 1.0 / own
+        self.inverse = inverse
+        self.members, self.signs = np.append(self.members, member), np.append(self.signs, sign)
+        self._count_update()
+        return True
+
+    def _drop(self, place: int) -> None:
+        column = self.inverse[:, place]
+        left = self.inverse - np.outer(column, column / column[place])
+        self.inverse = np.delete(np.delete(left, place, axis=0), place, axis=1)
+        self.members, self.signs = np.delete(self.members, place), np.delete(self.signs, place)
+        self._count_update()
+
+    def _count_update(self) -> None:
+        self.n_updates += 1
+        if self.n_updates >= _MAX_UPDATES:
+            self._refresh()
+
+    def settle(self, pull: Floats, weights: Floats) -> NDArray[np.intp]:
+        """Go to the best weights of these signs, or as far as the first that would change.
+
+        Sets: weights. Returns which of them have become 0; they leave.
+        """
+        old, goal = weights[self.members], self.inverse @ pull[self.members]
+        leaves = goal * self.signs <= 0.0
+        if not leaves.any():
+            weights[self.members] = goal
+            return self.members[:0]
+        shares = np.where(leaves, old / np.where(leaves, old - goal, 1.0), np.inf)
+        shares[leaves & (old == goal)] = 0.0
+        share = min(float(shares.min()), 1.0)
+        weights[self.members] = old + share * (goal - old)
+        places = np.flatnonzero(shares <= share)
+        gone = self.members[places]
+        weights[gone] = 0.0
+        for place in places[::-1]:
+            self._drop(int(place))
+        return gone

@@ -10,10 +10,10 @@ With forces v whose sums over conjunctions are at most U, and any scale s (see `
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from laconic.losses import Floats, SquaredLoss
 from laconic.relaxation.risk import TrainingRisk
@@ -111,8 +111,23 @@ def _best_scale(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum:
         help_of_rules = rivals.largest_help(scale * largest_sum)
         return help_of_rules - risk.approximate_dual_value(forces, scale)
 
-    found = minimize_scalar(
-        height, bounds=(0.0, largest), method="bounded", options={"xatol": 1e-6}
-    )
+    scale = _lowest(height, 0.0, largest)
     # Mostly the forces are the best ones as they are.
-    return min((float(found.x), min(1.0, largest)), key=height)
+    return min((scale, min(1.0, largest)), key=height)
+
+
+def _lowest(height: Callable[[float], float], low: float, high: float) -> float:
+    """Find the lowest point of a convex function, by golden sections."""
+    share = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - share * (high - low), low + share * (high - low)
+    heights = height(left), height(right)
+    while high - low > 1e-6 * high:
+        if heights[0] <= heights[1]:
+            high, right = right, left
+            left = high - share * (high - low)
+            heights = height(left), heights[0]
+        else:
+            low, left = left, right
+            right = low + share * (high - low)
+            heights = heights[1], height(right)
+    return (low + high) / 2.0

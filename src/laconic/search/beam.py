@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from laconic import _core
 from laconic._checks import is_whole, require
 from laconic.search.core import capped, run
@@ -32,13 +34,18 @@ def search_beam(
         Number of queries kept of each size.
     """
     require(is_whole(width, 1), "width", "a whole number in the range [1, inf)", width)
-    return run(_core.beam, problem, limits, callback, width=width)
+    return run(_core.beam, problem, limits, callback, width=width, starts=[()])
 
 
 def beam_queries(
-    problem: SearchProblem, max_conditions: int | None, width: int
+    problem: SearchProblem,
+    max_conditions: int | None,
+    width: int,
+    starts: Sequence[Sequence[int]] = ((),),
 ) -> list[tuple[int, ...]]:
     """List all queries that a beam search keeps, size by size, no two with the same extent in one.
+
+    It starts from given queries, which are of one size.
 
     Examples
     --------
@@ -58,6 +65,7 @@ def beam_queries(
         time_limit=None,
         should_stop=None,
         width=width,
+        starts=starts,
     )
     return [tuple(query) for query in result.kept]
 

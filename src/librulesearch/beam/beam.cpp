@@ -130,10 +130,12 @@ std::vector<Member> select(const Problem& problem, const std::vector<Member>& me
 
 void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
                  std::size_t width, Incumbent& incumbent, Counters& counters,
-                 const Interrupt& interrupt, std::vector<std::vector<std::size_t>>* kept) {
+                 const Interrupt& interrupt, const Queries& starts, Queries* kept) {
     Beam beam(problem, limits, kernels);
-    std::vector<Member> members{{{}, BitSet(problem.extents.n_distinct_rows(), true), 0.0}};
-    for (std::size_t size = 0; size < limits.max_conditions; ++size) {
+    std::vector<Member> members;
+    for (const std::vector<std::size_t>& start : starts)
+        members.push_back({start, problem.extents.extent_of(start), 0.0});
+    for (std::size_t size = starts[0].size(); size < limits.max_conditions; ++size) {
         std::vector<Extension> extensions;
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (interrupt.is_requested()) return;
@@ -150,14 +152,15 @@ void extend_beam(const Problem& problem, const Limits& limits, const Kernels& ke
     }
 }
 
-Result beam(const Problem& problem, const Limits& limits, std::size_t width) {
+Result beam(const Problem& problem, const Limits& limits, std::size_t width, Queries starts) {
     Result result;
     Control control(limits);
     Incumbent incumbent(problem.extents);
     incumbent.offer(problem.worth_of_all().value, {});
     const Progress progress{incumbent.value(), bound_of_all_rows(problem), 0, 0, false};
+    for (std::vector<std::size_t>& start : starts) start = problem.extents.columns_of(start);
     extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,
-                result.counters, {control, &progress}, &result.kept);
+                result.counters, {control, &progress}, starts, &result.kept);
     for (std::vector<std::size_t>& query : result.kept) {
         for (std::size_t& column : query) column = problem.extents.proposition_index(column);
         std::sort(query.begin(), query.end());

@@ -11,14 +11,16 @@
 
 namespace rulesearch {
 
+using Queries = std::vector<std::vector<std::size_t>>;
+
 /// Extends the `width` best queries of one size to those of the next, as long as the best one
-/// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search. Appends the columns
-/// of all that it keeps to `kept`, if given.
+/// improves, and offers all it keeps to `incumbent`. Width 1 is greedy search. The first ones are
+/// `starts`, all of one size. Appends the columns of all that it keeps to `kept`, if given.
 void extend_beam(const Problem& problem, const Limits& limits, const Kernels& kernels,
                  std::size_t width, Incumbent& incumbent, Counters& counters,
-                 const Interrupt& interrupt, std::vector<std::vector<std::size_t>>* kept = nullptr);
+                 const Interrupt& interrupt, const Queries& starts = {{}}, Queries* kept = nullptr);
 
 /// Greedy (width 1) or beam search by itself. The bound is the bounding theorem's for all rows.
-Result beam(const Problem& problem, const Limits& limits, std::size_t width);
+Result beam(const Problem& problem, const Limits& limits, std::size_t width, Queries starts);
 
 }  // namespace rulesearch

@@ -1,0 +1,60 @@
+"""The command that proves how close a saved model comes to the best possible one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from laconic.cli import columns, files, inputs, options, screen, targets
+
+
+def certify(
+    model: options.Model,
+    table: Path,
+    /,
+    *,
+    target: str,
+    weight: str | None = None,
+    against: Literal["rules", "weight"] | None = None,
+    time_limit: options.Seconds = None,
+    json: options.Flag = False,
+    missing: options.Missing = columns.DEFAULT_MISSING,
+) -> None:
+    """Prove how close a saved model comes to the best possible one on its training rows.
+
+    Parameters
+    ----------
+    table : Path
+        CSV, TSV or Parquet file that the model was trained on.
+    target : str
+        Column that the model predicts.
+    weight : str
+        Column with the weights of the rows, if it was trained with weights.
+    against : str
+        What to compare with: "rules" are models of as many rules with the same penalty, "weight"
+        those whose weights add up to no more than the model's.
+    time_limit : float
+        Stop after that many seconds; what is proven by then is true.
+    json : bool
+        Write numbers as JSON, for programs.
+    """
+    fitted = files.load_model_for("certify", model, table)
+    source = inputs.TableFile(table, missing)
+    X, y = source.rows(fitted, target)
+    weights = None
+    if weight is not None:
+        weights = targets.read_weights(columns.column(source.frame, weight))
+    with inputs.columns_by_name():
+        certificate = fitted.certificate(X, y, weights, against=against, time_limit=time_limit)
+    n_known, n_found = getattr(fitted, "n_propositions_", None), len(certificate.propositions)
+    if n_known is not None and n_found != n_known:
+        inputs.warn(
+            [
+                f"The model was made of {n_known} conditions, and this table gives {n_found}: it "
+                "may not be the one that the model was trained on."
+            ]
+        )
+    if json:
+        screen.write_json(certificate.to_dict())
+        return
+    screen.print_text(screen.make_console(), str(certificate))
