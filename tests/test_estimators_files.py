@@ -48,6 +48,7 @@ def test_round_trip_is_exact(fit, search, tmp_path):
     save_model(model, path)
     loaded = load_model(path)
     assert_same_model(loaded, model, mixed_table(200, seed=1))
+    assert loaded.feature_importances_.tobytes() == model.feature_importances_.tobytes()
     save_model(loaded, tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
     jsonschema.validate(json.loads(path.read_text("utf-8")), SCHEMA)
@@ -293,5 +294,7 @@ def test_conditions_read_the_same_after_loading(tmp_path):
 def test_a_file_need_not_know_the_kinds_of_features():
     data = model_to_dict(RuleBoostingRegressor(1).fit([[0], [1]], [0, 1]))
     assert data.pop("feature_kinds") == {"x0": "boolean"}
+    assert data.pop("feature_importances") == {"x0": 1.0}
+    assert not hasattr(model_from_dict(data), "feature_importances_")
     assert str(model_from_dict(data).ensemble_[0].query) in ("x0 > 0", "x0 <= 0")
     assert "x0 " in str(model_from_dict(data).ensemble_)

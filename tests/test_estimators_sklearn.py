@@ -5,10 +5,12 @@ import pickle
 import re
 
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostRegressor
+from sklearn.feature_selection import SelectFromModel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -98,3 +100,21 @@ def test_help_is_aligned(task):
     names = [*inspect.signature(ESTIMATORS[task]).parameters, "ensemble_", "feature_names_in_"]
     assert all(re.search(rf"\n{name} : .*\n    \S", doc) for name in names)
     assert "{" not in doc.replace('{"', "")
+
+
+@both
+def test_importances_choose_features(task):
+    X, y = numeric_problem(task)
+    model = ESTIMATORS[task](2).fit(X, y)
+    importances = model.feature_importances_
+    assert importances.shape == (X.shape[1],)
+    assert importances.sum() == pytest.approx(1.0)
+    used = [f"x{position}" for position in np.flatnonzero(importances)]
+    assert used == model.ensemble_.used_features
+    chosen = SelectFromModel(model, threshold=1e-12, prefit=True).get_support(indices=True)
+    assert [f"x{position}" for position in chosen] == used
+
+
+def test_no_importance_without_rules():
+    model = RuleBoostingRegressor().fit([[1], [2]], [3, 3])
+    assert model.feature_importances_.tolist() == [0]

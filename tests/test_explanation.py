@@ -6,6 +6,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -180,3 +181,22 @@ def test_every_row_has_lines_that_add_up(seed, intercept):
     frame = shown.to_frame("pandas")
     assert frame["row"].unique().tolist() == list(range(7))
     assert_allclose(frame.groupby("row")["contribution"].sum(), raw_predictions, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("convert", "kind"),
+    [
+        (lambda frame: frame, pd.DataFrame),
+        (lambda frame: frame.select_dtypes("number"), pd.DataFrame),
+        (pl.from_pandas, pl.DataFrame),
+        (pa.Table.from_pandas, pa.Table),
+        (lambda frame: frame.to_numpy(object), pd.DataFrame),
+    ],
+)
+def test_frames_are_of_the_library_of_the_table(convert, kind):
+    X, y = mixed_table()
+    table = convert(X)
+    model = RuleBoostingRegressor(3).fit(table, y)
+    assert isinstance(model.explain(table).to_frame(), kind)
+    assert isinstance(model.shapley_values(table, table).to_frame(), kind)
+    assert isinstance(model.explain(table).to_frame("pyarrow"), pa.Table)

@@ -180,3 +180,12 @@ def test_importances_are_shares_of_the_mean_absolute_values(ensemble, X):
 
 def test_a_model_without_rules_gives_no_feature_a_share():
     assert feature_importances(RuleEnsemble(intercept=2.0), [[1, 2], [3, 4]]).tolist() == [0, 0]
+
+
+@given(ensembles, tables(6), st.lists(st.integers(0, 3), min_size=6, max_size=6))
+@settings(max_examples=30, deadline=None)
+def test_weights_count_like_copies_of_rows(ensemble, X, weights):
+    weights = [weights[0] + 1, *weights[1:]][: len(X)]
+    copies = feature_importances(ensemble, np.repeat(X, weights, axis=0))
+    weighted = feature_importances(ensemble, X, np.array(weights, dtype=float))
+    assert_allclose(weighted, copies, atol=1e-12)

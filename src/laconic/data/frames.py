@@ -25,6 +25,11 @@ def make_frame(
     return nw.from_dict(columns, schema, backend=frame_backend(backend)).to_native()
 
 
+def known_backend(name: str) -> FrameBackend | None:
+    """Library of this name, if frames can be made with it."""
+    return next((backend for backend in FRAME_BACKENDS if backend == name), None)
+
+
 def frame_backend(backend: FrameBackend | None) -> FrameBackend:
     """Library that a frame is made with: the given one, or the first that is installed."""
     if backend is None:

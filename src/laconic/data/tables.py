@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from laconic._words import listed_names
 from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
+from laconic.data.frames import FrameBackend, known_backend
 
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
@@ -29,7 +30,8 @@ class Table:
 
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
-    table is not named if its names only number the columns.
+    table is not named if its names only number the columns. `backend` is the library of the data
+    frame that it was made from, None for arrays.
     """
 
     def __init__(
@@ -40,10 +42,12 @@ class Table:
         *,
         is_named: bool = True,
         extract_block: Callable[[int, str, slice], Column] | None = None,
+        backend: FrameBackend | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
+        self.backend = backend
         self._extract = extract
         self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
@@ -79,7 +83,13 @@ class Table:
     def rename(self, feature_names: Sequence[str]) -> Table:
         """Table with the same data and other column names, which extracts its columns anew."""
         feature_names = _checked_names(feature_names, len(self.feature_names))
-        return Table(feature_names, self.n_rows, self._extract, extract_block=self._extract_block)
+        return Table(
+            feature_names,
+            self.n_rows,
+            self._extract,
+            extract_block=self._extract_block,
+            backend=self.backend,
+        )
 
 
 def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
@@ -143,7 +153,7 @@ def _wrap_frame(X: Any) -> Table:
     names = _checked_names(names, len(labels))
     # By itself: narwhals takes ten times as long as a short column of numbers needs.
     if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
-        return _array_table(names, X.to_numpy(np.float64), is_named=is_named)
+        return _array_table(names, X.to_numpy(np.float64), is_named=is_named, backend="pandas")
     frame = X if is_pandas else nw.from_native(X, eager_only=True)
 
     def extract(position: int, name: str) -> Column:
@@ -151,7 +161,8 @@ def _wrap_frame(X: Any) -> Table:
             return pandas_column(name, X[labels[position]])
         return series_column(name, frame[:, position])
 
-    return Table(names, frame.shape[0], extract, is_named=is_named)
+    backend = "pandas" if is_pandas else known_backend(str(frame.implementation))
+    return Table(names, frame.shape[0], extract, is_named=is_named, backend=backend)
 
 
 def _is_pandas(X: Any) -> bool:
@@ -169,7 +180,13 @@ def _wrap_array(X: Any) -> Table:
     return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
 
 
-def _array_table(names: Sequence[str], array: NDArray[Any], *, is_named: bool) -> Table:
+def _array_table(
+    names: Sequence[str],
+    array: NDArray[Any],
+    *,
+    is_named: bool,
+    backend: FrameBackend | None = None,
+) -> Table:
     def extract_block(position: int, name: str, rows: slice) -> Column:
         return array_column(name, array[rows, position])
 
@@ -183,6 +200,7 @@ def _array_table(names: Sequence[str], array: NDArray[Any], *, is_named: bool) -
         is_named=is_named,
         # What kind of values a column of objects or texts holds, only the whole column says.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
+        backend=backend,
     )
 
 

@@ -39,6 +39,7 @@ from laconic.estimators.progress import (
     describe_unproven,
 )
 from laconic.explain.rule_model import RuleModel, checked_table
+from laconic.explain.shapley import feature_importances
 from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
@@ -212,6 +213,7 @@ class RuleBoosting(RuleModel):
             "ensemble_",
             "search_results_",
             "rule_coverages_",
+            "feature_importances_",
             "stages_",
             "task_",
             "l2_regularization_",
@@ -275,7 +277,7 @@ class RuleBoosting(RuleModel):
     def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
         """Find the rules.
 
-        Sets: ensemble_, stages_, search_results_, rule_coverages_.
+        Sets: ensemble_, stages_, search_results_, rule_coverages_, feature_importances_.
         """
         n_before = len(fit.ensemble)
         keeps_rules = self.on_interrupt == "keep"
@@ -288,6 +290,7 @@ class RuleBoosting(RuleModel):
         stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
         self.stages_ = (*stages[:-1], fit.ensemble)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
+        self.feature_importances_ = feature_importances(fit.ensemble, rows.table, rows.weights)
         if is_interrupted:
             self._warn(
                 f"Interrupted: the model has {len(fit.ensemble)} of {fit.n_rules} rules. "

@@ -107,6 +107,8 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         estimator.l2_regularization_ = saved.scope.l2_regularization
     if saved.record is not None:
         estimator.record_ = saved.record
+    if saved.feature_importances is not None:
+        estimator.feature_importances_ = saved.feature_importances
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)
     if saved.has_feature_names:

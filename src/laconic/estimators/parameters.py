@@ -82,6 +82,9 @@ stages_ : tuple of RuleEnsemble
     Once rules have been polished, its first 0, 1, 2, ... rules, with the best weights for these.
 rule_coverages_ : list of RuleCoverage
     How many training rows each rule covers, and the mean target there; not in loaded models.
+feature_importances_ : ndarray of shape (n_features,)
+    Mean absolute Shapley values of the features over the training rows, divided by their sum; all 0
+    where there are no rules.
 task_ : Task
     What the model is for: it knows the loss, the classes if there are any, metrics and words.
 loss_ : Loss

@@ -189,7 +189,8 @@ class Explanation(Sequence[RowExplanation]):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"} or None, default=None
-            Library of the result; None takes the first that is installed.
+            Library of the result; None takes that of the explained table, and the first that is
+            installed where this was an array.
 
         Returns
         -------
@@ -213,7 +214,7 @@ class Explanation(Sequence[RowExplanation]):
         }
         if self.probabilities is not None:
             columns["probability"] = self.probabilities[rows].tolist()
-        return make_frame(columns, backend=backend)
+        return make_frame(columns, backend=backend or self.table.backend)
 
     @overload
     def __getitem__(self, index: int) -> RowExplanation: ...

@@ -46,6 +46,8 @@ class RuleModel(BaseEstimator):
         Unless the model was loaded from a file.
     record_ : FitRecord or None
         Where the model comes from, if `laconic fit` made it.
+    feature_importances_ : ndarray of shape (n_features,)
+        Unless the model was loaded from a file that does not have them.
     """
 
     ensemble_: RuleEnsemble
@@ -54,6 +56,7 @@ class RuleModel(BaseEstimator):
     scope_: SearchScope
     l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
+    feature_importances_: NDArray[np.float64]
     stages_: Sequence[RuleEnsemble]
     n_propositions_: int
     n_features_in_: int

@@ -62,14 +62,15 @@ class ShapleyValues:
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"} or None, default=None
-            Library of the result; None takes the first that is installed.
+            Library of the result; None takes that of the explained table, and the first that is
+            installed where this was an array.
 
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
         """
         columns = dict(zip(self.feature_names, self.values.T.tolist(), strict=True))
-        return make_frame(columns, backend=backend)
+        return make_frame(columns, backend=backend or self.table.backend)
 
     def to_shap(self) -> Any:
         """Shapley values for the plots of the library shap, which must be installed.
@@ -123,7 +124,9 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
     return ShapleyValues(_values(ensemble, table, background, names), base_value, names, table)
 
 
-def feature_importances(ensemble: RuleEnsemble, X: Any) -> Floats:
+def feature_importances(
+    ensemble: RuleEnsemble, X: Any, sample_weight: Floats | None = None
+) -> Floats:
     """Share of each feature in what the rules make of the rows of a table.
 
     That is the mean absolute Shapley value of the feature, with the rows themselves as the
@@ -140,24 +143,34 @@ def feature_importances(ensemble: RuleEnsemble, X: Any) -> Floats:
     """
     table = as_table(X, ensemble.feature_names)
     names, used = ensemble.feature_names or table.feature_names, tuple(ensemble.used_features)
-    means = np.abs(_values(ensemble, table, table, used)).mean(axis=0)
     importances = np.zeros(len(names))
+    if not used:
+        return importances
+    values = _values(ensemble, table, table, used, sample_weight)
+    means = np.average(np.abs(values), axis=0, weights=sample_weight)
     if means.any():
         importances[[names.index(feature) for feature in used]] = means / means.sum()
     return importances
 
 
 def _values(
-    ensemble: RuleEnsemble, table: Table, background: Table, names: tuple[str, ...]
+    ensemble: RuleEnsemble,
+    table: Table,
+    background: Table,
+    names: tuple[str, ...],
+    weights: Floats | None = None,
 ) -> Floats:
-    """Shapley values of the named features, as an array of shape (n_rows, n_names)."""
+    """Shapley values of the named features, as an array of shape (n_rows, n_names).
+
+    The weights are those of the rows of the background.
+    """
     values = np.zeros((table.n_rows, len(names)))
     for rule in ensemble:
         factors = _factors(rule)
         explained = _patterns(factors, table)
         others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
-        values[:, columns] += rule.weight * _shares(explained, others)
+        values[:, columns] += rule.weight * _shares(explained, others, weights)
     return values
 
 
@@ -174,13 +187,16 @@ def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
     return patterns
 
 
-def _shares(explained: NDArray[np.bool_], background: NDArray[np.bool_]) -> Floats:
+def _shares(
+    explained: NDArray[np.bool_], background: NDArray[np.bool_], weights: Floats | None = None
+) -> Floats:
     """Shapley values of a rule of weight 1, as an array of shape (n_rows, n_factors)."""
     rows, row_numbers, _ = distinct_patterns(explained)
-    others, _, counts = distinct_patterns(background)
+    others, numbers, counts = distinct_patterns(background)
+    totals = counts if weights is None else np.bincount(numbers, weights, len(others))
     shares = np.zeros(rows.shape)
-    for other, count in zip(others, counts, strict=True):
-        shares += count / len(background) * _shares_against(rows, other)
+    for other, share in zip(others, totals / totals.sum(), strict=True):
+        shares += share * _shares_against(rows, other)
     return shares[row_numbers]
 
 
@@ -188,8 +204,10 @@ def distinct_patterns(
     patterns: NDArray[np.bool_],
 ) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
     """Find the distinct patterns, which of them each row has, and how often each occurs."""
-    # Words sort ten times faster than rows of an array.
     n_rows, n_factors = patterns.shape
+    if n_factors <= 8:
+        return _distinct_bytes(np.packbits(patterns, axis=1), n_factors)
+    # Words sort ten times faster than rows of an array.
     n_words = max(1, math.ceil(n_factors / 64))
     packed = np.zeros((n_rows, 8 * n_words), dtype=np.uint8)
     packed[:, : math.ceil(n_factors / 8)] = np.packbits(patterns, axis=1)
@@ -202,6 +220,19 @@ def distinct_patterns(
         return_counts=True,
     )
     return patterns[first], numbers.ravel(), counts
+
+
+def _distinct_bytes(
+    patterns: NDArray[np.uint8], n_factors: int
+) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+    """Find the distinct patterns of up to eight factors: there are so few that they are counted."""
+    codes = patterns[:, 0] if n_factors else np.zeros(len(patterns), dtype=np.uint8)
+    all_counts = np.bincount(codes, minlength=256)
+    occurring = np.flatnonzero(all_counts)
+    numbers = np.zeros(256, dtype=np.intp)
+    numbers[occurring] = np.arange(len(occurring))
+    distinct = np.unpackbits(occurring.astype(np.uint8)[:, None], axis=1, count=n_factors)
+    return distinct.astype(bool), numbers[codes], all_counts[occurring]
 
 
 def _shares_against(rows: NDArray[np.bool_], other: NDArray[np.bool_]) -> Floats:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from laconic._checks import require
 from laconic.data.columns import FeatureKind
@@ -46,7 +49,7 @@ _KEYS = (
     *("intercept", "rules", "stages", "scope"),
 )
 # What files need not tell.
-_OPTIONAL_KEYS = ("feature_kinds", "record")
+_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record")
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class SavedModel:
     """The model when it had 0, 1, 2, ... rules."""
     scope: SearchScope | None
     """Which rules were searched, where that is known."""
+    feature_importances: NDArray[np.float64] | None = None
+    """As in the estimators, where they are known."""
     record: FitRecord | None = None
     """Where the model comes from, if the file tells."""
 
@@ -109,6 +114,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         "stages": _stages_to_list(model),
         "scope": asdict(model.scope_) if hasattr(model, "scope_") else None,
         "feature_kinds": _kinds_to_dict(ensemble),
+        **_importances_to_dict(model),
     }
     if model.record_ is not None:
         data["record"] = record_to_dict(model.record_)
@@ -139,6 +145,15 @@ def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, str]:
     """List the kinds of the features that rules are about."""
     kinds = ensemble.feature_kinds
     return {name: kinds[name] for name in ensemble.used_features if name in kinds}
+
+
+def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
+    """List the importances of the features that rules are about, where they are known."""
+    if not hasattr(model, "feature_importances_"):
+        return {}
+    names, used = model.ensemble_.feature_names or (), model.ensemble_.used_features
+    by_name = dict(zip(names, model.feature_importances_.tolist(), strict=True))
+    return {"feature_importances": {name: by_name[name] for name in used}}
 
 
 def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
@@ -198,6 +213,7 @@ def _read_model(data: Any) -> SavedModel:
         read_bool(data["has_feature_names"], "has_feature_names"),
         _read_stages(data["stages"], ensemble),
         None if data["scope"] is None else _read_scope(data["scope"]),
+        _read_importances(data, feature_names),
         read_record(data["record"]) if "record" in data else None,
     )
 
@@ -258,6 +274,17 @@ def _read_feature_kinds(value: Any, feature_names: Collection[str]) -> dict[str,
         require(name in feature_names, "feature_kinds", "about the feature_names", name)
         read_choice(kind, f"feature_kinds.{name}", get_args(FeatureKind))
     return dict(value)
+
+
+def _read_importances(data: Any, feature_names: Sequence[str]) -> NDArray[np.float64] | None:
+    if "feature_importances" not in data:
+        return None
+    value, importances = data["feature_importances"], dict.fromkeys(feature_names, 0.0)
+    require(isinstance(value, dict), "feature_importances", "a JSON object", value)
+    for name, importance in value.items():
+        require(name in importances, "feature_importances", "about the feature_names", name)
+        importances[name] = read_amount(importance, f"feature_importances.{name}")
+    return np.array([*importances.values()])
 
 
 def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:
