@@ -162,6 +162,17 @@ def test_rules_without_rows_keep_their_weight():
     assert_allclose(weights, [7.0, 3.0])
 
 
+@pytest.mark.parametrize("seed", [*range(20), 28, 42, 63, 64, 77, 84])
+def test_a_rule_without_rows_does_not_keep_others_from_converging(seed):
+    rules, y, sample_weight, _ = random_case(seed, "logistic")
+    covered = np.vstack([rules.covered, np.zeros((1, len(y)), dtype=bool)])
+    rules = OtherRules(covered, np.append(rules.penalties, 3.0))
+    start = np.zeros(len(covered))
+    weights = refitted_weights(rules, y, LogisticLoss(), start, sample_weight=sample_weight)
+    slopes, pulls = slopes_and_pulls(weights, rules, y, LogisticLoss(), sample_weight)
+    assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
+
+
 def test_offset_is_not_refitted():
     rules = OtherRules(np.array([[True, False]]), np.zeros(1))
     weights = refitted_weights(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(1), offset=1.0)

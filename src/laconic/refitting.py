@@ -166,6 +166,9 @@ class _Risk:
         self.penalties = rules.penalties
         self.cells = rules.cells()
         self.columns = rules.columns(self.cells)
+        # Of a weight without rows, a step to 0 leaves a rounding error of the other weights.
+        has_rows = self.columns @ self._cell_sums(np.ones(len(y))) > 0.0
+        self.idle_penalties = np.where(has_rows, 0.0, self.penalties)
         # A class whose share is below the rounding error of 1 counts as absent.
         pull = np.abs(loss.gradients(y, np.full(len(y), offset)))
         pulls = self.columns @ self._cell_sums(pull) + self.penalties * np.abs(start)
@@ -199,7 +202,8 @@ class _Risk:
         slopes = self.columns @ self._cell_sums(gradients) + decay
         # The error to expect, from adding up and from rounding the scores.
         pulls = self._cell_sums(np.abs(gradients)) + np.abs(cell_scores) * hessians
-        rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay)) + self.negligible
+        idle = self.idle_penalties * np.abs(weights).max(initial=0.0)
+        rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay) + idle) + self.negligible
         excess = np.divide(np.abs(slopes), rounding, where=rounding > 0, out=np.zeros(len(slopes)))
         return _Point(
             weights,

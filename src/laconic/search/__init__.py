@@ -26,6 +26,7 @@ from laconic._core import Extents
 from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
+from laconic.search.ceiling import ceiling
 from laconic.search.optimal import search_optimal
 from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
@@ -113,6 +114,7 @@ def search(
         )
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     own_limit = None
+    is_known = isinstance(method, str)
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         method = METHODS[method]
@@ -122,6 +124,10 @@ def search(
         limits = dataclasses.replace(limits, node_limit=own_limit)
     started = time.perf_counter()
     result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)
+    # What a search of the caller's own says is left alone.
+    if is_known and problem.cells is not None and not result.is_optimal:
+        bound = min(result.bound, ceiling(problem, result.objective_value))
+        result = dataclasses.replace(result, bound=bound)
     if simplify > 0:
         result = simplified(problem, result, simplify)
     return dataclasses.replace(

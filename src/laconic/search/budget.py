@@ -34,6 +34,8 @@ AFFORDABLE_WORK_IN_TABLES = 5_000_000_000
 UNLIMITED_SHARE = 20.0
 # Where features have so many thresholds that ranges pay, these mostly take milliseconds.
 SHARE_OF_LARGE_TABLES = 0.02
+# A search that is a beginning only may take a part of the time.
+SHARE_OF_A_START = 0.25
 # Longer queries are divided by their first conditions, see `laconic.search.optimal`.
 MAX_CONDITIONS_IN_A_TABLE = 4
 # Of queries up to this length all are looked at, at a cost that the gradients do not change.
@@ -131,7 +133,8 @@ def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> 
     longest = problem.n_propositions if limits.max_conditions is None else limits.max_conditions
     lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 0, -1)
     is_affordable = (
-        _has_affordable_tables(problem.extents, length, problem.n_components) for length in lengths
+        _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START)
+        for length in lengths
     )
     return next((length for length, is_it in zip(lengths, is_affordable, strict=True) if is_it), 0)
 
