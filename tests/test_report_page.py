@@ -208,7 +208,9 @@ def test_what_was_observed_stands_beside_what_is_predicted(request, open_page, t
             share = format_percent((y[alike] == "survived").mean())
             assert text.endswith(f": {share} survived.")
         elif n_rows > 1:
-            assert text.endswith(f": {(y[alike] == 'survived').sum()} of them survived.")
+            n_survived = (y[alike] == "survived").sum()
+            share = {0: "none", n_rows: "all"}.get(n_survived, n_survived)
+            assert text.endswith(f": {share} of them survived.")
         else:
             assert text.endswith(f": {y[alike].item()}.")
     assert sizes == {True, False}

@@ -176,7 +176,8 @@
     if (nRows >= 20) return `${rows}: ${formatPercent(mean)} ${data.classLabels[1]}.`;
     const label = data.classLabels[mean > 0 ? 1 : 0];
     if (nRows === 1) return `${rows}: ${label}.`;
-    return `${rows}: ${Math.round(mean * nRows)} of them ${data.classLabels[1]}.`;
+    const share = mean === 0 ? "none" : mean === 1 ? "all" : Math.round(mean * nRows);
+    return `${rows}: ${share} of them ${data.classLabels[1]}.`;
   }
 
   function showGauge(score, before) {
