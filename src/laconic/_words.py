@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
+
+# Two letters of three that are exchanged are a slip; names that have less in common are others.
+MIN_LIKENESS = 0.65
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
@@ -34,3 +38,21 @@ def listed_names(names: Iterable[str], max_shown: int = MAX_NAMES_SHOWN) -> str:
     "'age', 'plan' and 1 more"
     """
     return listed(map(repr, names), max_shown)
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Find the name that is spelled most alike, whatever the case; None if there is none.
+
+    Examples
+    --------
+    >>> nearest("ID", ["Fare", "Id"]), nearest("charges", ["target"])
+    ('Id', None)
+    """
+
+    def likeness(other: str) -> tuple[float, float]:
+        pairs = ((name.casefold(), other.casefold()), (name, other))
+        first, second = (SequenceMatcher(None, *pair).ratio() for pair in pairs)
+        return first, second
+
+    best = max(names, key=likeness, default=None)
+    return None if best is None or likeness(best)[0] < MIN_LIKENESS else best

@@ -102,3 +102,9 @@ def test_numbers_with_zeros_in_front_are_numbers_to_a_model_of_numbers(run, tmp_
     assert (code, err) == (0, "")
     expected = load_model(model).predict(pl.DataFrame({"a": [7, 1]}))
     assert out.split()[1:] == [str(value) for value in expected]
+
+
+def test_the_nearest_column_is_suggested_whatever_the_case(run, table):
+    code, _, err = run("fit", table, "--target", "CLIENT")
+    assert code == 1
+    assert "Did you mean 'client'?" in err

@@ -113,7 +113,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
         len(re.findall(r"rule . of 2: .* at least .* best possible \(stopped at --node", out)) == 2
     )
     assert "Proven optimal over up to 7 thresholds per number: 0 of 2 rules" in out
-    assert "2 searches stopped early. Raise --node-limit" in out
+    assert "2 searches stopped at --node-limit. With --node-limit auto every rule would be" in out
     assert "Warning" not in out
 
 
@@ -132,7 +132,8 @@ def test_table_without_structure_gives_no_rules(run, tmp_path):
     pl.DataFrame({"x": [1, 2, 3], "y": [0.0, 0.0, 0.0]}).write_csv(path)
     code, out, _ = run("fit", path, "--target", "y", "--model", tmp_path / "model.json")
     assert code == 0
-    assert "0 rules" in out
+    assert "There is nothing to learn: the target is 0 in every row." in out
+    assert "always" not in out
     code, out, _ = run("predict", tmp_path / "model.json", path)
     assert (code, out.split()) == (0, ["prediction", "0.0", "0.0", "0.0"])
     assert len(load_model(tmp_path / "model.json").ensemble_) == 0
@@ -260,3 +261,10 @@ def test_tables_of_few_rows_have_fewer_folds(run, tmp_path, n_yes):
     assert code == 0
     assert ("unseen rows" in out) == (n_yes >= 2)
     assert ("Name rows to score on with --test" in err) == (n_yes < 2)
+
+
+def test_a_class_without_another_is_refused_in_a_sentence(run, tmp_path):
+    path = tmp_path / "constant.csv"
+    pl.DataFrame({"x": [1, 2, 3], "y": ["yes"] * 3}).write_csv(path)
+    message = "There is nothing to learn: column 'y' is 'yes' in every row."
+    assert refused(run("fit", path, "--target", "y"), message)

@@ -142,3 +142,15 @@ def test_missing_packages_are_named(run, folder, monkeypatch):
     code, _, err = run("report", "fate.json", "passengers.csv", "--target", "fate")
     assert code == 1
     assert 'pip install "laconic[report]"' in err
+
+
+def test_the_page_lies_beside_the_model(run, folder, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    model = tmp_path / "fate.json"
+    model.write_bytes((folder / "fate.json").read_bytes())
+    code, out, err = run("report", model, folder / "passengers.csv", "--target", "fate", "--open")
+    page = tmp_path / "fate.html"
+    assert (code, out, err) == (0, f"Saved to {page}\n", "")
+    assert "<html" in page.read_text("utf-8")
+    assert opened == [page.as_uri()]

@@ -43,7 +43,7 @@ def test_task_can_be_chosen(run, tmp_path):
         (["a", "b", "c", "a"], [], "Only two classes are supported"),
         ([1, 2, 3, 4], ["--task", "classification"], "--task regression"),
         (["a", "b", "a", "b"], ["--task", "regression"], "holds text"),
-        (["a", "a", "a", "a"], [], "two classes"),
+        (["a", "a", "a", "a"], [], "There is nothing to learn"),
         ([1, 2, 3, 4], ["--weight", "t"], "Weights must be numbers"),
         ([1, 2, 3, 4], ["--drop", "y"], "--drop must not name the target"),
     ],

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from laconic._words import listed_names
+from laconic._words import listed_names, nearest
 from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -174,8 +173,8 @@ def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
     absent = [name for name in names if name not in frame.columns]
     if not absent:
         return
-    close = get_close_matches(absent[0], frame.columns, n=1)
-    hint = f"Did you mean {close[0]!r}? " if close else ""
+    close = nearest(absent[0], frame.columns)
+    hint = "" if close is None else f"Did you mean {close!r}? "
     raise CommandError(
         f"The table must have the column{'s' if len(absent) > 1 else ''} {listed_names(absent)}. "
         f"{hint}It has {listed_names(frame.columns)}. Check the spelling, or add what is missing."

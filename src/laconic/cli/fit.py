@@ -84,7 +84,7 @@ def fit(
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:
-        _show(console, fitted, predictions)
+        _show(console, fitted, predictions, rows)
     if test_rows is not None:
         scores.append(validation.test_scores(fitted, test_rows, source))
     elif check.validation and len(fitted.ensemble_) > 0 and not progress.is_interrupted:
@@ -119,12 +119,17 @@ def _cross_validate(
     return found
 
 
-def _show(console: Console, model: RuleBoosting, predictions: Predictions) -> None:
+def _show(
+    console: Console, model: RuleBoosting, predictions: Predictions, rows: TrainingRows
+) -> None:
     """Show the rules, the rows that they cover, and what is proven about them."""
     screen.print_text(console, f"\n{screen.describe_model(model)}")
     screen.print_text(console, f"{records.describe_record(model)}\n")
     if hasattr(model, "reason_"):
         screen.print_text(console, f"{model.reason_}\n")
+    if len(model.ensemble_) == 0:
+        screen.print_text(console, records.describe_constant(predictions, rows.y))
+        return
     n_covered = predictions.covered.sum(axis=0).tolist()
     console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")
     for line in _proofs(model):
@@ -144,7 +149,14 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
     stops = [option for option in map(limit_option, results) if option]
     if stops:
         yield (
-            f"{format_count(len(stops), 'search', 'searches')} stopped early. Raise "
-            f"{stops[0]}, make the proof easier with --max-conditions or --l2-regularization, or "
-            "settle for less with --approximation-factor."
+            f"{format_count(len(stops), 'search', 'searches')} stopped at {stops[0]}. "
+            f"{_advice(model, stops[:1])}"
         )
+
+
+def _advice(model: RuleBoosting, stops: list[str]) -> str:
+    """Say what would prove the rules."""
+    from laconic.estimators.advice import describe_changes
+
+    changes = [records.option(name, value) for name, value in model.provable_with_.items()]
+    return describe_changes(changes, stops, ("--max-conditions", "--max-thresholds"))

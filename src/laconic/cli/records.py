@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from laconic.cli import screen
 from laconic.cli.training import DEFAULT_LEARNING
@@ -11,9 +11,11 @@ from laconic.model.formatting import format_count, format_number, visible
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
     from rich.console import Console
     from rich.table import Table
 
+    from laconic.explain import Predictions
     from laconic.explain.rule_model import RuleModel
     from laconic.model.record import FitRecord, Setting
 
@@ -39,18 +41,28 @@ def _settings(record: FitRecord) -> str:
     """List the options that are not as they are by themselves."""
     defaults = DEFAULT_LEARNING.settings
     changed = [
-        _option(name, value)
+        option(name, value)
         for name, value in record.settings.items()
         if name not in defaults or value != defaults[name]
     ]
     return visible(" ".join(changed)) or "the default settings"
 
 
-def _option(name: str, value: Setting) -> str:
+def option(name: str, value: Setting) -> str:
+    """Write a parameter as an option."""
     words = name.replace("_", "-")
     if isinstance(value, bool):
         return f"--{'' if value else 'no-'}{words}"
     return f"--{words} {'none' if value is None else value}"
+
+
+def describe_constant(predictions: Predictions, y: NDArray[Any]) -> str:
+    """Say what a model without rules predicts, given the target of its rows."""
+    value = predictions.values[:1].tolist()[0]
+    words = format_number(value) if isinstance(value, float) else visible(str(value))
+    if (y == y[0]).all():
+        return f"There is nothing to learn: the target is {words} in every row."
+    return f"No rule improves on a constant: every row is predicted {words}."
 
 
 def print_scores(console: Console, model: RuleModel) -> None:

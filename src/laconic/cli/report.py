@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 
 from laconic._files import write_whole
@@ -17,6 +18,7 @@ def report(
     *,
     target: str,
     output: Path | None = None,
+    open: options.Flag = False,
     json: options.Flag = False,
     title: str | None = None,
     baseline: Path | None = None,
@@ -33,10 +35,13 @@ def report(
     target : str
         Column that the model predicts.
     output : Path
-        File to write, instead of writing to the standard output. A browser opens it without a
-        network.
+        File to write; without this option the page lies beside the model, as model.html for
+        model.json. A browser opens it without a network.
+    open : bool
+        Open the page in the browser.
     json : bool
-        Write the content of the report as JSON, not as a page.
+        Write the content of the report as JSON, not as a page: to the standard output, unless
+        there is --output.
     title : str
         Heading of the report.
     baseline : Path
@@ -47,6 +52,8 @@ def report(
     """
     fitted = files.load_model_for("report", model, table)
     other = None if baseline is None else files.load_model(baseline)
+    if output is None and not json:
+        output = model.with_suffix(".html")
     if output is not None:
         files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
     source = inputs.TableFile(table, missing)
@@ -73,3 +80,5 @@ def report(
     else:
         write_whole(output, text.encode())
         screen.print_text(screen.make_console(), f"Saved to {visible(str(output))}")
+        if open and not webbrowser.open(output.resolve().as_uri()):
+            inputs.warn(["no browser could be opened."])

@@ -70,6 +70,15 @@ def _check_classes(target: pl.Series) -> None:
         )
 
 
+def check_two_classes(target: pl.Series) -> None:
+    """Refuse to learn one class from another where there is no other."""
+    if target.n_unique() == 1:
+        raise CommandError(
+            f"There is nothing to learn: column {target.name!r} is {target[0]!r} in every row. "
+            "Choose another one with --target."
+        )
+
+
 def read_weights(weights: pl.Series) -> NDArray[np.float64]:
     """Check the weights and turn them into an array."""
     import polars as pl

@@ -72,6 +72,8 @@ class Source:
         X = self._features(table, [goal] if weights is None else [goal, weights])
         estimator = ESTIMATORS[targets.detect_task(goal) if self.task == "auto" else self.task]
         y = targets.read_target(goal, estimator.task)
+        if estimator.task.holds_classes:
+            targets.check_two_classes(goal)
         return TrainingRows(
             estimator, X, y, None if weights is None else targets.read_weights(weights)
         )

@@ -30,13 +30,13 @@ from laconic.candidates import (
 )
 from laconic.data.columns import FeatureKind, Rows
 from laconic.data.tables import Table
+from laconic.estimators.advice import describe_unproven, is_stopped, provable_changes
 from laconic.estimators.certifying import certify
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
     FitProgress,
     ProgressPrinter,
     RunningFit,
-    describe_unproven,
 )
 from laconic.explain.rule_model import RuleModel, checked_table
 from laconic.explain.shapley import feature_importances
@@ -93,6 +93,7 @@ def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | N
 class RuleBoosting(RuleModel):
     """What all estimators share; they differ in their task."""
 
+    provable_with_: dict[str, Any]
     task: ClassVar[type[Task]]
     """What the estimator is for."""
     _advice_to_go_on: ClassVar[str] = "Fit again with warm_start=True to find the others."
@@ -218,6 +219,7 @@ class RuleBoosting(RuleModel):
             "task_",
             "l2_regularization_",
             "scope_",
+            "provable_with_",
         ):
             self.__dict__.pop(name, None)
 
@@ -271,13 +273,14 @@ class RuleBoosting(RuleModel):
         )
         if self.polish:
             fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
-        fit.extent_of = candidates.extents.covered
+        fit.extents, fit.extent_of = candidates.extents, candidates.extents.covered
         return fit
 
     def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
         """Find the rules.
 
-        Sets: ensemble_, stages_, search_results_, rule_coverages_, feature_importances_.
+        Sets: ensemble_, stages_, search_results_, rule_coverages_, feature_importances_,
+        provable_with_.
         """
         n_before = len(fit.ensemble)
         keeps_rules = self.on_interrupt == "keep"
@@ -298,11 +301,14 @@ class RuleBoosting(RuleModel):
             )
         if unpolished is not None:
             self._warn(unpolished)
+        self.provable_with_ = {}
+        if any(map(is_stopped, fit.results)):
+            self.provable_with_ = provable_changes(self, rows, fit.extents, fit.n_rules)
         unproven = describe_unproven(
             fit.results,
             0 if self.polish else n_before,
             time_limit=self.time_limit,
-            max_thresholds=self.max_thresholds,
+            changes=self.provable_with_,
         )
         if unproven is not None:
             self._warn(unproven)

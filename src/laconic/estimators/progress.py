@@ -11,21 +11,15 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._words import listed
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import MAX_ROUNDS, Polished
-from laconic.search import SearchProgress, SearchResult, SearchStatus
+from laconic.search import Extents, SearchProgress, SearchResult
 from laconic.search.certificates import (
     describe_certificate,
-    describe_ratio,
     describe_search,
     format_seconds,
-    proven_percent,
 )
-
-# Enough to see which rules a warning is about, few enough to read.
-MAX_NUMBERS_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -96,6 +90,8 @@ class RunningFit:
 
     rounds: Iterator[tuple[RuleEnsemble, SearchResult]]
     """Finds the next rule when it is asked to."""
+    extents: Extents
+    """What the rules are made of."""
     extent_of: Callable[[list[int]], NDArray[np.bool_]]
     """Tells which rows the query of a result covers."""
     exchanges: Callable[..., Iterator[Polished]] | None = None
@@ -198,61 +194,6 @@ class RunningFit:
             f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of rules may still improve the "
             "model."
         )
-
-
-# Nobody wants a rule that is certain to reach no more than a few per cent of the best.
-ACCEPTABLE_FACTOR = 0.5
-
-
-def describe_unproven(
-    results: Sequence[SearchResult],
-    n_before: int,
-    *,
-    time_limit: float | None,
-    max_thresholds: int | None,
-) -> str | None:
-    """Say which rules a limit kept from a proof, and what to do about it; None if there is none.
-
-    An earlier fit has spoken of the first `n_before` rules.
-    """
-    unproven = {
-        number: result
-        for number, result in enumerate(results[n_before:], start=n_before + 1)
-        if result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
-    }
-    if not unproven:
-        return None
-    limits = sorted({result.status.value for result in unproven.values()})
-    # The same for all rules of a fit.
-    node_limit = next(iter(unproven.values())).node_limit
-    values = {"node_limit": node_limit, "time_limit": time_limit}
-    stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
-    worst = min(result.approximation_ratio for result in unproven.values())
-    # Rounded down, so that as approximation_factor it is reached.
-    factor = proven_percent(worst) / 100
-    if len(unproven) == 1:
-        [(number, result)] = unproven.items()
-        finding = (
-            f"Search for rule {number} stopped at {stops} with objective "
-            f"{format_number(result.objective_value)} and bound {format_number(result.bound)} "
-            f"(ratio {factor}): best found, not proven optimal."
-        )
-    else:
-        n_new = len(results) - n_before
-        rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
-        finding = (
-            f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at {stops} "
-            f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
-            f"{describe_ratio(worst)})."
-        )
-    fewer = "fewer thresholds (max_thresholds), " if max_thresholds is None else ""
-    advice = (
-        f"Raise {' or '.join(limits)}, or ease the proof with {fewer}max_conditions or more "
-        "l2_regularization"
-    )
-    if factor >= ACCEPTABLE_FACTOR:
-        advice += f", or accept this with approximation_factor={factor}"
-    return f"{finding} {advice}. search_results_ has the details."
 
 
 class ProgressPrinter:

@@ -139,6 +139,21 @@ def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> 
     return next((length for length, is_it in zip(lengths, is_affordable, strict=True) if is_it), 0)
 
 
+def is_provable(extents: Extents, max_conditions: int | None, n_components: int) -> bool:
+    """Tell whether a search is certain to end with a proof, in seconds, if nothing limits it."""
+    is_known = max_conditions is not None and max_conditions <= MAX_CONDITIONS_LOOKED_AT
+    return is_known and choose_branching(extents, max_conditions, n_components) == "tables"
+
+
+def longest_provable_queries(
+    extents: Extents, max_conditions: int | None, n_components: int
+) -> int:
+    """Count the conditions, fewer than allowed, of queries that are certain to be proven."""
+    longest = MAX_CONDITIONS_LOOKED_AT if max_conditions is None else max_conditions - 1
+    lengths = range(min(longest, MAX_CONDITIONS_LOOKED_AT), 0, -1)
+    return next((n for n in lengths if is_provable(extents, n, n_components)), 0)
+
+
 def _choose_by_nodes(extents: Extents, max_conditions: int | None) -> str:
     """Choose between the ways of branching whose number of nodes is not known beforehand."""
     is_short = max_conditions is not None and max_conditions < MIN_CONDITIONS

@@ -1,0 +1,128 @@
+"""What would have proven the rules of a fit, and how to say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from laconic._words import listed
+from laconic.candidates import candidate_propositions
+from laconic.model.formatting import format_number
+from laconic.search import Extents, SearchResult, SearchStatus
+from laconic.search.budget import is_provable, longest_provable_queries
+from laconic.search.certificates import describe_ratio, proven_percent
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import CheckedRows, RuleBoosting
+
+# Enough to see which rules a warning is about, few enough to read.
+MAX_NUMBERS_SHOWN = 10
+
+# Numbers of thresholds that people choose, of which the largest provable one is named.
+_THRESHOLDS = (100, 50, 30, 20, 15, 10, 7, 5, 4, 3, 2, 1)
+
+
+def provable_changes(
+    estimator: RuleBoosting, rows: CheckedRows, extents: Extents, n_rules: int
+) -> dict[str, Any]:
+    """Find parameters each of which, by itself, lets every search end with a proof, in seconds.
+
+    That is known where all rules can be looked at in tables: without a limit of the user's own,
+    with fewer conditions, or else with fewer thresholds. Where it is not known, there are none.
+    """
+    if estimator.search != "optimal":
+        return {}
+    is_joint = estimator.objective != "stagewise"
+    n_components = n_rules - 1 + estimator.fit_intercept if is_joint else 0
+    limit = estimator.max_conditions
+    if is_provable(extents, limit, n_components):
+        limits: dict[str, Any] = {"node_limit": "auto", "time_limit": None}
+        return {name: value for name, value in limits.items() if getattr(estimator, name) != value}
+    changes = {}
+    longest = longest_provable_queries(extents, limit, n_components)
+    if longest > 0:
+        changes["max_conditions"] = longest
+    if limit is not None and estimator.propositions is None:
+        for number in _THRESHOLDS:
+            if estimator.max_thresholds is not None and number >= estimator.max_thresholds:
+                continue
+            fewer = candidate_propositions(
+                rows.table,
+                max_thresholds=number,
+                negated_categories=estimator.negated_categories,
+                sample_weight=rows.weights,
+            )
+            if is_provable(fewer.extents, limit, n_components):
+                changes["max_thresholds"] = number
+                break
+    return changes
+
+
+def describe_unproven(
+    results: Sequence[SearchResult],
+    n_before: int,
+    *,
+    time_limit: float | None,
+    changes: Mapping[str, Any],
+) -> str | None:
+    """Say which rules a limit kept from a proof, and what to do about it; None if there is none.
+
+    An earlier fit has spoken of the first `n_before` rules. `changes` are those that
+    `provable_changes` found.
+    """
+    unproven = {
+        number: result
+        for number, result in enumerate(results[n_before:], start=n_before + 1)
+        if is_stopped(result)
+    }
+    if not unproven:
+        return None
+    limits = sorted({result.status.value for result in unproven.values()})
+    # The same for all rules of a fit.
+    node_limit = next(iter(unproven.values())).node_limit
+    values = {"node_limit": node_limit, "time_limit": time_limit}
+    stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
+    worst = min(result.approximation_ratio for result in unproven.values())
+    if len(unproven) == 1:
+        [(number, result)] = unproven.items()
+        finding = (
+            f"Search for rule {number} stopped at {stops} with objective "
+            f"{format_number(result.objective_value)} and bound {format_number(result.bound)} "
+            f"(ratio {proven_percent(worst) / 100}): best found, not proven optimal."
+        )
+    else:
+        n_new = len(results) - n_before
+        rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
+        finding = (
+            f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at {stops} "
+            f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
+            f"{describe_ratio(worst)})."
+        )
+    advice = describe_changes(
+        [f"{name}={value!r}" for name, value in changes.items()],
+        limits,
+        ("max_conditions", "max_thresholds"),
+    )
+    return f"{finding} {advice} search_results_ has the details."
+
+
+def is_stopped(result: SearchResult) -> bool:
+    """Tell whether a limit kept a search from its proof."""
+    return result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
+
+
+def describe_changes(changes: Sequence[str], limits: Sequence[str], easier: tuple[str, str]) -> str:
+    """Say what proves all rules; where that is not known, which limits to raise or what to lower.
+
+    Parameters are named by the caller, as they are written in Python or on the command line.
+
+    Examples
+    --------
+    >>> describe_changes(["max_conditions=3"], ["node_limit"], ("max_conditions", "max_thresholds"))
+    'With max_conditions=3 every rule would be proven, in seconds each.'
+    >>> describe_changes([], ["node_limit"], ("max_conditions", "max_thresholds"))
+    'Raise node_limit, or lower max_conditions or max_thresholds.'
+    """
+    if changes:
+        return f"With {' or '.join(changes)} every rule would be proven, in seconds each."
+    return f"Raise {' or '.join(limits)}, or lower {' or '.join(easier)}."
