@@ -1,6 +1,7 @@
 """Displays: what they compute, and that what they draw can be read."""
 
 import sys
+from itertools import combinations
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -18,6 +19,7 @@ from laconic import (
     Rule,
     RuleBoostingClassifier,
     RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
     RuleEnsemble,
 )
 from laconic.data import tables
@@ -32,6 +34,7 @@ from laconic.plot import (
     SplitsScoreDisplay,
     SplitsTimeDisplay,
 )
+from laconic.plot._boxes import DENSITY_HEIGHT
 
 mpl.use("Agg")
 
@@ -90,6 +93,15 @@ def texts_inside(display):
 
 
 class TestSizeScore:
+    def test_training_rows_and_the_chosen_size(self):
+        X, y = [[1], [2], [3], [4]] * 5, [5, 6, 1, 2] * 5
+        model = RuleBoostingRegressorCV(n_rules=4).fit(X, y)
+        display = SizeScoreDisplay.from_estimator(model, X, y, X_train=X[:8], y_train=y[:8])
+        assert len(display.train_line_.get_xdata()) == len(display.scores)
+        assert display.n_rules == model.n_rules_
+        legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+        assert legend == ["other rows", "training rows", f"chosen: {model.n_rules_}"]
+
     def test_scores_are_those_of_the_first_rules(self, classifier):
         X, y = clients(seed=1)
         display = SizeScoreDisplay.from_estimator(classifier, X, y)
@@ -235,7 +247,38 @@ class TestRuleBoxes:
             centre = [[box.get_x() + box.get_width() / 2, box.get_y() + box.get_height() / 2]]
             assert rule.query.covered(centre).all()
         legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-        assert legend == ["-1", "1"]
+        assert legend == ["class -1", "class 1"]
+
+    def test_no_label_is_written_over_another(self):
+        queries = [
+            Query((Proposition("x0", ">", 0.1 * k), Proposition("x1", ">", 0))) for k in (1, 2, 3)
+        ]
+        model = RuleBoostingRegressor(1).fit(np.eye(2), [0, 1])
+        model.ensemble_ = RuleEnsemble(
+            tuple(Rule(q, 12_345.0) for q in queries * 3), 0.0, ("x0", "x1")
+        )
+        display = RuleBoxDisplay.from_estimator(model, np.eye(2), features=["x0", "x1"])
+        display.figure_.draw_without_rendering()
+        boxes = [label.get_window_extent() for label in display.labels_]
+        assert len(boxes) == 9
+        assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+    @pytest.mark.parametrize("values", [[0.0, 1.0, 1.0, 9.0], ["a", "b", "b", "c"]])
+    def test_one_feature_comes_with_the_density_of_the_rows(self, values):
+        X = pd.DataFrame({"x": values})
+        model = RuleBoostingRegressor(1).fit(X, [0, 1, 1, 2])
+        display = RuleBoxDisplay.from_estimator(model, X, features="x")
+        heights = display.density_.get_data().values
+        assert heights.max() == pytest.approx(DENSITY_HEIGHT)
+        assert sorted(heights[heights > 0] / DENSITY_HEIGHT) == [0.5, 0.5, 1]
+
+    def test_the_legend_hides_no_row(self):
+        X, y = [[1], [2], [3]], ["a", "b", "b"]
+        model = RuleBoostingClassifier(1).fit(X, y)
+        display = RuleBoxDisplay.from_estimator(model, X, y, features="x0")
+        display.figure_.draw_without_rendering()
+        legend = display.ax_.get_legend().get_window_extent()
+        assert legend.y0 >= display.ax_.get_window_extent().y1
 
     def test_dashes_tell_of_conditions_on_other_features(self):
         query = Query((Proposition("x0", ">", 0), Proposition("x2", ">", 0)))

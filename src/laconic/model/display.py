@@ -137,10 +137,11 @@ def rules_html(
     """
     columns = columns or {}
     weights = [rule.weight for rule in ensemble]
-    largest = max(map(abs, (*weights, ensemble.intercept))) or 1.0
+    # A large intercept would leave no room for the differences between rules.
+    largest = max(map(abs, weights), default=0.0) or 1.0
     rows = []
     if ensemble.shows_intercept:
-        rows.append(_html_row("", ensemble.intercept, largest, [INTERCEPT], [""] * len(columns)))
+        rows.append(_html_row("", ensemble.intercept, None, [INTERCEPT], [""] * len(columns)))
     numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
     for position, (number, rule) in enumerate(zip(numbers, ensemble, strict=True)):
         further = [texts[position] for texts in columns.values()]
@@ -157,14 +158,18 @@ def rules_html(
 
 
 def _html_row(
-    number: str, weight: float, largest: float, conditions: Sequence[str], further: Sequence[str]
+    number: str,
+    weight: float,
+    largest: float | None,
+    conditions: Sequence[str],
+    further: Sequence[str],
 ) -> str:
     # Lines break between conditions if they can.
     texts = [f'<span style="display: inline-block">{escape(text)}</span>' for text in conditions]
     cells = [
         (escape(number), f"{_NUMBER_CELL}; opacity: 0.6"),
         (format_weight(weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
-        (_html_bar(weight / largest), _CELL),
+        ("" if largest is None else _html_bar(weight / largest), _CELL),
         (" &amp; ".join(texts), _TEXT_CELL),
         *((escape(cell), _NUMBER_CELL) for cell in further),
     ]

@@ -141,8 +141,9 @@ def class_text(label: Category) -> str:
     >>> class_text(1), class_text("yes")
     ('class 1', 'yes')
     """
-    text = value_text(label)
-    return f"class {text}" if _reads_as_number(str(label)) else text
+    if _reads_as_number(str(label)):
+        return f"class {label if isinstance(label, str) else exact_number(label)}"
+    return value_text(label)
 
 
 def format_name(name: str) -> str:

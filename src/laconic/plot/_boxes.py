@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
@@ -14,19 +13,34 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from laconic.data.tables import as_table
 from laconic.explain import RuleModel
 from laconic.model.conditions import Query
+from laconic.model.formatting import class_text, format_weight
 from laconic.model.rules import RuleEnsemble
-from laconic.plot._common import Display, colour, diverging_colours, hide_frame, literal, wrapped
+from laconic.plot._common import (
+    Display,
+    colour,
+    diverging_colours,
+    hide_frame,
+    literal,
+    wrapped,
+    write_numbers,
+)
 from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
 from laconic.tasks import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import StepPatch
+    from matplotlib.text import Annotation
+    from matplotlib.transforms import Bbox
 
 # Boxes of rules often share edges: each one is drawn a little smaller than the one before, by this
 # share of the axes, so that all of them can be seen.
 INSET = 0.004
-# Points from one label to the next where boxes begin in the same corner.
-LABEL_WIDTH = 44
+# Pixels between labels.
+LABEL_GAP = 2
+# Height of the histogram of the rows, as a share of the axes.
+DENSITY_HEIGHT = 0.15
+N_BINS = 40
 
 
 class RuleBoxDisplay(Display):
@@ -34,7 +48,8 @@ class RuleBoxDisplay(Display):
 
     With two features, the colour is the mean raw prediction if all rows had these two values, and
     each rule is a box, dashed if it has conditions on other features too. With one feature, the
-    mean raw prediction is a line, and each rule a bar at the height of its weight.
+    mean raw prediction is a line, each rule a bar at the height of its weight, and a histogram at
+    the bottom tells where the rows are.
 
     Parameters
     ----------
@@ -51,6 +66,10 @@ class RuleBoxDisplay(Display):
 
     Attributes
     ----------
+    labels_ : list of matplotlib Annotation
+        Numbers of the rules, with their weights if there are two features.
+    density_ : matplotlib StepPatch
+        The histogram, with one feature.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -66,6 +85,9 @@ class RuleBoxDisplay(Display):
     """
 
     _figure_size = (6.0, 4.5)
+
+    labels_: list[Annotation]
+    density_: StepPatch
 
     def __init__(
         self,
@@ -128,6 +150,7 @@ class RuleBoxDisplay(Display):
         return cls(ensemble, cells, predictions, estimator.task_, y=y).plot(ax)
 
     def _draw(self) -> None:
+        self.labels_ = []
         self._draw_axis(self.ax_.xaxis, self.cells[0])
         if len(self.cells) == 2:
             self._draw_axis(self.ax_.yaxis, self.cells[1])
@@ -135,9 +158,10 @@ class RuleBoxDisplay(Display):
         else:
             self._draw_line()
 
-    @staticmethod
-    def _draw_axis(axis: Any, feature: FeatureCells) -> None:
+    def _draw_axis(self, axis: Any, feature: FeatureCells) -> None:
         axis.set_label_text(wrapped(feature.name))
+        if feature.name in self.ensemble.feature_kinds:
+            axis.get_major_locator().set_params(integer=True)
         if feature.categories is not None:
             labels = [wrapped(category, 20) for category in feature.categories]
             # Many or long names do not fit next to each other.
@@ -154,7 +178,8 @@ class RuleBoxDisplay(Display):
         mesh = self.ax_.pcolormesh(
             horizontal.edges, vertical.edges, self.predictions.T, alpha=0.55, **limits
         )
-        self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.task.sum_words))
+        bar = self.figure_.colorbar(mesh, ax=self.ax_, label=wrapped(self.task.sum_words))
+        write_numbers(bar.ax.yaxis)
         self._draw_rows(horizontal.positions, vertical.positions, mesh.norm)
         self._draw_boxes()
 
@@ -172,15 +197,15 @@ class RuleBoxDisplay(Display):
         ]
         for label, mark in zip(self.task.labels, marks, strict=True):
             chosen = self.y == label
-            self.ax_.scatter(x[chosen], y[chosen], s=16, label=literal(str(label)), **mark)
-        self.ax_.legend(framealpha=0.9)
+            self.ax_.scatter(x[chosen], y[chosen], s=16, label=literal(class_text(label)), **mark)
+        # Above the axes, where it hides nothing.
+        self.ax_.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
 
     def _draw_boxes(self) -> None:
         from matplotlib.patches import Rectangle
 
         shown = {feature.name for feature in self.cells}
         inset_x, inset_y = (INSET * (cell.edges[-1] - cell.edges[0]) for cell in self.cells)
-        corners: Counter[tuple[float, float]] = Counter()
         n_drawn = 0
         for number, rule in enumerate(self.ensemble, start=1):
             features = {proposition.feature for proposition in rule.query}
@@ -188,8 +213,6 @@ class RuleBoxDisplay(Display):
                 continue
             n_drawn += 1
             for (left, right), (bottom, top) in product(*self._stretches(rule.query)):
-                offset = (3 + LABEL_WIDTH * corners[left, top], -3)
-                corners[left, top] += 1
                 left, right = left + n_drawn * inset_x, right - n_drawn * inset_x
                 bottom, top = bottom + n_drawn * inset_y, top - n_drawn * inset_y
                 box = Rectangle(
@@ -202,7 +225,28 @@ class RuleBoxDisplay(Display):
                     linestyle="-" if features <= shown else "--",
                 )
                 self.ax_.add_patch(box)
-                self._write(f"{number}: {rule.weight:+.2g}", left, top, offset, "top")
+                self._write(f"{number}: {format_weight(rule.weight)}", left, top, (3, -3), "top")
+        self._move_labels_apart()
+
+    def _move_labels_apart(self) -> None:
+        """Move labels to the right, and then down, until none is written over another."""
+        self.figure_.draw_without_rendering()
+        frame = self.ax_.get_window_extent()
+        points_per_pixel = 72 / self.figure_.dpi
+        taken: list[Bbox] = []
+        for label in self.labels_:
+            box = label.get_window_extent().padded(LABEL_GAP)
+            x, y = label.xyann
+            start, moved = box.x0, box
+            while blocking := next((other for other in taken if other.overlaps(moved)), None):
+                moved = moved.translated(blocking.x1 - moved.x0 + 1, 0)
+                if moved.x1 > frame.x1:
+                    moved = moved.translated(start - moved.x0, -moved.height)
+                if moved.y0 < frame.y0:
+                    break
+            taken.append(moved)
+            right, up = moved.x0 - box.x0, moved.y0 - box.y0
+            label.xyann = (x + right * points_per_pixel, y + up * points_per_pixel)
 
     def _stretches(self, query: Query) -> list[list[tuple[float, float]]]:
         """Where a query holds along each feature: the ends of its stretches of cells."""
@@ -221,11 +265,32 @@ class RuleBoxDisplay(Display):
             linewidth=2,
             label="model",
         )
+        self._draw_density(feature)
         self._draw_levels(feature)
         self.ax_.set_ylabel(wrapped(self.task.sum_words))
         if self.y is not None:
             self._draw_rows(feature.positions, self._heights(self.y))
+        # Room for the histogram.
+        low, high = self.ax_.get_ylim()
+        self.ax_.set_ylim(low - 1.3 * DENSITY_HEIGHT * (high - low), high)
+        self._move_labels_apart()
+        write_numbers(self.ax_.yaxis)
         hide_frame(self.ax_)
+
+    def _draw_density(self, feature: FeatureCells) -> None:
+        """Draw at the bottom how many rows have which value."""
+        known = feature.positions[~np.isnan(feature.positions)]
+        is_number = feature.categories is None
+        edges = np.linspace(feature.edges[0], feature.edges[-1], N_BINS + 1)
+        counts, edges = np.histogram(known, edges if is_number else feature.edges)
+        self.density_ = self.ax_.stairs(
+            DENSITY_HEIGHT * counts / max(counts.max(), 1),
+            edges,
+            fill=True,
+            color="lightgray",
+            transform=self.ax_.get_xaxis_transform(),
+            zorder=0,
+        )
 
     def _draw_levels(self, feature: FeatureCells) -> None:
         """Draw each rule about the feature as a bar at the height of its weight."""
@@ -253,7 +318,7 @@ class RuleBoxDisplay(Display):
         return np.where(y == self.task.labels[1], high + beyond, low - beyond)
 
     def _write(self, text: str, x: float, y: float, offset: tuple[int, int], va: str) -> None:
-        self.ax_.annotate(
+        label = self.ax_.annotate(
             text,
             (x, y),
             xytext=offset,
@@ -263,3 +328,4 @@ class RuleBoxDisplay(Display):
             fontweight="bold",
             bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},
         )
+        self.labels_.append(label)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._optional import import_extra
 from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.model.formatting import INTERCEPT
+from laconic.model.formatting import INTERCEPT, format_number
 from laconic.model.rules import RuleEnsemble
 
 if TYPE_CHECKING:
@@ -157,6 +157,7 @@ def label_bars(ax: Axes, labels: Sequence[str], meaning: str) -> None:
     ax.invert_yaxis()
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_xlabel(wrapped(meaning))
+    write_numbers(ax.xaxis)
     hide_frame(ax)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
@@ -175,6 +176,15 @@ def write_column(
         ax.annotate(text, (1, position), xycoords=ax.get_yaxis_transform(), va="center", **options)
     options["xytext"] = (right, 3)
     ax.annotate(name, (1, 1), xycoords="axes fraction", va="bottom", color="dimgray", **options)
+
+
+def write_numbers(axis: Any) -> None:
+    """Write the numbers of an axis as everywhere else."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(
+        FuncFormatter(lambda number, _: format_number(number).replace("-", "−"))
+    )
 
 
 def hide_frame(ax: Axes) -> None:

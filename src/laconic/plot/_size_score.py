@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from laconic.curves import Scoring, rule_model, score_curve
-from laconic.plot._common import Display, hide_frame
+from laconic.plot._common import Display, hide_frame, write_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,11 +27,17 @@ class SizeScoreDisplay(Display):
         Label of the vertical axis.
     name : str or None, default=None
         Label of the curve.
+    train_scores : ndarray of shape (n_rules + 1,) or None, default=None
+        The same for the training rows, drawn as a second curve.
+    n_rules : int or None, default=None
+        A size to mark: the one that was chosen.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
         The curve.
+    train_line_ : matplotlib Line2D
+        The curve of the training rows, if there is one.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -47,13 +53,22 @@ class SizeScoreDisplay(Display):
     """
 
     line_: Line2D
+    train_line_: Line2D
 
     def __init__(
-        self, scores: NDArray[np.float64], *, score_name: str = "score", name: str | None = None
+        self,
+        scores: NDArray[np.float64],
+        *,
+        score_name: str = "score",
+        name: str | None = None,
+        train_scores: NDArray[np.float64] | None = None,
+        n_rules: int | None = None,
     ) -> None:
         self.scores = scores
         self.score_name = score_name
         self.name = name
+        self.train_scores = train_scores
+        self.n_rules = n_rules
 
     @classmethod
     def from_estimator(
@@ -62,6 +77,8 @@ class SizeScoreDisplay(Display):
         X: Any,
         y: ArrayLike,
         *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
         scoring: Scoring = None,
         name: str | None = None,
         ax: Axes | None = None,
@@ -77,10 +94,14 @@ class SizeScoreDisplay(Display):
             Rows to score with.
         y : array-like of shape (n_rows,)
             Their target.
+        X_train : table-like of shape (n_train, n_features), default=None
+            Training rows, for a second curve beside that of other rows.
+        y_train : array-like of shape (n_train,), default=None
+            Their target.
         scoring : str, callable or None, default=None
             As scikit-learn takes it; None is the method ``score``: accuracy or R².
         name : str or None, default=None
-            Label of the curve.
+            Label of the curve; None is "other rows" where training rows are given.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         **line_options : dict
@@ -92,13 +113,22 @@ class SizeScoreDisplay(Display):
         """
         check_is_fitted(estimator)
         scores = score_curve(estimator, X, y, scoring=scoring)
-        display = cls(scores, score_name=_score_name(estimator, scoring), name=name)
+        train_scores = None
+        if X_train is not None and y_train is not None:
+            train_scores = score_curve(estimator, X_train, y_train, scoring=scoring)
+        display = cls(
+            scores,
+            score_name=_score_name(estimator, scoring),
+            name="other rows" if name is None and train_scores is not None else name,
+            train_scores=train_scores,
+            n_rules=getattr(rule_model(estimator), "n_rules_", None),
+        )
         return display.plot(ax, **line_options)
 
     def plot(self, ax: Axes | None = None, **line_options: Any) -> Self:
         """Draw the curve.
 
-        Sets: line_, ax_, figure_.
+        Sets: line_, train_line_, ax_, figure_.
 
         Parameters
         ----------
@@ -116,10 +146,21 @@ class SizeScoreDisplay(Display):
 
         options: dict[str, Any] = {"marker": "o", "markersize": 4, "label": self.name}
         [self.line_] = self.ax_.plot(range(len(self.scores)), self.scores, **options | line_options)
+        if self.train_scores is not None:
+            train: dict[str, Any] = {"color": "gray", "linestyle": "--", "marker": "."}
+            sizes = range(len(self.train_scores))
+            [self.train_line_] = self.ax_.plot(
+                sizes, self.train_scores, label="training rows", **train
+            )
+        if self.n_rules is not None:
+            self.ax_.axvline(
+                self.n_rules, color="gray", linewidth=0.8, label=f"chosen: {self.n_rules}"
+            )
         self.ax_.set(xlabel="number of rules", ylabel=self.score_name)
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+        write_numbers(self.ax_.yaxis)
         hide_frame(self.ax_)
-        if self.name is not None:
+        if self.ax_.get_legend_handles_labels()[1]:
             self.ax_.legend(frameon=False)
         return self
 
