@@ -189,3 +189,11 @@ def test_losses_without_a_name_have_no_certificate(table):
     model = RuleBoostingRegressor(n_rules=1, loss=Twice()).fit(*table)
     with pytest.raises(ValueError, match="logistic or the squared loss"):
         model.certificate(*table)
+
+
+def test_picture(regressor, table):
+    certificate = regressor.certificate(*table)
+    picture = certificate.to_svg()
+    assert picture.startswith("<svg")
+    assert "no rules get below" in picture
+    assert picture in certificate._repr_html_()

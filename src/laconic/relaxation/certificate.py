@@ -12,6 +12,7 @@ from laconic.losses import Floats
 from laconic.model.conditions import Proposition
 from laconic.model.formatting import format_count, format_number
 from laconic.relaxation.checking import is_proven
+from laconic.relaxation.picture import certificate_svg
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules
 from laconic.search import SearchStatus
@@ -140,6 +141,13 @@ class EnsembleCertificate:
             f"Without the proof, {proven_percent(self.trivial_share)} % would be certain. This is "
             "about the training rows, not about new ones."
         )
+
+    def to_svg(self) -> str:
+        """Draw the training objective of the intercept alone, of the model, and the bound."""
+        return certificate_svg(self.start, self.objective, self.bound, self.share)
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self.to_svg()}<p>{str(self).replace(chr(10), '<br>')}</p></div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the certificate by plain values, without the forces."""

@@ -20,6 +20,10 @@ from laconic.relaxation.risk import TrainingRisk
 _TOLERANCE = 1e-6
 _MAX_NEWTON_STEPS = 30
 _MAX_HALVINGS = 30
+# A step that gains less than this share of the loss is the last one.
+_LEAST_GAIN = 1e-8
+# Columns that may get a weight in one step.
+_MAX_NEW = 32
 # Added to the diagonal, as a share of it: columns may be sums of each other.
 _RIDGE = 1e-10
 # Of an inverse, before it is computed anew.
@@ -87,15 +91,11 @@ class RestrictedProblem:
 
         Sets: weights, intercept.
         """
-        value = math.inf if self._is_squared else self.value(price)
-        for _ in range(1 if self._is_squared else _MAX_NEWTON_STEPS):
-            step_weights, step_intercept = self._newton_step(price)
-            if self._is_squared:
-                self.weights, self.intercept = step_weights, step_intercept
-                return
+        value = self.value(price)
+        for _ in range(_MAX_NEWTON_STEPS):
             before = value
-            value = self._go(step_weights, step_intercept, price, value)
-            if before - value <= 1e-9 * abs(value):
+            value = self._go(*self._newton_step(price), price, value)
+            if before - value <= _LEAST_GAIN * abs(value):
                 return
 
     def _go(self, weights: Floats, intercept: float, price: float, value: float) -> float:
@@ -142,14 +142,10 @@ class RestrictedProblem:
     def _working_set(self, slopes: Floats, price: float) -> NDArray[np.intp]:
         """Choose the columns that may get a weight."""
         used = self.weights != 0.0
-        if self._is_squared:
-            return np.arange(len(self.weights))
-        limit = price * self.total_weight
-        steep = np.abs(slopes) > limit
+        steep = ~used & (np.abs(slopes) > price * self.total_weight)
         # The steepest ones: others may come with the next step.
-        n_most = 24
-        if steep.sum() > n_most:
-            steep &= np.abs(slopes) >= np.partition(np.abs(slopes[steep]), -n_most)[-n_most]
+        if steep.sum() > _MAX_NEW:
+            steep &= np.abs(slopes) >= np.partition(np.abs(slopes[steep]), -_MAX_NEW)[-_MAX_NEW]
         return np.flatnonzero(used | steep)
 
 
@@ -200,9 +196,11 @@ class _Support:
     def _refresh(self) -> None:
         """Compute the inverse anew, as updates pile up rounding errors."""
         system = self.matrix[np.ix_(self.members, self.members)]
-        self.inverse = np.linalg.pinv(
-            system + self.price * np.outer(self.signs, self.signs), rcond=1e-14, hermitian=True
-        )
+        system = system + self.price * np.outer(self.signs, self.signs)
+        try:
+            self.inverse = np.linalg.inv(system)
+        except np.linalg.LinAlgError:
+            self.inverse = np.linalg.pinv(system, hermitian=True)
         self.n_updates = 0
 
     def add(self, member: int, sign: float) -> bool:
