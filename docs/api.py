@@ -74,6 +74,9 @@ def describe(name: str, value: Any, module: str) -> Iterator[str]:
         members = "`, `".join(value.__members__)
         yield filled(f"{first_paragraph(value)} One of `{members}`.")
         return
+    if inspect.isclass(value) and issubclass(value, Warning):
+        yield filled(f"{first_paragraph(value)} A category of warnings.")
+        return
     yield f"```text\n{wrapped(name + signature(value))}\n```\n"
     yield filled(first_paragraph(value))
     if inspect.isclass(value) and value.__module__ != COMPILED:

@@ -9,6 +9,7 @@ from laconic.model.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.estimators import (
+        ColumnWarning,
         FitProgress,
         RuleBoostingClassifier,
         RuleBoostingClassifierCV,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ColumnWarning",
     "FitProgress",
     "Proposition",
     "Query",

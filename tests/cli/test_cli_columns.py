@@ -61,22 +61,6 @@ def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):
     assert run("fit", path, "--target", "y", advice)[2] == ""
 
 
-def test_column_that_names_rows_is_pointed_out(run, tmp_path):
-    path = tmp_path / "table.csv"
-    visits = [f"v{number}" for number in range(60)]
-    days = [f"day {number % 30}" for number in range(60)]
-    frame = pl.DataFrame({"the visit": visits, "day": days, "x": range(60), "y": range(60)})
-    frame.write_csv(path)
-    fit = ["fit", path, "--target", "y", "--search", "greedy", "--quiet"]
-    code, _, err = run(*fit)
-    assert code == 0
-    assert err == (
-        "warning: column 'the visit' has 60 different values in 60 rows; rules about single "
-        "values will not carry over. Leave it out with --drop 'the visit'.\n"
-    )
-    assert run(*fit, "--drop", "the visit") == (0, "", "")
-
-
 def test_codes_stay_text_and_kept_cells_stay_as_they_are(run, tmp_path):
     path, model = tmp_path / "table.csv", tmp_path / "model.json"
     lines = ["zip,flag,x,note", "01234,TRUE,1.50,NA", "99999,FALSE,2,", "01234,True,+3,a b"]

@@ -105,7 +105,9 @@ def test_models_of_different_targets(run, saved, tmp_path):
 def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
     a, b = saved("a", n_rules=1), saved("b", n_rules=2)
     read, paths = files.read_table, []
-    monkeypatch.setattr(files, "read_table", lambda path: (paths.append(path), read(path))[1])
+    monkeypatch.setattr(
+        files, "read_table", lambda path, *how: (paths.append(path), read(path, *how))[1]
+    )
     assert run("compare", a, b, table)[0] == 0
     assert paths == [table]
 

@@ -1,26 +1,99 @@
 """Files that commands read and write, and those they refuse."""
 
 import gzip
+import io
 import os
+import sys
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from cli.commands import fit_client, people, refused
 from laconic import load_model
+from laconic.cli import formats
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".parquet", ".pq", ".CSV"])
-def test_all_kinds_of_tables_give_the_same_model(run, model, tmp_path, suffix):
-    path = tmp_path / f"other[1]{suffix}"
-    if suffix in (".parquet", ".pq"):
-        people().write_parquet(path)
-    elif suffix == ".csv.gz":
-        path.write_bytes(gzip.compress(people().write_csv().encode()))
+def content(suffix):
+    """Bytes of a table in a file of some kind."""
+    frame, buffer = people(), io.BytesIO()
+    match suffix.lower():
+        case ".parquet" | ".pq":
+            frame.write_parquet(buffer)
+        case ".feather" | ".arrow":
+            frame.write_ipc(buffer)
+        case ".jsonl" | ".ndjson":
+            frame.write_ndjson(buffer)
+        case ".json":
+            frame.write_json(buffer)
+        case ".tsv" | ".txt":
+            frame.write_csv(buffer, separator="\t")
+        case ".csv":
+            frame.write_csv(buffer)
+    return buffer.getvalue()
+
+
+KINDS = [*formats.KINDS]
+KINDS.remove(".xlsx")
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("suffix", [*KINDS, ".CSV"])
+def test_all_kinds_of_tables_give_the_same_model(run, model, tmp_path, suffix, packed):
+    path = tmp_path / f"other[1]{suffix}{packed}"
+    unpacked = content(suffix)
+    match packed:
+        case ".gz":
+            path.write_bytes(gzip.compress(unpacked))
+        case ".zst":
+            path.write_bytes(pa.compress(unpacked, codec="zstd", asbytes=True))
+        case _:
+            path.write_bytes(unpacked)
+    result = run(*fit_client(path, "--model", tmp_path / "other.json", "--quiet"))
+    if packed == ".zst" and formats.KINDS[suffix.lower()] in ("parquet", "feather"):
+        assert refused(result, "Unpack it with: zstd -d")
     else:
-        people().write_csv(path, separator="\t" if suffix == ".tsv" else ",")
-    code, *_ = run(*fit_client(path, "--model", tmp_path / "other.json"))
-    assert code == 0
+        assert result == (0, "", "")
+        assert load_model(tmp_path / "other.json").ensemble_ == load_model(model).ensemble_
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".json", ".parquet", ".feather"])
+def test_standard_input_tells_its_kind_by_itself(run, model, table, monkeypatch, suffix):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content(suffix))))
+    assert run("predict", model, "-") == run("predict", model, table)
+
+
+def test_hyphen_is_a_text_after_missing(run, model, tmp_path, monkeypatch):
+    text = content(".csv").decode().replace(",plus,", ",-,")
+    (tmp_path / "other.csv").write_text(text)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    given = run("predict", model, "-", "--missing=-")
+    assert given[0] == 0
+    assert given == run("predict", model, tmp_path / "other.csv", "--missing=-")
+    assert run("predict", model, tmp_path / "no.csv", "--missing", "-")[0] != 0
+
+
+def test_broken_standard_input_is_named(run, model, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert refused(run("predict", model, "-"), "Cannot read the table of the standard input.")
+
+
+def test_excel_files_need_an_extra(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    path = tmp_path / "table.xlsx"
+    path.write_bytes(b"PK\x03\x04")
+    assert refused(run("fit", path, "--target", "y"), 'pip install "laconic[excel]"')
+
+
+def test_excel_files_are_read(run, model, tmp_path):
+    pytest.importorskip("fastexcel")
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (people().columns, *people().rows()):
+        book.active.append(row)
+    book.save(tmp_path / "people.xlsx")
+    options = ["--model", tmp_path / "other.json", "--quiet"]
+    assert run(*fit_client(tmp_path / "people.xlsx", *options)) == (0, "", "")
     assert load_model(tmp_path / "other.json").ensemble_ == load_model(model).ensemble_
 
 
@@ -65,18 +138,21 @@ def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("table.xlsx", b"a,y\n1,2\n", "must end with .csv, "),
-        ("table.csv", b"", "Cannot read the table"),
+        ("table.doc", b"a,y\n1,2\n", "must end with .csv, "),
+        ("table.csv", b"", "It is empty"),
+        ("table.csv", b" \n\n", "It is empty"),
         ("table.csv", b"a,y\n", "at least one row"),
-        ("table.csv", b"a,y\n1,2\n1,2,3,4\n", "Cannot read the table"),
-        ("table.csv", b"a,y\nb,1\n\xe9,2\n", "line 3 is not. Convert it, for example with: iconv"),
-        ("table.csv", b"\xe9,y\n1,2\n", "iconv -f latin1 -t utf8 table.csv > utf8_table.csv"),
-        ("table.csv", "a,y\n1,2\n".encode("utf-16"), "iconv -f utf16"),
+        ("table.csv", b"a,y\n1,2\n1,2,3,4\n", "Line 3 has 4 cells, but there are 2 names"),
+        ("table.csv", b"1.5,2\n2.5,3\n", "must hold the names of the columns. Got numbers: '1.5'"),
+        ("table.csv", b"\x89PNG\x00\x01\x00", "holds bytes that no text has"),
         ("table.csv", b"a,y,a\n1,2,3\n", "Got 'a' more than once"),
-        ("table.csv", b"a;y\n1,5;2\n", "Semicolons seem to separate"),
-        ("table.csv", b"a\ty\n1\t2\n", "rename it to .tsv"),
         ("table.csv.gz", b"\x1f\x8b\x08broken", "Cannot read the table"),
+        ("table.csv.zst", b"(\xb5/\xfdbroken", "Cannot read the table"),
         ("table.parquet", b"PAR1broken", "Cannot read the table"),
+        ("table.feather", b"ARROW1broken", "Cannot read the table"),
+        ("table.json", b'{"y": [1, 2]}', "'y'"),
+        ("table.json", b'{\n"a": 1\n}', "one JSON object per line"),
+        ("table.jsonl", b'{"a": 1', "one JSON object per line"),
     ],
 )
 def test_unreadable_tables(run, tmp_path, name, content, message):

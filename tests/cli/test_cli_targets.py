@@ -1,9 +1,13 @@
 """Targets and tasks on the command line."""
 
+import json
+
 import polars as pl
 import pytest
 
 from cli.commands import refused
+from laconic import load_model
+from laconic.estimators import ESTIMATORS
 
 
 @pytest.mark.parametrize(
@@ -38,8 +42,7 @@ def test_task_can_be_chosen(run, tmp_path):
 @pytest.mark.parametrize(
     ("y", "options", "message"),
     [
-        (["a", None, "b", "a"], [], "missing in 1 of 4 rows"),
-        ([1.0, None, float("nan"), 2.5], [], "missing in 2 of 4 rows"),
+        ([None, None, float("nan"), None], [], "'y' is empty"),
         (["a", "b", "c", "a"], [], "Only two classes are supported"),
         ([1, 2, 3, 4], ["--task", "classification"], "--task regression"),
         (["a", "b", "a", "b"], ["--task", "regression"], "holds text"),
@@ -59,4 +62,24 @@ def test_dates_cannot_be_targets(run, tmp_path):
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 4), eager=True)
     pl.DataFrame({"x": [1, 2, 3, 4], "day": dates}).write_parquet(path)
     assert refused(run("fit", path, "--target", "day"), "has the type Date")
-    assert refused(run("fit", path, "--target", "x"), "'day'", "leave the column out")
+
+
+@pytest.mark.parametrize("missing", ["", "NaN"])
+@pytest.mark.parametrize("y", [["a", None, "b", "a"], [1.5, None, 3.5, 4.5]])
+def test_rows_without_a_target_are_left_out(run, tmp_path, y, missing):
+    path, model = tmp_path / "table.csv", tmp_path / "model.json"
+    frame = pl.DataFrame({"x": [1, 2, 3, 4] * 5, "w": [1, 9, 1, 1] * 5, "y": y * 5})
+    frame.write_csv(path, null_value=missing)
+    told = "warning: 5 of 20 rows have no target, 'y', and are left out.\n"
+    fit = ["fit", path, "--target", "y", "--weight", "w", "--model", model, "--quiet"]
+    assert run(*fit) == (0, "", told)
+    known = frame.drop_nulls()
+    estimator = ESTIMATORS["regression" if isinstance(y[0], float) else "classification"]
+    expected = estimator().fit(known[["x"]], known["y"].to_numpy(), known["w"].to_numpy())
+    assert load_model(model).ensemble_ == expected.ensemble_
+    report = ["report", model, path, "--target", "y", "--json"]
+    code, out, err = run(*report)
+    assert (code, err) == (0, told)
+    assert json.loads(out)["data"]["n_rows"] == 15
+    assert run("cv", path, "--target", "y", "--n-rules", 1, "--folds", 2)[2] == told
+    assert len(run("predict", model, path)[1].splitlines()) == 21

@@ -29,6 +29,7 @@ try:
     from laconic.cli.demo import demo
     from laconic.cli.explain import explain
     from laconic.cli.export import export
+    from laconic.cli.files import STANDARD_INPUT
     from laconic.cli.fit import fit
     from laconic.cli.predict import predict
     from laconic.cli.report import report
@@ -82,8 +83,19 @@ def _run(tokens: Sequence[str] | None) -> int:
     )
     for command in COMMANDS:
         app.command(command)
-    called, arguments, *_ = app.parse_args(tokens, exit_on_error=False, print_error=False)
+    given = _with_standard_input(sys.argv[1:] if tokens is None else tokens)
+    called, arguments, *_ = app.parse_args(given, exit_on_error=False, print_error=False)
     return called(*arguments.args, **arguments.kwargs) or 0
+
+
+def _with_standard_input(tokens: Sequence[str]) -> list[str]:
+    """Give a name to the table "-", which would be taken for an option."""
+    option, given = "", []
+    for token in tokens:
+        option = token if token.startswith("--") else option
+        is_table = token == "-" and option != "--missing"
+        given.append(str(STANDARD_INPUT) if is_table else token)
+    return given
 
 
 def _usage_message(error: cyclopts.CycloptsError) -> str:

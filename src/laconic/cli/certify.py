@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from laconic.cli import columns, files, inputs, options, screen, targets
+from laconic.cli import files, inputs, options, screen
 
 
 def certify(
@@ -18,14 +18,14 @@ def certify(
     against: Literal["rules", "weight"] | None = None,
     time_limit: options.Seconds = None,
     json: options.Flag = False,
-    missing: options.Missing = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Prove how close a saved model comes to the best possible one on its training rows.
 
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file that the model was trained on.
+        File that the model was trained on.
     target : str
         Column that the model predicts.
     weight : str
@@ -39,11 +39,9 @@ def certify(
         Write numbers as JSON, for programs.
     """
     fitted = files.load_model_for("certify", model, table)
-    source = inputs.TableFile(table, missing)
+    source = inputs.TableFile(table, format)
     X, y = source.rows(fitted, target)
-    weights = None
-    if weight is not None:
-        weights = targets.read_weights(columns.column(source.frame, weight))
+    weights = None if weight is None else source.weights(fitted, target, weight)
     with inputs.columns_by_name():
         certificate = fitted.certificate(X, y, weights, against=against, time_limit=time_limit)
     n_known, n_found = getattr(fitted, "n_propositions_", None), len(certificate.propositions)

@@ -4,137 +4,197 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from laconic._words import listed_names, nearest
+from laconic.cli import texts
 from laconic.cli.exits import CommandError
+from laconic.data.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
     from laconic.model.rules import RuleEnsemble
 
-DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
-
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
 
 _MAX_TEXTS_SHOWN = 5
 
-# Fewer values than that can be categories, even if every row has another one.
-_MAX_CATEGORIES = 50
 
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """Gives types to the columns of a table: those of numbers, booleans and text."""
 
-def interpret(
-    cells: pl.DataFrame,
-    missing: Collection[str],
-    *,
-    text_columns: Collection[str] = (),
-    keep_codes: bool = True,
-) -> pl.DataFrame:
-    """Give types to the columns of a text file: those of numbers, booleans and text.
+    missing: Collection[str]
+    """Texts that mean a missing cell, besides no text at all."""
+    reading: Reading
+    has_types: bool = False
+    """Whether texts that look like numbers are texts, unless they have a sign, such as that of a
+    currency."""
+    plain_columns: Collection[str] = ()
+    """Columns whose texts are numbers only where they have no sign."""
+    text_columns: Collection[str] = ()
+    """Columns that stay text whatever they hold."""
+    is_for_model: bool = False
+    """Whether all other columns are numbers to a model if they can be, also codes such as 007."""
 
-    Cells that hold nothing or one of the texts of `missing` are missing. Columns named in
-    `text_columns` stay text whatever they hold, and with `keep_codes` also those with numbers that
-    start with needless zeros.
-    """
-    import polars as pl
+    def read(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with types."""
+        import polars as pl
 
-    texts = ["", *(text.strip() for text in missing)]
-    is_missing = pl.all().str.strip_chars().is_in(texts)
-    known = cells.select(pl.when(~is_missing).then(pl.all()))
-    return pl.DataFrame(
-        [values if values.name in text_columns else _typed(values, keep_codes) for values in known]
-    )
+        return pl.DataFrame([self._typed(self.known(values)) for values in cells])
 
+    def known(self, values: pl.Series) -> pl.Series:
+        """Return a column without the texts that mean a missing cell."""
+        import polars as pl
 
-def _typed(values: pl.Series, keep_codes: bool) -> pl.Series:
-    import polars as pl
+        if values.dtype == pl.Null:
+            return values.cast(pl.String)
+        if values.dtype != pl.String:
+            return values
+        texts = ["", *(text.strip() for text in self.missing)]
+        return values.set(values.str.strip_chars().is_in(texts), None)
 
-    trimmed = values.str.strip_chars()
-    if values.null_count() == len(values) or (keep_codes and _has_codes(trimmed)):
-        return values
-    for dtype in (pl.Int64, pl.Float64):
-        numbers = trimmed.cast(dtype, strict=False)
+    def _typed(self, values: pl.Series) -> pl.Series:
+
+        trimmed = _trimmed(values)
+        if (
+            trimmed is None
+            or values.name in self.text_columns
+            or (not self.is_for_model and _has_codes(trimmed))
+        ):
+            return values
+        days = self._days(trimmed)
+        if days is not None:
+            return days
+        numbers = texts.numbers(trimmed, self.reading.decimal)
         if numbers.null_count() == values.null_count():
-            return numbers
-    truths = trimmed.str.to_lowercase()
-    if truths.drop_nulls().is_in(["true", "false"]).all():
-        return truths == "true"
-    return values
+            return numbers if self._is_number(trimmed) else values
+        truths = trimmed.str.to_lowercase()
+        if truths.drop_nulls().is_in(["true", "false"]).all() and not self.has_types:
+            return truths == "true"
+        return values
+
+    def _days(self, trimmed: pl.Series) -> pl.Series | None:
+        """Numbers of dates, also of those that a model knows from a file of another kind."""
+        known = self.reading.dates.get(trimmed.name)
+        ways = texts.date_formats(trimmed) if self.is_for_model else []
+        for written in [*([known] if known else []), *(ways if len(ways) == 1 else [])]:
+            days = texts.date_numbers(trimmed, written)
+            if days.null_count() == trimmed.null_count():
+                return days
+        return None
+
+    def _is_number(self, trimmed: pl.Series) -> bool:
+        """Tell whether texts that can be numbers are to be numbers."""
+        if self.is_for_model:
+            return True
+        if texts.are_plain(trimmed, self.reading.decimal):
+            return not self.has_types
+        is_asked_for = trimmed.name not in self.plain_columns
+        return is_asked_for and texts.has_one_unit(trimmed, self.reading.decimal)
+
+    def signed_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
+        """Find columns of numbers that have signs: for each, an example and its number."""
+        found = {}
+        for values in map(self.known, cells):
+            trimmed = _trimmed(values)
+            is_number = values.name in typed.columns and typed[values.name].dtype.is_numeric()
+            if trimmed is None or not is_number or values.name in self.reading.dates:
+                continue
+            if not texts.are_plain(trimmed, self.reading.decimal):
+                example = texts.odd_number(trimmed, self.reading.decimal)
+                number = texts.numbers(trimmed.filter(trimmed == example), self.reading.decimal)
+                found[values.name] = f"{example!r} as {number[0]:.15g}"
+        return found
+
+
+def _trimmed(values: pl.Series) -> pl.Series | None:
+    """Texts without blanks at their ends; None where a column holds none."""
+    import polars as pl
+
+    if values.dtype != pl.String or values.null_count() == len(values):
+        return None
+    return values.str.strip_chars()
 
 
 def _has_codes(values: pl.Series) -> bool:
-    return bool(values.str.contains(_CODE).any())
+    return bool(values.str.contains(_CODE).any()) and not texts.date_formats(values)
+
+
+def with_day_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Turn columns of days and times into numbers of days, 2024-03-15 into 20240315."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            texts.day_numbers(values) if values.dtype in (pl.Date, pl.Datetime) else values
+            for values in frame
+        ]
+    )
 
 
 def misread_warnings(
-    in_use: Iterable[pl.Series], cells: pl.DataFrame, missing: Collection[str]
+    in_use: Iterable[pl.Series], cells: pl.DataFrame, reader: Reader
 ) -> dict[str, str]:
     """Find columns in use that would be numbers if it were not for a few cells: a warning for each.
 
-    The cells are those that were read, `missing` is what stands for a missing one so far.
+    The cells are those that were read.
     """
     import polars as pl
 
     found = {}
     for values in in_use:
-        culprits = Counter(_cells_that_are_no_numbers(values) if values.dtype == pl.String else [])
+        is_text = values.dtype == pl.String
+        culprits = Counter(_cells_that_are_no_numbers(values, reader.reading) if is_text else [])
         if not culprits:
             continue
-        texts = [text for text, _ in culprits.most_common()]
+        odd = [text for text, _ in culprits.most_common()]
         # The option takes the place of its default, so it has to name what is in use.
-        option = _missing_option([*texts[:_MAX_TEXTS_SHOWN], *_occurring(cells, missing)])
+        option = _missing_option([*odd[:_MAX_TEXTS_SHOWN], *_occurring(cells, reader.missing)])
         found[values.name] = (
             f"column {values.name!r} is read as text because of "
-            f"{listed_names(texts, _MAX_TEXTS_SHOWN)} "
+            f"{listed_names(odd, _MAX_TEXTS_SHOWN)} "
             f"({culprits.total()} of {len(values)} cells). If these cells are missing values, add "
             f"{option}."
         )
     return found
 
 
-def _cells_that_are_no_numbers(values: pl.Series) -> list[str]:
-    """Find them in a column of text of which at least half of the values are numbers."""
-    import polars as pl
-
+def _cells_that_are_no_numbers(values: pl.Series, reading: Reading) -> list[str]:
+    """Find them in a column of text of which at least half of the values are numbers, or dates."""
     distinct = values.drop_nulls().unique()
     trimmed = distinct.str.strip_chars()
-    is_number = trimmed.cast(pl.Float64, strict=False).is_not_null()
-    if _has_codes(trimmed) or 2 * is_number.sum() < len(distinct):
+    written = reading.dates.get(values.name)
+    if written is not None:
+        numbers = texts.date_numbers(trimmed, written)
+    elif _has_codes(trimmed):
+        return []
+    else:
+        numbers = texts.numbers(trimmed, reading.decimal)
+    is_number = numbers.is_not_null()
+    if 2 * is_number.sum() < len(distinct):
         return []
     return values.filter(values.is_in(distinct.filter(~is_number).to_list())).to_list()
 
 
-def _occurring(cells: pl.DataFrame, texts: Collection[str]) -> list[str]:
+def _occurring(cells: pl.DataFrame, missing: Collection[str]) -> list[str]:
     import polars as pl
 
-    stripped = cells.select(pl.all().str.strip_chars())
-    return [text for text in texts if any((values == text).any() for values in stripped)]
+    stripped = cells.select(pl.col(pl.String).str.strip_chars())
+    return [text for text in missing if any((values == text).any() for values in stripped)]
 
 
-def _missing_option(texts: Sequence[str]) -> str:
+def _missing_option(odd: Sequence[str]) -> str:
     # A text that starts with a hyphen would be taken for an option of its own.
-    plain = [shlex.quote(text) for text in texts if not text.startswith("-")]
-    hyphened = [f"--missing={shlex.quote(text)}" for text in texts if text.startswith("-")]
+    plain = [shlex.quote(text) for text in odd if not text.startswith("-")]
+    hyphened = [f"--missing={shlex.quote(text)}" for text in odd if text.startswith("-")]
     return " ".join([*(["--missing", *plain] if plain else []), *hyphened])
-
-
-def identifier_warnings(X: pl.DataFrame) -> Iterator[str]:
-    """Find columns of text that tell single rows apart instead of grouping them."""
-    import polars as pl
-
-    for values in X.select(pl.col(pl.String, pl.Categorical, pl.Enum)):
-        n_values = values.drop_nulls().n_unique()
-        if n_values > _MAX_CATEGORIES and 2 * n_values > len(values):
-            yield (
-                f"column {values.name!r} has {n_values} different values in {len(values)} rows; "
-                "rules about single values will not carry over. Leave it out with --drop "
-                f"{shlex.quote(values.name)}."
-            )
 
 
 def column(frame: pl.DataFrame, name: str) -> pl.Series:

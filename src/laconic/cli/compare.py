@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from laconic.cli import columns, contests, files, inputs, options, screen
+from laconic.cli import contests, files, inputs, options, screen
 from laconic.cli.exits import EXIT_DIFFERENT, CommandError
 from laconic.model.comparison import Kind, RuleChange, compare_rules
 from laconic.model.formatting import INTERCEPT, format_number, format_percent, format_weight
@@ -33,7 +33,7 @@ def compare(
     target: str | None = None,
     json: options.Flag = False,
     exit_code: options.Flag = False,
-    missing: options.Missing = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> int:
     """Show how two models differ, and which one predicts better.
 
@@ -44,7 +44,7 @@ def compare(
     model_b : Path
         Saved model to compare it with.
     table : Path
-        CSV, TSV or Parquet file with rows for which to compare the predictions.
+        File with rows for which to compare the predictions.
     target : str
         Column of the table that the models predict, to tell which of them does it better: on rows
         that neither has seen. Without this option it is the one that both were fitted to, if the
@@ -62,7 +62,7 @@ def compare(
         raise CommandError(
             "--target is a column of a table. Got none. Name a table after the two models."
         )
-    rows = None if table is None else inputs.TableFile(table, missing)
+    rows = None if table is None else inputs.TableFile(table, format)
     agreement = None if rows is None else _agreement(old, new, rows)
     contest = None if rows is None else contests.hold((old, new), rows, target)
     if json:

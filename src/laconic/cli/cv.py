@@ -42,7 +42,7 @@ def cv(
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file, as for 'laconic fit'.
+        File as for 'laconic fit'.
     folds : int
         Number of parts.
     seed : int
@@ -50,7 +50,7 @@ def cv(
     json : bool
         Write JSON: an object with a list of scores per size.
     """
-    rows = source.read(table)
+    rows = source.read(table, quiet=json)
     model = rows.estimator(**learning.parameters)
     by_name = {metric.name: metric for metric in model.task.metrics}
     metrics = [by_name[name] for name in model.task.deciding_metrics]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli import files, inputs, options, screen
 from laconic.cli.exits import CommandError
 from laconic.model.formatting import INTERCEPT, format_weight, visible
 
@@ -21,7 +21,7 @@ def explain(
     *,
     row: options.Rows = (),
     json: options.Flag = False,
-    missing: options.Missing = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Tell which rules lead to the prediction for each row of a table.
 
@@ -33,7 +33,7 @@ def explain(
         Write JSON: a list with an object per row.
     """
     fitted = files.load_model_for("explain", model, table)
-    X = inputs.TableFile(table, missing).features(fitted)
+    X = inputs.TableFile(table, format).features(fitted)
     unknown = next((number for number in row if number >= len(X)), None)
     if unknown is not None:
         raise CommandError(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import cyclopts
 
 from laconic._files import write_whole
-from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli import files, inputs, options, screen
 from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class ScorecardOptions:
     max_points : int
         With --to scorecard: largest number of points of a rule, 10 if not given.
     data : Path
-        With --to scorecard: CSV, TSV or Parquet file of rows to measure the cost of rounding on.
+        With --to scorecard: file of rows to measure the cost of rounding on.
     target : str
         With --data: the column that is predicted.
     json : bool
@@ -78,7 +78,7 @@ def export(
     output: Path | None = None,
     sql: SqlOptions = _SQL,
     scorecard: ScorecardOptions = _SCORECARD,
-    missing: options.Texts = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Write a saved model in a form that other programs read.
 
@@ -93,8 +93,6 @@ def export(
         "scorecard" for whole points.
     output : Path
         File to write, instead of the standard output.
-    missing : tuple of str
-        With --data: texts that mean a missing cell in CSV and TSV files, besides no text at all.
     """
     _check_call(to, sql=sql, scorecard=scorecard)
     data = scorecard.data
@@ -105,7 +103,7 @@ def export(
             msg="ONNX is a binary format. Name a file to write with --output."
         )
     fitted = files.load_model(model)
-    rows = None if data is None else inputs.TableFile(data, missing)
+    rows = None if data is None else inputs.TableFile(data, format)
     try:
         content = _content(fitted, to, sql, scorecard, rows)
     except ImportError as error:

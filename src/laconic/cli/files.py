@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
-import shlex
+import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
 from laconic._files import write_whole
+from laconic.cli import formats
 from laconic.cli.exits import CommandError
 
 if TYPE_CHECKING:
@@ -21,86 +21,56 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# A name that nobody gives to a file.
+STANDARD_INPUT = Path("<standard input>")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-OUTPUT_SUFFIXES = (*SEPARATORS, *PARQUET_SUFFIXES)
-TABLE_SUFFIXES = (*SEPARATORS, *(f"{suffix}.gz" for suffix in SEPARATORS), *PARQUET_SUFFIXES)
-
-_GZIP_START = b"\x1f\x8b"
-_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
-
-_ADVICE_FOR_SEPARATORS = {
-    ";": "Semicolons seem to separate its cells: save it with commas instead, and with points in "
-    "numbers.",
-    "\t": "Tabs seem to separate its cells: rename it to .tsv.",
-}
+OUTPUT_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+OUTPUT_SUFFIXES = (*OUTPUT_SEPARATORS, *PARQUET_SUFFIXES)
+TABLE_SUFFIXES = tuple(
+    f"{suffix}{packed}" for suffix in formats.KINDS for packed in ("", *formats.COMPRESSED)
+)
+# A model ends with .json, too.
+_SUFFIXES_OF_TABLES_ALONE = tuple(each for each in TABLE_SUFFIXES if each != ".json")
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read a table: the cells of a text file as text, exactly as they stand there."""
+def read_table(path: Path, separator: str | None = None) -> formats.Cells:
+    """Read a table, also from the standard input: the cells of a text file are text."""
     import polars as pl
 
-    _check_exists(path, "table")
-    suffix = check_suffix(path, TABLE_SUFFIXES)
+    suffix = None
+    if path != STANDARD_INPUT:
+        _check_exists(path, "table")
+        suffix = table_suffix(path)
     try:
-        if is_text_table(path):
-            frame = _read_cells(path, SEPARATORS[suffix.removesuffix(".gz")])
-        else:
-            frame = pl.read_parquet(path, glob=False)
+        # Bytes, because the name of a file may look like a pattern.
+        content = sys.stdin.buffer.read() if suffix is None else path.read_bytes()
+        cells = formats.read_cells(content, suffix, separator)
+    except (CommandError, ModuleNotFoundError) as error:
+        raise CommandError(f"Cannot read the table {shown_path(path)}. {error}") from None
     except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, csv.Error) as error:
         reason = (str(error).splitlines() or ["unknown reason"])[0]
         raise CommandError(
-            f"Cannot read the table {str(path)!r}: {reason}. Check that it is a complete "
-            f"{suffix} file."
+            f"Cannot read the table {shown_path(path)}: {reason}. Check that it is a complete "
+            f"{suffix or 'table'} file."
         ) from None
-    if frame.height == 0:
-        raise CommandError(f"The table {str(path)!r} must have at least one row. Got none.")
-    return frame
+    if cells.frame.height == 0:
+        raise CommandError(f"The table {shown_path(path)} must have at least one row. Got none.")
+    return cells
 
 
-def is_text_table(path: Path) -> bool:
-    """Tell whether the cells of a table have no types of their own."""
-    return check_suffix(path, TABLE_SUFFIXES) not in PARQUET_SUFFIXES
+def shown_path(path: Path) -> str:
+    """Return a path for a message."""
+    return "of the standard input" if path == STANDARD_INPUT else repr(str(path))
 
 
-def _read_cells(path: Path, separator: str) -> pl.DataFrame:
-    import polars as pl
-
-    # Bytes, because the name of a file may look like a pattern.
-    content = path.read_bytes()
-    if content.startswith(_GZIP_START):
-        content = gzip.decompress(content)
-    text = _decode(content, path)
-    _check_header(next(csv.reader(io.StringIO(text, newline=""), delimiter=separator), []), path)
-    return pl.read_csv(content, separator=separator, infer_schema=False)
-
-
-def _decode(content: bytes, path: Path) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + content.count(b"\n", 0, error.start)
-    encoding = "utf16" if content.startswith(_UTF16_STARTS) else "latin1"
+def table_suffix(path: Path) -> str:
+    """Tell the suffix of a table, without that of what packed it."""
+    if has_suffix(path, TABLE_SUFFIXES):
+        return Path(path.name.lower().removesuffix(".gz").removesuffix(".zst")).suffix
     raise CommandError(
-        f"Cannot read the table {str(path)!r}: it must be text in UTF-8, but line {line} is not. "
-        f"Convert it, for example with: iconv -f {encoding} -t utf8 "
-        f"{shlex.quote(path.name)} > {shlex.quote(f'utf8_{path.name}')}"
+        f"The name of a table must end with {_alternatives(formats.KINDS)}, and may go on with "
+        f"{_alternatives(formats.COMPRESSED)}. Got {path.name!r}. Rename or convert the file."
     )
-
-
-def _check_header(names: list[str], path: Path) -> None:
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise CommandError(
-            f"The columns of the table {str(path)!r} must have different names. Got {repeated!r} "
-            "more than once. Rename or remove one of these columns."
-        )
-    if len(names) == 1:
-        for separator, advice in _ADVICE_FOR_SEPARATORS.items():
-            if separator in names[0]:
-                raise CommandError(
-                    f"The table {str(path)!r} has a single column, {names[0]!r}. {advice}"
-                )
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
@@ -109,13 +79,13 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     if path.suffix.lower() in PARQUET_SUFFIXES:
         frame.write_parquet(content)
     else:
-        frame.write_csv(content, separator=SEPARATORS[path.suffix.lower()])
+        frame.write_csv(content, separator=OUTPUT_SEPARATORS[path.suffix.lower()])
     write_whole(path, content.getvalue())
 
 
 def load_model_for(command: str, path: Path, table: Path) -> RuleBoosting:
     """Load a model for a command that a table follows, and refuse a table in its place."""
-    if has_suffix(path, TABLE_SUFFIXES):
+    if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
             f"The model comes first: laconic {command} MODEL TABLE. Got the table {str(path)!r} "
             f"as MODEL and {str(table)!r} as TABLE."
@@ -156,15 +126,20 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> str:
         if has_suffix(path, [suffix]):
             return suffix
     raise CommandError(
-        f"The name of a table must end with {', '.join(allowed[:-1])} or {allowed[-1]}. "
-        f"Got {path.name!r}. Rename or convert the file."
+        f"The name of a table must end with {_alternatives(allowed)}. Got {path.name!r}. Choose "
+        "another name."
     )
+
+
+def _alternatives(suffixes: Iterable[str]) -> str:
+    *first, last = suffixes
+    return f"{', '.join(first)} or {last}"
 
 
 def check_model_destination(path: Path, table: Path) -> None:
     """Refuse a path that a model cannot or should not be saved to."""
     check_destination(path, [table])
-    if has_suffix(path, TABLE_SUFFIXES):
+    if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
             f"A model is saved as JSON. Got --model {str(path)!r}, the name of a table. Let it end "
             "with .json."

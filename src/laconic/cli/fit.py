@@ -43,9 +43,9 @@ def fit(
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file (.csv, .csv.gz, .tsv, .tsv.gz, .parquet, .pq). CSV and TSV files
-        are text in UTF-8; their empty cells are missing values, and columns with numbers such as
-        01234 are text.
+        Text (.csv, .tsv, .txt), .parquet, .feather, .xlsx or JSON lines (.jsonl), also with .gz or
+        .zst, or - for the standard input. Separators and decimal signs are found out. Empty cells
+        are missing values, and columns with numbers such as 01234 are text.
     model : Path
         File to save the model to, as JSON.
     json : bool
@@ -55,7 +55,7 @@ def fit(
     """
     if model is not None:
         files.check_model_destination(model, table)
-    rows, test_rows = source.read(table), check.read_test(source)
+    rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
     estimator = learning.estimator(rows)
@@ -81,6 +81,7 @@ def fit(
         learning.settings,
         (*scores,),
     )
+    fitted.reading_ = rows.reading
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:

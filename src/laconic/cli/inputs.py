@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import columns, files, screen, targets
+from laconic.cli import columns, files, options, screen, targets, texts
+from laconic.data.inspection import ColumnWarning
+from laconic.data.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,27 +26,48 @@ class TableFile:
     """A table that was read once, for any number of models.
 
     Its `cells` are as they stand in the file: those of a text file are text, some of which stands
-    for `missing` ones.
+    for missing ones.
     """
 
-    def __init__(self, path: Path, missing: Collection[str]) -> None:
-        self.cells = files.read_table(path)
-        self._missing = missing
-        self._is_text = files.is_text_table(path)
+    def __init__(self, path: Path, format: options.Format) -> None:
+        self._read = files.read_table(path, format.separating)
+        self._format = format
+        self.cells = self._read.frame
+        self._has_told = False
+        name = files.shown_path(path)
+        self.notes = [f"the table {name} {note}" for note in self._read.notes]
+        warn(f"the table {name} {doubt}" for doubt in self._read.doubts)
 
-    @cached_property
-    def frame(self) -> pl.DataFrame:
-        """All columns, with types."""
-        return self._typed(self.cells)
+    def reader(self, reading: Reading, **how: Any) -> columns.Reader:
+        """Return what gives types to the cells."""
+        has_types = self._read.has_types
+        return columns.Reader(
+            missing=self._format.missing, reading=reading, has_types=has_types, **how
+        )
 
-    def _typed(self, cells: pl.DataFrame, **options: Any) -> pl.DataFrame:
-        return columns.interpret(cells, self._missing, **options) if self._is_text else cells
+    def decimal_sign(self, known: str | None = None) -> str:
+        """Find out the decimal sign; the `known` one decides where both are possible."""
+        import polars as pl
 
-    def warn_about_misread(self, in_use: Iterable[pl.Series]) -> list[str]:
+        if self._format.decimal is not None:
+            return self._format.decimal
+        cells = self.cells.select(pl.col(pl.String))
+        return texts.decimal_sign(cells, self._read.separator, known)
+
+    def find_dates(self) -> dict[str, list[str]]:
+        """Find columns of dates in text, and the ways in which these may be written."""
+        import polars as pl
+
+        reader = self.reader(Reading())
+        cells = self.cells.select(pl.col(pl.String))
+        found = {values.name: texts.date_formats(reader.known(values)) for values in cells}
+        return {name: written for name, written in found.items() if written}
+
+    def warn_about_misread(self, in_use: Iterable[pl.Series], reader: columns.Reader) -> list[str]:
         """Warn about columns that a few cells make text, and return their names."""
-        if not self._is_text:
+        if reader.has_types:
             return []
-        found = columns.misread_warnings(in_use, self.cells, self._missing)
+        found = columns.misread_warnings(in_use, self.cells, reader)
         warn(found.values())
         return list(found)
 
@@ -55,18 +78,49 @@ class TableFile:
         columns.check_columns(self.cells, used)
         known = ensemble.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used
-        typed = self._typed(self.cells.select(names), text_columns=text, keep_codes=False)
-        self.warn_about_misread(typed[name] for name in used if name not in text)
+        reader = self._reader_for(model, text_columns=text, is_for_model=True)
+        typed = columns.with_day_numbers(reader.read(self.cells.select(names)))
+        self.warn_about_misread((typed[name] for name in used if name not in text), reader)
         return columns.fill_up(typed, known, self.cells.height)
 
-    def rows(self, model: RuleModel, target: str) -> tuple[pl.DataFrame, NDArray[Any]]:
-        """Columns of a model, also those that no rule uses, and their target."""
-        goal = columns.column(self.cells, target).to_frame()
+    def _reader_for(self, model: RuleModel, **how: Any) -> columns.Reader:
+        """Return what reads as the file was read that a model was made from."""
+        known = model.reading_
+        decimal = self.decimal_sign(None if known is None else known.decimal)
+        return self.reader(Reading(decimal, {} if known is None else known.dates), **how)
+
+    def rows(
+        self, model: RuleModel, target: str, other: RuleModel | None = None
+    ) -> tuple[pl.DataFrame, NDArray[Any]]:
+        """Columns of a model, also those that no rule uses, and their target where it is known.
+
+        Those that only another model uses come with them.
+        """
+        goal = self._goal(model, target)
         X = self.features(model, with_unused=True)
+        if other is not None:
+            known = model.ensemble_.used_features
+            further = [name for name in other.ensemble_.used_features if name not in known]
+            X = X.with_columns(self.features(other).select(further))
+        is_known = targets.where_known(goal)
+        if not self._has_told:
+            warn(targets.dropped(is_known))
+        self._has_told = True
+        return X.filter(is_known), targets.read_target(goal.filter(is_known), model.task_)
+
+    def weights(self, model: RuleModel, target: str, name: str) -> NDArray[np.float64]:
+        """Weights of the rows whose target is known."""
+        cells = columns.column(self.cells, name).to_frame()
+        numbers = self._reader_for(model).read(cells)[name]
+        is_known = targets.where_known(self._goal(model, target))
+        return targets.read_weights(numbers.filter(is_known))
+
+    def _goal(self, model: RuleModel, target: str) -> pl.Series:
+        cells = columns.column(self.cells, target).to_frame()
         # Classes that are text stay text, even where they look like numbers.
         has_text = any(isinstance(label, str) for label in model.task_.labels or ())
-        goal = self._typed(goal, text_columns=[target] if has_text else [])
-        return X, targets.read_target(goal[target], model.task_)
+        reader = self._reader_for(model, text_columns=[target] if has_text else [])
+        return reader.read(cells)[target]
 
 
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:
@@ -89,9 +143,19 @@ def warn(messages: Iterable[str]) -> None:
         screen.complain(f"warning: {message}")
 
 
+def note(messages: Iterable[str], *, quiet: bool = False) -> None:
+    """Write to the standard error what was found out, unless a command is to be quiet."""
+    for message in messages:
+        if not quiet:
+            screen.complain(f"note: {message}")
+
+
 @contextmanager
 def short_warnings() -> Iterator[None]:
-    """Show warnings as single lines; the certificates tell about searches that were stopped."""
+    """Show warnings as single lines, except those about what the command tells by itself.
+
+    The certificates tell about searches that were stopped, and columns were looked at before.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings(record=True) as caught:
@@ -100,5 +164,5 @@ def short_warnings() -> Iterator[None]:
     warn(
         str(warning.message)
         for warning in caught
-        if not issubclass(warning.category, ConvergenceWarning)
+        if not issubclass(warning.category, ConvergenceWarning | ColumnWarning)
     )

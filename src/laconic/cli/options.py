@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import cyclopts
+
+DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
+"""Words for characters that are hard to type."""
 
 
 def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parameter:
@@ -18,6 +23,11 @@ def _must_be(requirement: str, is_met: Callable[[Any], bool]) -> cyclopts.Parame
             raise ValueError(f"It must be {requirement}.")
 
     return cyclopts.Parameter(validator=check)
+
+
+def _check_separator(kind: Any, value: str | None) -> None:
+    if value is not None and len(SEPARATORS.get(value, value)) != 1:
+        raise ValueError(f"It must be a single character, or {' or '.join(SEPARATORS)}.")
 
 
 def _check_rows(kind: Any, value: tuple[int, ...]) -> None:
@@ -62,12 +72,6 @@ Rows: TypeAlias = Annotated[
 Texts: TypeAlias = Annotated[
     tuple[str, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(show_default=" ".join)
 ]
-Missing: TypeAlias = Annotated[
-    Texts,
-    cyclopts.Parameter(
-        help="Texts that mean a missing cell in CSV and TSV files, besides no text at all."
-    ),
-]
 Model: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(help="File that 'laconic fit --model' or laconic.save_model wrote."),
@@ -75,6 +79,34 @@ Model: TypeAlias = Annotated[
 FeatureTable: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(
-        help="CSV, TSV or Parquet file with the columns that the rules use, in any order."
+        help="File with the columns that the rules use, in any order, as for 'laconic fit'."
     ),
 ]
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """How a table is written.
+
+    Parameters
+    ----------
+    missing : tuple of str
+        Texts that mean a missing cell, besides no text at all.
+    separator : str
+        What separates the cells of a text file, such as ";" or tab; found out if not given.
+    decimal : str
+        The decimal sign of numbers in text; found out if not given.
+    """
+
+    missing: Texts = DEFAULT_MISSING
+    separator: Annotated[str | None, cyclopts.Parameter(validator=_check_separator)] = None
+    decimal: Literal[".", ","] | None = None
+
+    @property
+    def separating(self) -> str | None:
+        """The separator as a single character."""
+        return None if self.separator is None else SEPARATORS.get(self.separator, self.separator)
+
+
+DEFAULT_FORMAT = Format()

@@ -17,7 +17,7 @@ def predict(
     probabilities: options.Flag = False,
     keep_columns: options.Flag = False,
     json: options.Flag = False,
-    missing: options.Missing = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Predict the target for the rows of a table.
 
@@ -28,7 +28,7 @@ def predict(
     probabilities : bool
         Add a column with the probability of each class.
     keep_columns : bool
-        Put the predictions next to the columns of the table. The cells of a CSV or TSV file stay
+        Put the predictions next to the columns of the table. The cells of a text file stay
         exactly as they are.
     json : bool
         Write JSON: a list with an object per row.
@@ -46,7 +46,7 @@ def predict(
         raise CommandError(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
-    rows = inputs.TableFile(table, missing)
+    rows = inputs.TableFile(table, format)
     predictions = inputs.predictions_for(fitted, rows)
     found = {"prediction": predictions.values}
     shares = task.probabilities(predictions.raw) if probabilities else None

@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 
 from laconic._files import write_whole
-from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli import files, inputs, options, screen
 from laconic.cli.exits import CommandError
 from laconic.model.formatting import visible
 
@@ -23,14 +23,14 @@ def report(
     title: str | None = None,
     baseline: Path | None = None,
     max_sample_rows: options.CountOrZero = 100,
-    missing: options.Missing = columns.DEFAULT_MISSING,
+    format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Show a saved model on one page: rules, scores, certificates and what-if.
 
     Parameters
     ----------
     table : Path
-        CSV, TSV or Parquet file with the target and the columns that the rules use, ideally
+        File with the target and the columns that the rules use, ideally
         for rows that the model was not trained on.
     target : str
         Column that the model predicts.
@@ -56,12 +56,7 @@ def report(
         output = model.with_suffix(".html")
     if output is not None:
         files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
-    source = inputs.TableFile(table, missing)
-    X, y = source.rows(fitted, target)
-    if other is not None:
-        known = fitted.ensemble_.used_features
-        further = [name for name in other.ensemble_.used_features if name not in known]
-        X = X.with_columns(source.features(other).select(further))
+    X, y = inputs.TableFile(table, format).rows(fitted, target, other)
     with inputs.columns_by_name():
         try:
             made = fitted.report(

@@ -24,6 +24,30 @@ def detect_task(target: pl.Series) -> str:
     return "classification" if is_whole and values.n_unique() == 2 else "regression"
 
 
+def where_known(target: pl.Series) -> pl.Series:
+    """Tell which rows have a target."""
+    is_known = target.is_not_null()
+    if target.dtype.is_float():
+        is_known &= target.is_not_nan().fill_null(False)
+    if not is_known.any():
+        raise CommandError(
+            f"Some rows must have a target. Column {target.name!r} is empty. Choose another column "
+            "with --target."
+        )
+    return is_known
+
+
+def dropped(is_known: pl.Series) -> list[str]:
+    """Say how many rows have no target, if there are any."""
+    n_missing = int((~is_known).sum())
+    if n_missing == 0:
+        return []
+    return [
+        f"{n_missing:,} of {len(is_known):,} rows have no target, {is_known.name!r}, and are left "
+        "out."
+    ]
+
+
 def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
     """Check the target and turn it into an array."""
     import polars as pl
@@ -49,13 +73,6 @@ def _check_target(target: pl.Series) -> None:
         raise CommandError(
             f"The target must hold text, booleans or numbers. Column {target.name!r} has the type "
             f"{dtype}. Convert it, or choose another column with --target."
-        )
-    n_missing = target.null_count() + (int(target.is_nan().sum()) if dtype.is_float() else 0)
-    if n_missing > 0:
-        raise CommandError(
-            f"The target must be known in every row. Column {target.name!r} is missing in "
-            f"{n_missing} of {len(target)} rows. Fill these cells, remove these rows from the "
-            "table, or say with --missing which texts stand for missing cells."
         )
 
 

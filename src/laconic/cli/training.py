@@ -20,8 +20,10 @@ from laconic._defaults import (
     DEFAULT_OBJECTIVE,
 )
 from laconic.candidates import DEFAULT_MAX_THRESHOLDS
-from laconic.cli import columns, inputs, options, targets
+from laconic.cli import inputs, options, targets
 from laconic.cli.exits import CommandError
+from laconic.cli.preparation import prepare, warn_about_target
+from laconic.data.reading import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +38,7 @@ class TrainingRows(NamedTuple):
     X: pl.DataFrame
     y: NDArray[Any]
     sample_weight: NDArray[np.float64] | None
+    reading: Reading
 
 
 @cyclopts.Parameter(name="*")
@@ -54,40 +57,42 @@ class Source:
         Column with the weights of the rows.
     drop : tuple of str
         Columns to leave out.
+    keep : tuple of str
+        Columns to use even if they seem to name rows or to give the target away, and whose texts
+        stay texts even if they seem to be dates or amounts of money.
     """
 
     target: str
     task: Literal["auto", "classification", "regression"] = "auto"
     weight: str | None = None
     drop: options.Names = ()
-    missing: options.Missing = columns.DEFAULT_MISSING
+    keep: options.Names = ()
+    format: options.Format = options.DEFAULT_FORMAT
 
-    def read(self, path: Path) -> TrainingRows:
-        """Read a table, and warn about columns that may not be as intended."""
+    def read(self, path: Path, *, quiet: bool = False) -> TrainingRows:
+        """Read a table, and tell about columns that may not be as intended."""
         from laconic.estimators import ESTIMATORS
 
-        table = inputs.TableFile(path, self.missing)
-        goal = columns.column(table.frame, self.target)
-        weights = None if self.weight is None else columns.column(table.frame, self.weight)
-        X = self._features(table, [goal] if weights is None else [goal, weights])
-        estimator = ESTIMATORS[targets.detect_task(goal) if self.task == "auto" else self.task]
-        y = targets.read_target(goal, estimator.task)
-        if estimator.task.holds_classes:
-            targets.check_two_classes(goal)
-        return TrainingRows(
-            estimator, X, y, None if weights is None else targets.read_weights(weights)
-        )
-
-    def _features(self, table: inputs.TableFile, others: list[pl.Series]) -> pl.DataFrame:
         if self.target in self.drop:
             raise CommandError(
                 f"--drop must not name the target. Got {self.target!r} for both. Choose another "
                 "--target, or drop other columns."
             )
-        X = columns.drop_columns(table.frame, [*(values.name for values in others), *self.drop])
-        misread = table.warn_about_misread([*others, *X])
-        inputs.warn(columns.identifier_warnings(X.drop(misread, strict=False)))
-        return X
+        table = inputs.TableFile(path, self.format)
+        others = [self.target] if self.weight is None else [self.target, self.weight]
+        found = prepare(table, others, drop=self.drop, keep=self.keep, quiet=quiet)
+        is_known = targets.where_known(found.others[self.target])
+        inputs.warn(targets.dropped(is_known))
+        X, goal = found.X.filter(is_known), found.others[self.target].filter(is_known)
+        estimator = ESTIMATORS[targets.detect_task(goal) if self.task == "auto" else self.task]
+        y = targets.read_target(goal, estimator.task)
+        if estimator.task.holds_classes:
+            targets.check_two_classes(goal)
+        weights = None
+        if self.weight is not None:
+            weights = targets.read_weights(found.others[self.weight].filter(is_known))
+        warn_about_target(X, y, self.keep)
+        return TrainingRows(estimator, X, y, weights, found.reading)
 
 
 @cyclopts.Parameter(name="*")

@@ -11,7 +11,7 @@ import cyclopts
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import columns, inputs, targets
+from laconic.cli import columns, inputs
 from laconic.cli.training import Source, TrainingRows
 from laconic.model.record import RowScores
 
@@ -48,7 +48,7 @@ class Validation:
         """Read the test rows, if there are any, before the work and not after it."""
         if self.test is None:
             return None
-        table = inputs.TableFile(self.test, source.missing)
+        table = inputs.TableFile(self.test, source.format)
         weight = [] if source.weight is None else [source.weight]
         columns.check_columns(table.cells, [source.target, *weight])
         return table
@@ -67,7 +67,7 @@ def test_scores(model: RuleBoosting, table: inputs.TableFile, source: Source) ->
     X, y = table.rows(model, source.target)
     weights = None
     if source.weight is not None:
-        weights = targets.read_weights(columns.column(table.frame, source.weight))
+        weights = table.weights(model, source.target, source.weight)
     with inputs.columns_by_name():
         return _scores("test", model.predictions_for(X), y, weights)
 

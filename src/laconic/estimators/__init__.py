@@ -1,5 +1,6 @@
 """The scikit-learn estimators, one per task."""
 
+from laconic.data.inspection import ColumnWarning
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.cross_validated import (
@@ -14,6 +15,7 @@ from laconic.estimators.regressor import RuleBoostingRegressor
 __all__ = [
     "CROSS_VALIDATED",
     "ESTIMATORS",
+    "ColumnWarning",
     "FitProgress",
     "RuleBoosting",
     "RuleBoostingClassifier",

@@ -29,6 +29,7 @@ from laconic.candidates import (
     given_propositions,
 )
 from laconic.data.columns import FeatureKind, Rows
+from laconic.data.inspection import warn_about_columns
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_unproven, is_stopped, provable_changes
 from laconic.estimators.certifying import certify
@@ -206,7 +207,10 @@ class RuleBoosting(RuleModel):
         if self.__sklearn_is_fitted__():
             self.task_.check_same(task)
         self.task_ = task
-        return CheckedRows(X, table, target, weights)
+        rows = CheckedRows(X, table, target, weights)
+        if self.propositions is None and not self.__sklearn_is_fitted__():
+            warn_about_columns(table, rows.counted_target, counted(weights))
+        return rows
 
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
@@ -220,6 +224,7 @@ class RuleBoosting(RuleModel):
             "l2_regularization_",
             "scope_",
             "provable_with_",
+            "reading_",
         ):
             self.__dict__.pop(name, None)
 

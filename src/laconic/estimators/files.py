@@ -109,6 +109,8 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         estimator.record_ = saved.record
     if saved.feature_importances is not None:
         estimator.feature_importances_ = saved.feature_importances
+    if saved.reading is not None:
+        estimator.reading_ = saved.reading
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)
     if saved.has_feature_names:

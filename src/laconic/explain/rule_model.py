@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from laconic.data.reading import Reading
 from laconic.data.tables import Table, as_table
 from laconic.explain.explanation import Explanation
 from laconic.explain.predictions import Predictions
@@ -48,6 +49,8 @@ class RuleModel(BaseEstimator):
         Where the model comes from, if `laconic fit` made it.
     feature_importances_ : ndarray of shape (n_features,)
         Unless the model was loaded from a file that does not have them.
+    reading_ : Reading or None
+        How the texts of the training file were read, where the command line read one.
     """
 
     ensemble_: RuleEnsemble
@@ -61,6 +64,7 @@ class RuleModel(BaseEstimator):
     n_propositions_: int
     n_features_in_: int
     record_: FitRecord | None = None
+    reading_: Reading | None = None
     # A table that was read already; only the copies that `first_rules` makes have one.
     _known: tuple[Any, Table] | None = None
 

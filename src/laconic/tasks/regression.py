@@ -60,6 +60,12 @@ class Regression(Task):
                 f"The target y of {owner} must hold numbers. Got text, such as {text!r}. Use "
                 "RuleBoostingClassifier for two classes, or convert y to numbers."
             ) from None
+        if np.isnan(target).any():
+            raise ValueError(
+                f"Input y contains NaN at row {int(np.isnan(target).argmax())} "
+                f"({int(np.isnan(target).sum())} of {len(target)} rows), but every row needs a "
+                "number. Leave rows without one out, with the mask ~numpy.isnan(y)."
+            )
         assert_all_finite(target, input_name="y")
         check_consistent_length(target, np.empty(n_rows))
         return cls(loss), target

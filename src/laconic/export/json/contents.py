@@ -25,6 +25,7 @@ from laconic.data.entries import (
     read_text,
     read_whole,
 )
+from laconic.data.reading import Reading, read_reading
 from laconic.explain import RuleModel
 from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
@@ -49,7 +50,7 @@ _KEYS = (
     *("intercept", "rules", "stages", "scope"),
 )
 # What files need not tell.
-_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record")
+_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record", "reading")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class SavedModel:
     """As in the estimators, where they are known."""
     record: FitRecord | None = None
     """Where the model comes from, if the file tells."""
+    reading: Reading | None = None
+    """How the texts of the training file were read, if it was one."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -118,6 +121,8 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
     }
     if model.record_ is not None:
         data["record"] = record_to_dict(model.record_)
+    if model.reading_ is not None:
+        data["reading"] = model.reading_.to_dict()
     try:
         _read_model(data)
     except ValueError as error:
@@ -215,6 +220,7 @@ def _read_model(data: Any) -> SavedModel:
         None if data["scope"] is None else _read_scope(data["scope"]),
         _read_importances(data, feature_names),
         read_record(data["record"]) if "record" in data else None,
+        read_reading(data["reading"], "reading") if "reading" in data else None,
     )
 
 

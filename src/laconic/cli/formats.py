@@ -1,0 +1,255 @@
+"""Tables of all kinds, from the bytes of a file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from laconic._optional import import_extra
+from laconic._words import listed_names
+from laconic.cli.exits import CommandError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# By suffix: what the cells of text files may be separated by, the most likely first, and the kinds
+# of all files. Other separators have to be named.
+TEXT_KINDS = {".csv": ",;\t|", ".tsv": "\t;,|", ".txt": "\t;,| "}
+KINDS = {
+    **dict.fromkeys(TEXT_KINDS, "text"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".feather", ".arrow"), "feather"),
+    ".xlsx": "excel",
+    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
+}
+COMPRESSED = (".gz", ".zst")
+
+_GZIP_START, _ZSTD_START = b"\x1f\x8b", b"(\xb5/\xfd"
+_UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
+# First bytes of a file without a name.
+_STARTS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}
+
+# Lines that are enough to tell what separates their cells.
+_N_LINES = 50
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a file holds."""
+
+    frame: pl.DataFrame
+    """In text files all cells are text, exactly as it stands there."""
+    kind: str
+    separator: str | None = None
+    notes: list[str] = field(default_factory=list)
+    """What was found out about the file, in words that follow its name."""
+    doubts: list[str] = field(default_factory=list)
+    """What may have gone wrong."""
+
+    @property
+    def has_types(self) -> bool:
+        """Whether texts that look like numbers are meant to be texts."""
+        return self.kind in ("parquet", "feather")
+
+
+def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cells:
+    """Read a table of the kind that a suffix tells; without one, its first bytes do."""
+    import polars as pl
+
+    is_text = suffix is None or KINDS[suffix] in ("text", "json")
+    if content.startswith(_ZSTD_START) and not is_text:
+        raise CommandError(f"A {suffix} file is read as it is or with .gz. Unpack it with: zstd -d")
+    content = _unpacked(content)
+    kind = _kind(content) if suffix is None else KINDS[suffix]
+    match kind:
+        case "parquet":
+            frame = pl.read_parquet(io.BytesIO(content))
+        case "feather":
+            frame = pl.read_ipc(io.BytesIO(content))
+        case "excel":
+            import_extra("fastexcel", "excel", "An .xlsx file")
+            frame = pl.read_excel(io.BytesIO(content), infer_schema_length=None)
+        case "json":
+            frame = _read_json(content)
+        case _:
+            return _read_text(content, TEXT_KINDS[suffix or ".csv"], separator)
+    return Cells(frame, kind)
+
+
+def _unpacked(content: bytes) -> bytes:
+    import polars as pl
+
+    if content.startswith(_GZIP_START):
+        return gzip.decompress(content)
+    if not content.startswith(_ZSTD_START):
+        return content
+    # Line by line, as one column: polars unpacks what it reads as text, and nothing else does.
+    lines = pl.read_csv(
+        content, has_header=False, separator="\x01", quote_char=None, infer_schema=False
+    )
+    return "\n".join(line or "" for line in lines.to_series()).encode()
+
+
+def _kind(content: bytes) -> str:
+    for start, kind in _STARTS.items():
+        if content.startswith(start):
+            return kind
+    return "json" if content.lstrip()[:1] in (b"{", b"[") else "text"
+
+
+def _read_json(content: bytes) -> pl.DataFrame:
+    import polars as pl
+
+    if content.lstrip().startswith(b"["):
+        return pl.read_json(io.BytesIO(content), infer_schema_length=None)
+    first = content.lstrip().partition(b"\n")[0]
+    try:
+        is_row = isinstance(json.loads(first), dict)
+    except ValueError:
+        is_row = False
+    if not is_row:
+        raise CommandError(
+            "It must hold one JSON object per line, or a list of objects. Got something else. With "
+            "pandas, write it by: frame.to_json(path, orient='records', lines=True)"
+        )
+    return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+
+
+def _read_text(content: bytes, possible: str, separator: str | None) -> Cells:
+    import polars as pl
+
+    notes: list[str] = []
+    text, doubts = _decoded(content)
+    if not text.strip():
+        raise CommandError("It is empty. Check that it was written to its end.")
+    first, _, rest = text.partition("\n")
+    named = re.fullmatch(r"sep=(.)\r?", first.strip("\ufeff"))
+    if named is not None:  # Excel writes and reads such a line.
+        separator, text = separator or named[1], rest
+    if separator is None:
+        separator = _separator(text, possible)
+        if separator != possible[0]:
+            notes.append(
+                f"has cells separated by {_shown(separator)}. --separator decides otherwise."
+            )
+    names = next(_lines(text, separator), [])
+    names, text = _with_row_names(names, text, separator)
+    names = _checked_names(names)
+    try:
+        frame = pl.read_csv(
+            text.encode(), separator=separator, infer_schema=False, new_columns=names
+        )
+    except pl.exceptions.ComputeError:
+        _check_lengths(text, separator, len(names))
+        raise
+    if frame.height and frame.to_series(-1).has_nulls():
+        doubts += _short_lines(text, separator, len(names))
+    return Cells(frame, "text", separator, notes, doubts)
+
+
+def _decoded(content: bytes) -> tuple[str, list[str]]:
+    """Text of a file, and doubts about it where it is not in UTF-8."""
+    if content.startswith(_UTF16_STARTS):
+        return content.decode("utf-16"), []
+    if b"\x00" in content[:10_000]:
+        raise CommandError(
+            "It must be text, but holds bytes that no text has. Rename it if it is a table of "
+            "another kind, or save it as CSV."
+        )
+    try:
+        return content.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        line = 1 + content.count(b"\n", 0, error.start)
+    doubt = (
+        f"is not in UTF-8 (line {line}), and read as Latin-1. If letters are wrong, convert it, "
+        "for example with: iconv -f ENCODING -t utf8"
+    )
+    # The Latin-1 of Windows, which has signs where Latin-1 has none.
+    return content.decode("cp1252", errors="replace"), [doubt]
+
+
+def _lines(text: str, separator: str) -> Iterator[list[str]]:
+    """Cells of the lines that are not empty."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    return (cells for cells in reader if cells)
+
+
+def _separator(text: str, possible: str) -> str:
+    """Find what divides the first lines into the same number of cells, and more than one."""
+    shares = {}
+    for separator in possible:
+        lines = _lines(text, separator)
+        try:
+            counts = [len(cells) for cells, _ in zip(lines, range(_N_LINES), strict=False)]
+        except csv.Error:
+            continue
+        if counts and counts[0] > 1:
+            shares[separator] = sum(count == counts[0] for count in counts) / len(counts)
+    return max(shares, key=shares.__getitem__, default=possible[0])
+
+
+def _shown(separator: str) -> str:
+    return {"\t": "tabs", ";": "semicolons", ",": "commas", " ": "spaces"}.get(
+        separator, repr(separator)
+    )
+
+
+def _with_row_names(names: list[str], text: str, separator: str) -> tuple[list[str], str]:
+    """Give a name to row names, which R writes without one: a header that is one cell short."""
+    lines = _lines(text, separator)
+    next(lines, None)
+    counts = {len(cells) for cells, _ in zip(lines, range(_N_LINES), strict=False)}
+    if counts == {len(names) + 1}:
+        return ["", *names], separator + text
+    return names, text
+
+
+def _checked_names(names: list[str]) -> list[str]:
+    """Names of the columns; those without one get that of pandas."""
+    names = [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise CommandError(
+            f"Its columns must have different names. Got {repeated!r} more than once. Rename or "
+            "remove one of these columns."
+        )
+    if all(map(_is_number, names)) and names != [*map(str, range(len(names)))]:
+        raise CommandError(
+            f"Its first line must hold the names of the columns. Got numbers: "
+            f"{listed_names(names, 5)}. Put a line with names before it."
+        )
+    return names
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?\d*[.,]?\d+(?:[eE][+-]?\d+)?", text) is not None
+
+
+def _check_lengths(text: str, separator: str, n_columns: int) -> None:
+    """Point at the first line with more cells than there are names."""
+    reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    for cells in reader:
+        if len(cells) > n_columns:
+            raise CommandError(
+                f"Line {reader.line_num} has {len(cells)} cells, but there are {n_columns} names "
+                f"in the first line. Mend that line, put cells with {_shown(separator)} in quotes, "
+                "or name what separates cells with --separator."
+            )
+
+
+def _short_lines(text: str, separator: str, n_columns: int) -> list[str]:
+    """Count lines that end too early."""
+    reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    short = [reader.line_num for cells in reader if 0 < len(cells) < n_columns]
+    if not short:
+        return []
+    return [
+        f"has lines that end before the last column, {len(short)} of them, first line {short[0]}. "
+        "What they lack are missing values."
+    ]

@@ -1,0 +1,146 @@
+"""Columns looked at before the search: what is left out, read as numbers, or told about."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._words import listed_names
+from laconic.cli import columns, inputs
+from laconic.cli.exits import CommandError
+from laconic.data.inspection import inspect_columns, inspect_target
+from laconic.data.reading import Reading
+from laconic.data.tables import as_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Columns to learn from, and what they took to be read."""
+
+    X: pl.DataFrame
+    others: dict[str, pl.Series]
+    """The target and other columns that are no features, by name."""
+    reading: Reading
+
+
+def prepare(
+    table: inputs.TableFile,
+    others: list[str],
+    *,
+    drop: Collection[str],
+    keep: Collection[str],
+    quiet: bool,
+) -> Prepared:
+    """Give types to the columns of a table, and leave out those that no rule should use.
+
+    A line tells of each column that is not taken as it is; if `quiet`, only where it is left out.
+    """
+    columns.check_columns(table.cells, [*others, *drop, *keep])
+    cells = table.cells.drop(set(drop) - set(others))
+    dates = {
+        name: written
+        for name, written in table.find_dates().items()
+        if name in cells.columns and name not in {*others, *keep}
+    }
+    reading = Reading(
+        table.decimal_sign(), {name: ways[0] for name, ways in dates.items() if len(ways) == 1}
+    )
+    reader = table.reader(reading, plain_columns=keep)
+    frame = reader.read(cells)
+    X = columns.drop_columns(frame, others)
+    inputs.note([*table.notes, *_notes(reader, cells, frame, X)], quiet=quiet)
+    X = columns.with_day_numbers(X)
+    misread = table.warn_about_misread(frame, reader)
+    doubtful = {name: _doubt(ways) for name, ways in dates.items() if len(ways) > 1}
+    X = _without(X, doubtful, " --keep {} takes it as text.")
+    X = _without(X, {each.name: _TYPE.format(each.dtype) for each in X if _has_no_use(each)}, "")
+    found = [
+        finding
+        for finding in inspect_columns(as_table(X))
+        if finding.column not in {*keep, *misread}
+    ]
+    # A table that has nothing else is to be used as it is.
+    if len(found) < X.width:
+        same = [finding.column for finding in found if finding.kind == "constant"]
+        inputs.note(
+            (f"column {name!r} is the same in every row: no rule can use it." for name in same),
+            quiet=quiet,
+        )
+        reasons = {each.column: each.words for each in found if each.column not in same}
+        X = _without(X, reasons, " --keep {} uses it all the same.")
+    return Prepared(X, {name: frame[name] for name in others}, reading)
+
+
+_TYPE = "has the type {}, which rules cannot be about"
+
+
+def _doubt(ways: list[str]) -> str:
+    return (
+        f"holds dates that can be read in {len(ways)} ways ({listed_names(ways)}); write them as "
+        "2024-03-15"
+    )
+
+
+def _has_no_use(values: pl.Series) -> bool:
+    import polars as pl
+
+    kinds = (pl.Boolean, pl.String, pl.Categorical, pl.Enum)
+    return not (values.dtype.is_numeric() or values.dtype in kinds)
+
+
+def _without(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
+    """Leave out columns, and say why."""
+    inputs.warn(
+        f"column {name!r} {words}. It is left out.{advice.format(shlex.quote(name))}"
+        for name, words in reasons.items()
+    )
+    if len(reasons) == X.width:
+        raise CommandError(
+            f"Rules need at least one column. All are left out: {listed_names(reasons)}. Convert "
+            "one of them."
+        )
+    return X.drop(list(reasons))
+
+
+def _notes(
+    reader: columns.Reader, cells: pl.DataFrame, frame: pl.DataFrame, X: pl.DataFrame
+) -> Iterator[str]:
+    """Say which texts are read as numbers, and how."""
+    import polars as pl
+
+    if reader.reading.decimal == ",":
+        yield "commas in numbers are decimal signs. --decimal . decides otherwise."
+    for name, example in reader.signed_numbers(cells, frame).items():
+        yield (
+            f"column {name!r} is read as numbers, {example}. --keep {shlex.quote(name)} takes it "
+            "as text."
+        )
+    for values in X:
+        is_text = values.name in reader.reading.dates
+        if is_text or values.dtype in (pl.Date, pl.Datetime):
+            otherwise = f" --keep {shlex.quote(values.name)} takes it as text." if is_text else ""
+            yield (
+                f"column {values.name!r} is read as dates: 2024-03-15 is the number 20240315 in "
+                f"rules.{otherwise}"
+            )
+
+
+def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -> None:
+    """Warn about columns that tell the target by themselves."""
+    numbers = np.unique(y, return_inverse=True)[1] if y.dtype.kind not in "fiu" else y
+    found = inspect_target(as_table(X), numbers.astype(np.float64))
+    inputs.warn(
+        f"{finding}. If it is only known afterwards, leave it out with --drop {name}; "
+        f"--keep {name} says that it is meant."
+        for finding in found
+        if finding.column not in keep
+        for name in [shlex.quote(finding.column)]
+    )

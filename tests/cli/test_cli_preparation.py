@@ -1,0 +1,191 @@
+"""Columns looked at before the search."""
+
+import json
+import re
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cli.commands import refused
+from laconic import load_model
+
+N_ROWS = 120
+
+
+def dirty():
+    """A table whose target depends on the price and on the day."""
+    generator = np.random.default_rng(0)
+    price = np.round(generator.gamma(1, 1500, N_ROWS), 2)
+    day = np.datetime64("2023-01-01") + generator.integers(0, 700, N_ROWS)
+    y = (
+        10.0 * (price > 1000)
+        + 5 * (day > np.datetime64("2024-01-01"))
+        + generator.normal(size=N_ROWS)
+    )
+    return pl.DataFrame(
+        {
+            "": range(1, N_ROWS + 1),
+            "Customer ID": generator.permutation(10 * N_ROWS)[:N_ROWS],
+            "name": [f"Ms {number}" for number in range(N_ROWS)],
+            "price": [f"${amount:,.2f}" for amount in price],
+            "share": [f"{share:.0f}%" for share in generator.uniform(0, 100, N_ROWS)],
+            "day": pl.Series(day).dt.strftime("%d/%m/%Y"),
+            "when": pl.Series(generator.choice(["03/04/2024", "05/06/2024"], N_ROWS)),
+            "shop": ["A"] * N_ROWS,
+            "copy": np.round(2 * y + 1, 2),
+            "y": y,
+        }
+    )
+
+
+def plain():
+    """The same columns as numbers, without those that are left out."""
+    number = pl.col("price").str.replace_all("[$,]", "").cast(float)
+    day = pl.col("day").str.to_date("%d/%m/%Y").dt.strftime("%Y%m%d").cast(int)
+    share = pl.col("share").str.strip_suffix("%").cast(float)
+    return (
+        dirty()
+        .with_columns(price=number, share=share, day=day)
+        .drop("", "Customer ID", "name", "when")
+    )
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "dirty.csv"
+    dirty().write_csv(path)
+    return path
+
+
+def test_every_finding_has_its_line(run, table):
+    code, out, err = run("fit", table, "--target", "y", "--n-rules", 2)
+    assert code == 0
+    assert err.splitlines() == [
+        "note: column 'price' is read as numbers, '$" + dirty()["price"][0][1:] + "' as "
+        f"{plain()['price'][0]:.15g}. --keep price takes it as text.",
+        f"note: column 'share' is read as numbers, {dirty()['share'][0]!r} as "
+        f"{plain()['share'][0]:.15g}. --keep share takes it as text.",
+        "note: column 'day' is read as dates: 2024-03-15 is the number 20240315 in rules. --keep "
+        "day takes it as text.",
+        "warning: column 'when' holds dates that can be read in 2 ways ('%d/%m/%Y' and "
+        "'%m/%d/%Y'); write them as 2024-03-15. It is left out. --keep when takes it as text.",
+        "note: column 'shop' is the same in every row: no rule can use it.",
+        "warning: column 'Unnamed: 0' counts the rows. It is left out. --keep 'Unnamed: 0' uses it "
+        "all the same.",
+        "warning: column 'Customer ID' has a different whole number in every row, as names of rows "
+        "have. It is left out. --keep 'Customer ID' uses it all the same.",
+        "warning: column 'name' has 120 different texts in 120 rows; rules about single ones do "
+        "not carry over. It is left out. --keep name uses it all the same.",
+        "warning: column 'copy' tells the target by itself. If it is only known afterwards, leave "
+        "it out with --drop copy; --keep copy says that it is meant.",
+    ]
+    assert "copy" in out
+
+
+def test_columns_can_be_kept(run, table):
+    every = dirty().columns
+    keep = ["Unnamed: 0", *(name for name in every if name not in ("", "y"))]
+    fit = ["fit", table, "--target", "y", "--n-rules", 1, "--search", "greedy", "--json"]
+    code, out, err = run(*fit, "--keep", *keep)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["feature_names"] == keep
+    assert refused(run(*fit, "--keep", "nam"), "'nam'. Did you mean 'name'?")
+
+
+@pytest.mark.parametrize("command", ["predict", "explain"])
+def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command):
+    model, clean = tmp_path / "model.json", tmp_path / "plain.csv"
+    code, out, _ = run(
+        "fit", table, "--target", "y", "--drop", "copy", "--n-rules", 4, "--model", model
+    )
+    assert code == 0
+    assert re.search(r"price (<=|>) \d+", out)
+    assert re.search(r"day (<=|>) 202\d{5}", out)
+    plain().write_csv(clean)
+    assert run(command, model, table) == run(command, model, clean)
+    expected = load_model(model).predict(
+        plain().select(
+            pl.lit("").alias(name) if name not in plain().columns else name
+            for name in load_model(model).feature_names_in_
+        )
+    )
+    assert run("predict", model, table)[1].split()[1:] == [*map(str, expected.tolist())]
+    one = tmp_path / "one.csv"
+    dirty()[:1].write_csv(one)
+    assert run("predict", model, one)[1].split()[1] == str(expected[0])
+    code, out, err = run("report", model, one, "--target", "y", "--json")
+    assert (code, err) == (0, "")
+    code, out, err = run("compare", model, model, one)
+    assert (code, err) == (0, "")
+
+
+def test_dates_that_are_none_are_pointed_out(run, table, tmp_path):
+    model = tmp_path / "model.json"
+    keep = ["--drop", "copy", "price", "share", "--model", model, "--n-rules", 1, "--quiet"]
+    assert run("fit", table, "--target", "y", *keep)[0] == 0
+    dirty().with_columns(day=pl.Series(["soon", *dirty()["day"].to_list()[1:]])).write_csv(table)
+    code, out, err = run("predict", model, table)
+    assert (code, out) == (1, "")
+    assert "column 'day' is read as text because of 'soon' (1 of 120 cells)" in err
+    code, _, err = run("predict", model, table, "--missing", "soon")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_types_of_columns(run, tmp_path, suffix):
+    path, model = tmp_path / f"table{suffix}", tmp_path / "model.json"
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 4, 29), eager=True)
+    frame = pl.DataFrame(
+        {
+            "code": ["1", "2"] * 60,
+            "day": days,
+            "time": days.cast(pl.Datetime),
+            "tags": [["a", "b"]] * 120,
+            "y": [1.0] * 60 + [2.0, 3.0] * 30,
+        }
+    )
+    frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
+    code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-rules", 2)
+    assert code == 0
+    assert err.splitlines() == [
+        "note: column 'day' is read as dates: 2024-03-15 is the number 20240315 in rules.",
+        "note: column 'time' is read as dates: 2024-03-15 is the number 20240315 in rules.",
+        "warning: column 'tags' has the type List(String), which rules cannot be about. It is left "
+        "out.",
+    ]
+    # Any number between the last day of February and the first of March.
+    assert "day <= 20240300" in out or "day > 20240300" in out
+    assert "code ==" in out or "code !=" in out
+    # The same days in a text file.
+    frame.drop("tags").write_csv(tmp_path / "table.csv")
+    assert run("predict", model, path) == run("predict", model, tmp_path / "table.csv")
+
+
+def test_a_table_without_anything_else_is_used(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"id": range(60), "y": [0, 1] * 30}).write_csv(path)
+    assert run("fit", path, "--target", "y", "--quiet") == (0, "", "")
+    pl.DataFrame({"when": ["03/04/2024"] * 60, "y": [0, 1] * 30}).write_csv(path)
+    code, out, err = run("fit", path, "--target", "y")
+    assert (code, out) == (1, "")
+    assert "error: Rules need at least one column. All are left out: 'when'." in err
+
+
+def test_different_currencies_stay_text(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"a": ["$5", "6 €", "$7"] * 20, "y": [0, 1, 0] * 20}).write_csv(path)
+    code, out, err = run("fit", path, "--target", "y")
+    assert (code, err) == (0, "")
+    assert "a == '6 €'" in out
+
+
+def test_money_as_a_target(run, tmp_path):
+    path = tmp_path / "table.csv"
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 5, 60)
+    pl.DataFrame({"x": x, "y": [f"${1000 * value + 0.5:,.2f}" for value in x]}).write_csv(path)
+    code, out, err = run("fit", path, "--target", "y")
+    assert code == 0
+    assert "Regression model" in out
+    assert "note: column 'y' is read as numbers, '$" in err
