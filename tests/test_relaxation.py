@@ -19,7 +19,8 @@ from laconic.relaxation import (
 )
 from laconic.relaxation.checking import is_proven, largest_sum
 from laconic.relaxation.restricted import RestrictedProblem, minimise_quadratic
-from laconic.search import Extents, OtherRules, SearchStatus
+from laconic.search import Extents, OtherRules, SearchProblem, SearchStatus, search
+from laconic.search.beam import beam_queries
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -265,3 +266,27 @@ def test_bound_of_weak_forces_is_not_negative():
     bound = lower_bound(risk, SameWeight(100.0), risk.forces(np.full(2, 3.0)), 4.0)
     assert bound.value == 0.0
     assert not bound.forces.any()
+
+
+@pytest.mark.parametrize("branching", ["conditions", "tables", "ranges", "paper"])
+@pytest.mark.parametrize("longest", [1, 2, 3, 5])
+def test_every_way_of_branching_finds_the_largest_sum(branching, longest):
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        n_rows = rng.integers(3, 40)
+        covered = rng.random((rng.integers(2, 10), n_rows)) < rng.uniform(0.3, 0.8)
+        forces = TrainingRisk(rng.normal(size=n_rows), SquaredLoss()).forces(np.zeros(n_rows))
+        problem = SearchProblem(covered, forces, np.zeros(n_rows), 1.0)
+        result = search(problem, branching=branching, max_conditions=longest)
+        largest, _ = largest_sum(covered, problem.gradients, longest)
+        assert result.is_optimal
+        assert np.sqrt(result.bound * problem.normalizer) == pytest.approx(largest, rel=1e-14)
+
+
+def test_neighbours_of_a_query_share_all_conditions_but_one():
+    rng = np.random.default_rng(0)
+    covered = rng.random((8, 50)) < 0.6
+    problem = SearchProblem(covered, rng.normal(size=50), np.zeros(50), 1.0)
+    found = beam_queries(problem, 3, 10, [(0, 1), (1, 4), (0, 4)])
+    assert len(found) == 10
+    assert all(len({0, 1, 4} & set(query)) >= 2 for query in found)
