@@ -35,6 +35,8 @@ from laconic.search.beam import beam_queries
 BEAM_WIDTH = 16
 MAX_NEW_COLUMNS = 32
 MAX_COLUMNS = 1_000
+# Without need, but a proof that is stopped then has something to show.
+ROUNDS_PER_SEARCH = 8
 # A proof that leaves no more than this share of the best possible improvement open is good enough.
 GAP = 1e-3
 # Sums that exceed the price by no more than this share are no reason for a further round.
@@ -188,14 +190,14 @@ class _Run:
         forces = self._pose(self.restricted.raw_predictions)
         limit = self.price * self.restricted.total_weight
         new = self._steeper(limit, None)
-        if not new:
+        if not new or self.n_rounds % ROUNDS_PER_SEARCH == 0:
             result = self._search(forces)
             if self.status is not None:
                 return
             if self._is_closed():
                 self.status = SearchStatus.OPTIMAL
                 return
-            new = self._steeper(limit, result.query)
+            new = new or self._steeper(limit, result.query)
         if not new or self.n_rounds >= _MAX_ROUNDS:
             self.status = SearchStatus.APPROXIMATE
             return
