@@ -49,6 +49,30 @@ def test_no_set_of_rows_is_above_the_ceiling(chunk):
                 assert ceiling(problem, share * best) >= best
 
 
+@pytest.mark.parametrize(("of_gradients", "of_hessians"), [(300, 0), (-300, 0), (-400, -500)])
+def test_extreme_scales_change_nothing(of_gradients, of_hessians):
+    n_rows, penalty = 8, 3.0
+    intercept = OtherRules(np.ones((1, n_rows), dtype=bool), np.zeros(1))
+    for seed in range(10):
+        gradients = np.random.default_rng(seed).normal(size=n_rows)
+        gradients -= gradients.mean()
+        plain, scaled = (
+            SearchProblem(
+                ~np.eye(n_rows, dtype=bool),
+                np.ldexp(gradients, first),
+                np.full(n_rows, np.ldexp(2.0, second)),
+                np.ldexp(penalty, second),
+                others=intercept,
+            )
+            for first, second in [(0, 0), (of_gradients, of_hessians)]
+        )
+        factor = 2 * of_gradients - of_hessians
+        expected = search(plain, "greedy", max_conditions=2)
+        result = search(scaled, "greedy", max_conditions=2)
+        assert result.query == expected.query
+        assert result.bound == pytest.approx(np.ldexp(expected.bound, factor), rel=1e-9)
+
+
 def test_beside_an_intercept_the_ceiling_is_the_best_set_of_rows():
     for seed in range(40):
         n_rows = 8

@@ -59,7 +59,7 @@ def ceiling(problem: SearchProblem, at_least: float) -> float:
     1.0
     """
     cells, penalty = problem.cells, problem.l2_regularization
-    value = at_least * problem.normalizer
+    value = problem.value_of(at_least)
     if cells is None or penalty <= 0.0 or value <= 0.0:
         return math.inf
     for sign in (1.0, -1.0):
@@ -67,7 +67,7 @@ def ceiling(problem: SearchProblem, at_least: float) -> float:
         value = max(value, _highest(prices, penalty, value))
     # What is left of hessians is a difference of theirs.
     rounding = _ROUNDING + 1e-15 * float(problem.hessians.sum()) / penalty
-    return max((1.0 + rounding) * value / problem.normalizer, at_least)
+    return max(problem.objective_of((1.0 + rounding) * value), at_least)
 
 
 class _Prices:

@@ -30,6 +30,14 @@ def _extreme_exponent(total: float) -> int:
     return exponent if abs(exponent) > _MAX_EXPONENT else 0
 
 
+def _shifted(number: float, exponent: int) -> float:
+    """Multiply by a power of two; 0 or infinity beyond the range of numbers."""
+    try:
+        return math.ldexp(number, exponent)
+    except OverflowError:
+        return math.inf
+
+
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
     """Convert one value per row."""
     array = np.ascontiguousarray(values, dtype=np.float64)
@@ -341,13 +349,15 @@ class SearchProblem:
         """(Σg)²/(λ + Σh), of the statistics as they are here, as an objective: divided by 2n."""
         return self.unscaled(value / self.normalizer)
 
+    def value_of(self, objective: float) -> float:
+        """(Σg)²/(λ + Σh), of the statistics as they are here, that an objective stands for."""
+        of_gradients, of_hessians = self._exponents
+        return _shifted(objective, of_hessians - 2 * of_gradients) * self.normalizer
+
     def unscaled(self, objective: float) -> float:
         """Take back that statistics are scaled; 0 or infinity beyond the range of numbers."""
         of_gradients, of_hessians = self._exponents
-        try:
-            return math.ldexp(objective, 2 * of_gradients - of_hessians)
-        except OverflowError:
-            return math.inf
+        return _shifted(objective, 2 * of_gradients - of_hessians)
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Which rows satisfy all propositions of a query."""
