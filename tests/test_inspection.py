@@ -114,6 +114,14 @@ def test_ordinary_columns_do_not_tell_the_target(values, target):
     assert not tells(values, target)
 
 
+@pytest.mark.parametrize("scale", [1.7e308, 1e200, 1e-200])
+def test_extreme_scales_change_nothing(scale):
+    numbers = scale * (NUMBERS / np.abs(NUMBERS).max())
+    for values, target in [(numbers, NUMBERS), (NUMBERS, numbers), (numbers, numbers)]:
+        assert tells(values, target)
+        assert not tells(values, target[::-1])
+
+
 def spoiled():
     return pd.DataFrame(
         {

@@ -118,8 +118,9 @@ def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> It
     The target is numbers, one for each class where there are classes, of the given `rows`.
     Numbers that are merely on two sides of a threshold may be ordinary, and are not found.
     """
-    if len(target) < MIN_ROWS_FOR_TARGET or np.ptp(target) == 0:
+    if len(target) < MIN_ROWS_FOR_TARGET or (target == target[0]).all():
         return
+    target = _to_one(target)
     order = np.argsort(target, kind="stable")
     # Numbers of more values than the target may be on two sides of a threshold.
     max_values = min(1 + int(np.count_nonzero(np.diff(target[order]))), MAX_GROUPS)
@@ -169,14 +170,23 @@ def _is_recoded(values: Floats, target: Floats, order: NDArray[np.intp]) -> bool
     """Whether numbers follow from the target on a line, or go up or down with it."""
     if np.isnan(values).any():
         return False
+    values = _to_one(values)
     x, y = values - values.mean(), target - target.mean()
     if np.square(x @ y) >= _SHARE_OF_LINE * (x @ x) * (y @ y) > 0:
         return True
-    steps = np.diff(values[order])
-    if not ((steps >= 0).all() or (steps <= 0).all()):
-        return False
+    # Mostly a few rows tell that there is no order.
+    for some in (order[:: 1 + len(order) // _N_FIRST], order):
+        steps = np.diff(values[some])
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            return False
     # Both have to have more than a few values: otherwise, there may simply be a threshold.
     return bool(np.count_nonzero(steps) > MAX_GROUPS < np.count_nonzero(np.diff(target[order])))
+
+
+def _to_one(values: Floats) -> Floats:
+    """Divide by the largest magnitude: squares are within the range of numbers then."""
+    largest = np.abs(values).max()
+    return values / largest if largest > 0 else values
 
 
 def _spread(target: Floats) -> float:
