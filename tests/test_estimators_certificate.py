@@ -197,3 +197,19 @@ def test_picture(regressor, table):
     assert picture.startswith("<svg")
     assert "no rules get below" in picture
     assert picture in certificate._repr_html_()
+
+
+@pytest.mark.parametrize("exponent", [300, -500])
+@pytest.mark.parametrize("against", ["rules", "weight"])
+def test_the_scale_of_the_target_changes_nothing(exponent, against):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = 2.0 * (X[:, 0] > 0) + (X[:, 1] > 0.3) + rng.normal(size=40)
+    shares = []
+    for target in (y, np.ldexp(y, exponent)):
+        model = RuleBoostingRegressor(2, max_conditions=2, max_thresholds=3).fit(X, target)
+        certificate = model.certificate(X, target, against=against)
+        assert certificate.verify(X)
+        shares.append(certificate.share)
+    assert shares[1] == pytest.approx(shares[0], rel=1e-9)
+    assert shares[1] > certificate.trivial_share

@@ -161,6 +161,7 @@ class _Run:
         zeros = np.zeros(n_rows)
         self.best = Bound(0.0, zeros, 0.0)
         self.problem = SearchProblem(extents, zeros, zeros, 1.0)
+        self.exponent, self.rounding = 0, 0.0
 
     def start(self, columns: Iterable[NDArray[np.bool_]]) -> None:
         """Prove what follows from the forces of a constant."""
@@ -177,8 +178,7 @@ class _Run:
         elif self.rivals.total_weight == 0.0:
             self.status = self.status or SearchStatus.OPTIMAL
         else:
-            largest = math.sqrt(result.bound * self.problem.normalizer)
-            self.price = largest / self.rivals.total_weight / 4.0
+            self.price = self._largest_sum(result) / self.rivals.total_weight / 4.0
         if not forces.any():
             self.status = self.status or SearchStatus.OPTIMAL
 
@@ -265,8 +265,17 @@ class _Run:
     def _pose(self, raw_predictions: Floats) -> Floats:
         """Pose the search for the largest sum of forces."""
         forces = self.risk.forces(raw_predictions)
-        self.problem = self.problem.with_statistics(forces, np.zeros(len(forces)))
+        # With a largest force of about 1, whatever the scale of the target.
+        self.exponent = math.frexp(float(np.abs(forces).max()))[1]
+        scaled = np.ldexp(forces, -self.exponent)
+        self.problem = self.problem.with_statistics(scaled, np.zeros(len(forces)))
+        self.rounding = math.fsum(np.abs(scaled - self.problem.gradients))
         return forces
+
+    def _largest_sum(self, result: SearchResult) -> float:
+        """Tell the absolute sum of forces that no query exceeds, according to a search."""
+        largest = math.sqrt(result.bound * self.problem.normalizer)
+        return math.ldexp(largest * (1.0 + _SEARCH_ROUNDING) + self.rounding, self.exponent)
 
     def _search(self, forces: Floats) -> SearchResult:
         """Bound the sums of forces, and with them the rivals."""
@@ -284,10 +293,7 @@ class _Run:
         )
         self.n_searches += 1
         self.n_nodes += result.counters.get("nodes", 0)
-        rounding = math.fsum(np.abs(forces - self.problem.gradients))
-        largest = math.sqrt(result.bound * self.problem.normalizer)
-        largest = largest * (1.0 + _SEARCH_ROUNDING) + rounding
-        bound = lower_bound(self.risk, self.rivals, forces, largest)
+        bound = lower_bound(self.risk, self.rivals, forces, self._largest_sum(result))
         if bound.value > self.best.value:
             self.best = bound
         if result.status is SearchStatus.INTERRUPTED:
@@ -321,7 +327,7 @@ class _Run:
         found: list[tuple[float, int, NDArray[np.bool_], tuple[int, ...]]] = []
         for query in queries:
             covered = self.problem.covered(query)
-            size = abs(float(self.problem.gradients[covered].sum()))
+            size = math.ldexp(abs(float(self.problem.gradients[covered].sum())), self.exponent)
             if size > limit * (1.0 + _TOLERANCE) and self._key(covered) not in self.known:
                 found.append((size, len(found), covered, query))
         found.sort(key=lambda entry: (-entry[0], entry[1]))
