@@ -19,6 +19,7 @@ from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
 from laconic.losses import SquaredLoss
+from laconic.search import search
 
 SCHEMA = model_schema()
 
@@ -298,3 +299,11 @@ def test_a_file_need_not_know_the_kinds_of_features():
     assert not hasattr(model_from_dict(data), "feature_importances_")
     assert str(model_from_dict(data).ensemble_[0].query) in ("x0 > 0", "x0 <= 0")
     assert "x0 " in str(model_from_dict(data).ensemble_)
+
+
+def test_files_of_models_of_an_own_search_are_the_same_every_time():
+    def own(problem, limits, **options):
+        return search(problem, "greedy")
+
+    model = RuleBoostingRegressor(1, search=own).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    assert model_from_dict(model_to_dict(model)).scope_.search == "own"

@@ -1,21 +1,25 @@
 """Models as plain values: what a file holds, and a clear refusal of all that is not a model."""
 
 import copy
+import dataclasses
 import json
 import math
 import re
-from dataclasses import asdict
 from importlib.resources import files
+from typing import get_args
 
 import jsonschema
 import numpy as np
 import pytest
 
 from exports import SMALL_RECORD, fitted_classifier, fitted_regressor, small_model
+from laconic.data.columns import FeatureKind
 from laconic.data.entries import read_text
+from laconic.data.reading import DATE_FORMATS, DECIMAL_SIGNS
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.contents import read_dict
 from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
+from laconic.model.record import KINDS_OF_ROWS
 from laconic.search import SearchScope, SearchStatus
 from laconic.tasks import TASKS, Classification, Regression
 
@@ -66,7 +70,9 @@ CONDITION = ("rules", 0, "conditions")
 CERTIFICATE = ("rules", 0, "certificate")
 
 
-SCOPE = asdict(SearchScope("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, 12, False))
+SCOPE = dataclasses.asdict(
+    SearchScope("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, 12, False)
+)
 
 
 def test_what_was_searched_is_in_the_file():
@@ -74,7 +80,7 @@ def test_what_was_searched_is_in_the_file():
     assert data["scope"] is None
     data["scope"] = SCOPE
     jsonschema.validate(data, SCHEMA)
-    assert asdict(read_dict(data).scope) == SCOPE
+    assert dataclasses.asdict(read_dict(data).scope) == SCOPE
 
 
 SCORES = ("record", "scores", 0)
@@ -239,6 +245,12 @@ def test_schema_is_valid_and_states_the_same_words():
     assert status["enum"] == [status.value for status in SearchStatus]
     assert SCHEMA["properties"]["task"]["enum"] == [*TASKS]
     assert SCHEMA["properties"]["loss"]["enum"] == [*NAMED_LOSSES]
+    kinds = SCHEMA["properties"]["feature_kinds"]["additionalProperties"]
+    assert kinds["enum"] == [*get_args(FeatureKind)]
+    assert SCHEMA["$defs"]["scores"]["properties"]["rows"]["enum"] == [*KINDS_OF_ROWS]
+    reading = SCHEMA["properties"]["reading"]["properties"]
+    assert reading["decimal"]["enum"] == [*DECIMAL_SIGNS]
+    assert reading["dates"]["additionalProperties"]["enum"] == [*DATE_FORMATS]
 
 
 @pytest.mark.parametrize("data", [None, 3, "model", [], [["format", "laconic-model"]]])
@@ -251,6 +263,13 @@ def test_each_rule_needs_its_certificate():
     model = fitted_regressor()
     model.ensemble_ = model.ensemble_[:1]
     with pytest.raises(ValueError, match="1 rules in 'ensemble_' and 4 in 'search_results_'"):
+        model_to_dict(model)
+
+
+def test_edited_models_without_names_are_refused_in_words():
+    model = fitted_regressor()
+    model.ensemble_ = dataclasses.replace(model.ensemble_, feature_names=None)
+    with pytest.raises(ValueError, match="feature_names must be a list of at least one name"):
         model_to_dict(model)
 
 

@@ -349,7 +349,7 @@ class RuleBoosting(RuleModel):
         """Tell which rules are searched, by plain values: a search over parameters sets others."""
         n_conditions, n_thresholds = self.max_conditions, self.max_thresholds
         return SearchScope(
-            search=str(self.search),
+            search=str(self.search) if isinstance(self.search, str) else "own",
             objective=str(self.objective),
             l2_regularization=self.l2_regularization_,
             max_conditions=None if n_conditions is None else int(n_conditions),

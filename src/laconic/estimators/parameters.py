@@ -77,6 +77,9 @@ l2_regularization_ : float
     The penalty in use.
 scope_ : SearchScope
     Which rules were searched: candidate conditions and limits.
+provable_with_ : dict
+    Parameters each of which, by itself, would have let every search end with a proof, in seconds.
+    Empty if no limit stopped one, or where none is known; not in loaded models.
 stages_ : tuple of RuleEnsemble
     The model when it had 0, 1, 2, ... rules. Where weights are refitted, they were others then.
     Once rules have been polished, its first 0, 1, 2, ... rules, with the best weights for these.

@@ -14,6 +14,7 @@ class SearchScope:
     """
 
     search: str
+    """The name of the method; "own" for one of the caller's own."""
     objective: str
     l2_regularization: float
     max_conditions: int | None

@@ -157,8 +157,9 @@ def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
     if not hasattr(model, "feature_importances_"):
         return {}
     names, used = model.ensemble_.feature_names or (), model.ensemble_.used_features
-    by_name = dict(zip(names, model.feature_importances_.tolist(), strict=True))
-    return {"feature_importances": {name: by_name[name] for name in used}}
+    # A model that was edited may have other features: what is wrong with them is said elsewhere.
+    by_name = dict(zip(names, model.feature_importances_.tolist(), strict=False))
+    return {"feature_importances": {name: by_name[name] for name in used if name in by_name}}
 
 
 def _stages_to_list(model: RuleModel) -> list[list[float]] | None:

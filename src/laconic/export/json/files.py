@@ -1,8 +1,9 @@
 """Models as JSON files: written whole or not at all, and checked entry by entry when read.
 
 The format is described by ``model-1.schema.json``, next to this module, where 1 is its version. A
-file holds the model and nothing of the fit but the certificates. Reading executes nothing and takes
-no more than a limited number of bytes, so files of strangers can be loaded.
+file holds the model, what is proven about it and where it comes from, but no row of a table.
+Reading executes nothing and takes no more than a limited number of bytes, so files of strangers can
+be loaded.
 """
 
 from __future__ import annotations
