@@ -425,7 +425,7 @@ class RuleBoosting(RuleModel):
         >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=1.0).fit(X, y)
         >>> certificate = model.certificate(X, y)
         >>> print(certificate.summary, certificate.verify(X))
-        99 % of what any 1 rule could achieve, proven True
+        99% of what any 1 rule could achieve, proven True
         """
         table = self._fitted_table(X)
         rows = CheckedRows(

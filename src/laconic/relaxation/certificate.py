@@ -117,8 +117,8 @@ class EnsembleCertificate:
         percent = proven_percent(self.share)
         if isinstance(self.rivals, SameRules):
             n_rules = format_count(self.rivals.n_rules, "rule")
-            return f"{percent} % of what any {n_rules} could achieve, proven"
-        return f"{percent} % of what any rules of the same total weight could achieve, proven"
+            return f"{percent}% of what any {n_rules} could achieve, proven"
+        return f"{percent}% of what any rules of the same total weight could achieve, proven"
 
     def __str__(self) -> str:
         if isinstance(self.rivals, SameRules):
@@ -138,7 +138,7 @@ class EnsembleCertificate:
             f"At least {self.summary}.\n"
             f"Compared with {self._rules_words}, {condition}.\n"
             f"Training objective: {', '.join(numbers)}.\n"
-            f"Without the proof, {proven_percent(self.trivial_share)} % would be certain. This is "
+            f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This is "
             "about the training rows, not about new ones."
         )
 

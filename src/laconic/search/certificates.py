@@ -67,7 +67,7 @@ def describe_search(search: SearchProgress) -> str:
     Examples
     --------
     >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340, seconds=4.0))
-    'best so far 0.45, proven within 10 %'
+    'best so far 0.45, proven within 10%'
     """
     best = format_number(search.objective_value)
     words = f"best so far {best}, {_describe_gap(search.approximation_ratio)}"
@@ -79,7 +79,7 @@ def _describe_gap(ratio: float) -> str:
     percent = 100 - proven_percent(ratio)
     if percent == 0:
         return "proven optimal"
-    return "nothing proven yet" if percent >= 100 else f"proven within {percent} %"
+    return "nothing proven yet" if percent >= 100 else f"proven within {percent}%"
 
 
 def format_seconds(seconds: float, *, whole: bool = False) -> str:
