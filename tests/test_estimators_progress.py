@@ -15,7 +15,7 @@ from estimators import numeric_problem
 from laconic import FitProgress, RuleBoostingClassifier, RuleBoostingRegressor
 
 
-def hard_problem(signal=100.0):
+def hard_problem(signal=10.0):
     """Noise, which takes far more than any test's time to prove anything about.
 
     With a signal the first rule is easy: it is about the first column only.
