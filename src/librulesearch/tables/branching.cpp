@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t max_unpaired = 3;
 constexpr double max_paired_bins = 20.0;
 // Tables that take more, by conditions that may come first, are worth being divided.
-constexpr double max_work_per_child = 2e5;
+constexpr double max_work_per_child = 1e6;
 // Larger parts are looked at axis by axis: by several workers, and with a look at the clock.
 constexpr double max_work_at_once = 3e7;
 
