@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from estimators import STAGEWISE, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.estimators.advice import describe_unproven
 from laconic.search import SearchResult, SearchStatus
 
 HARD = STAGEWISE | {"l2_regularization": 0.1}
@@ -186,3 +187,13 @@ def test_warning_tells_what_the_automatic_limit_was(monkeypatch):
     model = RuleBoostingRegressor(1, l2_regularization=0.01, max_conditions=None)
     [warning] = fit_warnings(model, n_features=6)
     assert warning.startswith("Search for rule 1 stopped at node_limit=1 with objective ")
+
+
+def test_the_largest_of_several_node_limits_is_named():
+    stops = [(SearchStatus.TIME_LIMIT, None), (SearchStatus.NODE_LIMIT, 12)]
+    results = [
+        SearchResult((0,), 0.5, 1.0, status, node_limit=limit)
+        for status, limit in [*stops, (SearchStatus.NODE_LIMIT, 40)]
+    ]
+    message = describe_unproven(results, 0, time_limit=1.5, changes={})
+    assert "their searches stopped at node_limit=40 or time_limit=1.5 (rules 1, 2 and 3;" in message

@@ -78,9 +78,9 @@ def describe_unproven(
     if not unproven:
         return None
     limits = sorted({result.status.value for result in unproven.values()})
-    # The same for all rules of a fit.
-    node_limit = next(iter(unproven.values())).node_limit
-    values = {"node_limit": node_limit, "time_limit": time_limit}
+    # Left to "auto", it may be another one for each rule.
+    node_limits = [result.node_limit for result in unproven.values() if result.node_limit]
+    values = {"node_limit": max(node_limits, default=None), "time_limit": time_limit}
     stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
     worst = min(result.approximation_ratio for result in unproven.values())
     if len(unproven) == 1:
