@@ -13,7 +13,8 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +47,6 @@ _MAX_ROUNDS = 400
 _SEARCH_ROUNDING = 1e-10
 
 
-# A set of rows, and a query that covers it, if known.
-_Column: TypeAlias = tuple[NDArray[np.bool_], tuple[int, ...] | None]
-
-
 @dataclass(frozen=True)
 class RelaxationProgress:
     """A look at a running proof."""
@@ -71,13 +68,9 @@ class Proof:
     bound: Bound
     status: SearchStatus
     """``optimal`` where no other forces prove much more."""
-    n_rounds: int
-    n_columns: int
     n_searches: int
     n_nodes: int
     seconds: float
-    columns: tuple[tuple[int, ...], ...] = ()
-    """The conjunctions of the relaxed solution, those with a weight."""
 
 
 def prove(
@@ -153,7 +146,8 @@ class _Run:
         self.n_jobs, self.callback = n_jobs, callback
         self.began = time.perf_counter()
         self.restricted = RestrictedProblem(risk)
-        self.known: dict[bytes, tuple[int, ...] | None] = {}
+        # Sets of rows, in the order of the columns.
+        self.known: dict[bytes, None] = {}
         self.price = 0.0
         self.status: SearchStatus | None = None
         self.n_rounds = self.n_searches = self.n_nodes = 0
@@ -166,9 +160,9 @@ class _Run:
     def start(self, columns: Iterable[NDArray[np.bool_]]) -> None:
         """Prove what follows from the forces of a constant."""
         forces = self._pose(self.restricted.raw_predictions)
-        self._add([(covered, None) for covered in columns])
+        self._add(columns)
         queries = beam_queries(self.problem, self.max_conditions, BEAM_WIDTH)
-        self._add([(self.problem.covered(query), query) for query in queries])
+        self._add(map(self.problem.covered, queries))
         result = self._search(forces)
         if isinstance(self.rivals, SameRules):
             if self.rivals.n_rules == 0 or self.rivals.l2_regularization == 0.0:
@@ -205,17 +199,12 @@ class _Run:
 
     def proof(self) -> Proof:
         """Sum up."""
-        used = self.restricted.weights != 0.0
-        queries = [query for query in self.known.values() if query is not None]
         return Proof(
             self.best,
             self.status or SearchStatus.INTERRUPTED,
-            self.n_rounds,
-            int(used.sum()),
             self.n_searches,
             self.n_nodes,
-            time.perf_counter() - self.began,
-            tuple(queries),
+            self._seconds,
         )
 
     def _solve(self) -> None:
@@ -256,11 +245,7 @@ class _Run:
         steepness[restricted.weights != 0.0] = np.inf
         kept = steepness >= np.sort(steepness)[-MAX_COLUMNS // 2]
         restricted.keep(kept)
-        self.known = {
-            key: query
-            for (key, query), is_kept in zip(self.known.items(), kept.tolist(), strict=True)
-            if is_kept
-        }
+        self.known = dict.fromkeys(compress(self.known, kept.tolist()))
 
     def _pose(self, raw_predictions: Floats) -> Floats:
         """Pose the search for the largest sum of forces."""
@@ -314,7 +299,7 @@ class _Run:
             reached += self.price / 2.0 * self.restricted.total_weight**2
         return reached - self.best.value <= GAP * (self.risk.value_at_constant - self.best.value)
 
-    def _steeper(self, limit: float, best: tuple[int, ...] | None) -> list[_Column]:
+    def _steeper(self, limit: float, best: tuple[int, ...] | None) -> list[NDArray[np.bool_]]:
         """Find columns whose sum of forces is above the price of a weight.
 
         They are those of a beam search or, where the best query is known, itself and its
@@ -324,26 +309,26 @@ class _Run:
         queries = beam_queries(self.problem, self.max_conditions, BEAM_WIDTH, starts)
         if best is not None:
             queries.append(best)
-        found: list[tuple[float, int, NDArray[np.bool_], tuple[int, ...]]] = []
+        found: list[tuple[float, NDArray[np.bool_]]] = []
         for query in queries:
             covered = self.problem.covered(query)
             size = math.ldexp(abs(float(self.problem.gradients[covered].sum())), self.exponent)
             if size > limit * (1.0 + _TOLERANCE) and self._key(covered) not in self.known:
-                found.append((size, len(found), covered, query))
-        found.sort(key=lambda entry: (-entry[0], entry[1]))
-        return [(covered, query) for _, _, covered, query in found[:MAX_NEW_COLUMNS]]
+                found.append((size, covered))
+        found.sort(key=lambda entry: -entry[0])
+        return [covered for _, covered in found[:MAX_NEW_COLUMNS]]
 
     @staticmethod
     def _key(covered: NDArray[np.bool_]) -> bytes:
         return np.packbits(covered).tobytes()
 
-    def _add(self, new: list[_Column]) -> None:
+    def _add(self, new: Iterable[NDArray[np.bool_]]) -> None:
         """Take columns into the restricted problem, each set of rows once."""
         columns = []
-        for covered, query in new:
+        for covered in new:
             key = self._key(covered)
             if key not in self.known:
-                self.known[key] = query
+                self.known[key] = None
                 columns.append(covered)
         if columns:
             self.restricted.add(np.array(columns))

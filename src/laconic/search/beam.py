@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic.search.core import capped, run
+from laconic.search.core import call, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
 
@@ -54,19 +54,8 @@ def beam_queries(
     >>> beam_queries(problem, 2, width=2)
     [(0,), (1,), (0, 1)]
     """
-    result = _core.beam(
-        problem.extents,
-        problem.gradients,
-        problem.hessians,
-        problem.coverage,
-        problem.l2_regularization,
-        max_conditions=capped(max_conditions),
-        min_coverage=0.0,
-        time_limit=None,
-        should_stop=None,
-        width=width,
-        starts=starts,
-    )
+    limits = SearchLimits(max_conditions)
+    result = call(_core.beam, problem, limits, None, width=width, starts=starts)
     return [tuple(query) for query in result.kept]
 
 

@@ -23,10 +23,28 @@ def run(
     callback: Callback | None,
     **options: Any,
 ) -> SearchResult:
-    """Call a search of the core, with options of its own, and scale its result to the objective."""
+    """Call a search of the core, and scale its result to the objective."""
+    result = call(function, problem, limits, callback, **options)
+    return SearchResult(
+        query=tuple(result.query),
+        objective_value=problem.objective_of(result.value),
+        bound=problem.objective_of(result.bound),
+        status=SearchStatus(result.status),
+        counters=result.counters,
+    )
+
+
+def call(
+    function: Callable[..., _core.Result],
+    problem: SearchProblem,
+    limits: SearchLimits,
+    callback: Callback | None,
+    **options: Any,
+) -> _core.Result:
+    """Call a search of the core, with options of its own."""
     if problem.projections is not None:
         options["others"] = problem.projections, problem.cells, problem.taken
-    result = function(
+    return function(
         problem.extents,
         problem.gradients,
         problem.hessians,
@@ -37,13 +55,6 @@ def run(
         time_limit=limits.time_limit,
         should_stop=None if callback is None else _should_stop(problem, callback),
         **options,
-    )
-    return SearchResult(
-        query=tuple(result.query),
-        objective_value=problem.objective_of(result.value),
-        bound=problem.objective_of(result.bound),
-        status=SearchStatus(result.status),
-        counters=result.counters,
     )
 
 
