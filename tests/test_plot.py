@@ -101,6 +101,8 @@ class TestSizeScore:
         assert display.n_rules == model.n_rules_
         legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
         assert legend == ["other rows", "training rows", f"chosen: {model.n_rules_}"]
+        with pytest.raises(ValueError, match="Got no y_train"):
+            SizeScoreDisplay.from_estimator(model, X, y, X_train=X)
 
     def test_scores_are_those_of_the_first_rules(self, classifier):
         X, y = clients(seed=1)

@@ -113,8 +113,11 @@ class SizeScoreDisplay(Display):
         """
         check_is_fitted(estimator)
         scores = score_curve(estimator, X, y, scoring=scoring)
+        if (X_train is None) != (y_train is None):
+            absent = "X_train" if X_train is None else "y_train"
+            raise ValueError(f"X_train and y_train belong together. Got no {absent}. Pass both.")
         train_scores = None
-        if X_train is not None and y_train is not None:
+        if y_train is not None:
             train_scores = score_curve(estimator, X_train, y_train, scoring=scoring)
         display = cls(
             scores,
