@@ -1,6 +1,7 @@
 """How the texts of a file became numbers, kept with models."""
 
 import json
+import pickle
 
 import jsonschema
 import pytest
@@ -18,6 +19,8 @@ def fitted():
 
 
 def test_reading_round_trips():
+    for reading in (READING, Reading()):
+        assert pickle.loads(pickle.dumps(reading)) == reading
     assert read_reading(READING.to_dict(), "reading") == READING
     assert read_reading(json.loads(json.dumps(READING.to_dict())), "reading") == READING
 

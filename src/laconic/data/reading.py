@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from laconic._checks import require
@@ -24,7 +23,7 @@ class Reading:
 
     decimal: str = "."
     """The decimal sign."""
-    dates: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    dates: Mapping[str, str] = field(default_factory=dict)
     """The columns that hold dates, and how these are written. 2024-03-15 is the number 20240315."""
 
     def to_dict(self) -> dict[str, Any]:
