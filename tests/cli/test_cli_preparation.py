@@ -90,7 +90,7 @@ def test_columns_can_be_kept(run, table):
     code, out, err = run(*fit, "--keep", *keep)
     assert (code, err) == (0, "")
     assert json.loads(out)["feature_names"] == keep
-    assert refused(run(*fit, "--keep", "nam"), "'nam'. Did you mean 'name'?")
+    assert refused(run(*fit, "--keep", "names"), "'names'. Did you mean 'name'?")
 
 
 @pytest.mark.parametrize("command", ["predict", "explain"])
