@@ -41,7 +41,7 @@ def test_a_line_for_every_rule():
 
 
 def test_a_line_for_a_long_search():
-    line = "rule 2 of 4: best so far 0.45, proven within 10%, 0 s\n"
+    line = "rule 2 of 4: best so far 0.45, at least 90% of the best possible, 0 s\n"
     assert written(during_search(), interval=0.0) == line
 
 

@@ -8,6 +8,7 @@ from laconic.model.conditions import Proposition, all_of
 from laconic.model.formatting import (
     exact_number,
     format_conditions,
+    format_estimate,
     format_number,
     format_percent,
     format_weight,
@@ -29,6 +30,24 @@ from laconic.model.formatting import (
 )
 def test_number(number, text):
     assert exact_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "text"),
+    [
+        (0.656, 0.00051, "0.65600 ± 0.00051"),
+        (0.7, 0.0045, "0.7000 ± 0.0045"),
+        (12.3456, 3.21, "12.3 ± 3.2"),
+        (24448.2, 1168.3, "24,448 ± 1,168"),
+        (-0.25, 0.019, "-0.250 ± 0.019"),
+        (1.0, 2.5e-17, "1 ± 0"),
+        (0.5, 0.0, "0.5 ± 0"),
+        (2e-12, 1.23e-13, "2e-12 ± 1.2e-13"),
+        (0.5, float("nan"), "0.5 ± nan"),
+    ],
+)
+def test_estimate(number, error, text):
+    assert format_estimate(number, error) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -48,8 +48,8 @@ def test_percent_is_the_largest_that_is_reached(percent):
     [
         (0.0, "nothing proven yet"),
         (0.001, "nothing proven yet"),
-        (0.45, "proven within 55%"),
-        (0.9996, "proven within 1%"),
+        (0.45, "at least 45% of the best possible"),
+        (0.9996, "at least 99% of the best possible"),
         (1.0, "proven optimal"),
     ],
 )
@@ -60,7 +60,8 @@ def test_search_in_words(best, proof):
 
 def test_short_memory_in_words():
     progress = SearchProgress(0.5, 1.0, n_nodes=10, n_open=3, seconds=2.0, is_depth_first=True)
-    assert describe_search(progress).endswith("proven within 50%, slower as memory is short")
+    words = describe_search(progress)
+    assert words.endswith("at least 50% of the best possible, slower as memory is short")
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.905, 1.0])

@@ -35,6 +35,11 @@ def certify(folder, *options, table="people.csv"):
     return ["certify", *paths, "--target", "client", "--weight", "weight", *options]
 
 
+def test_the_target_is_the_one_of_the_model(run, folder):
+    paths = folder / "client.json", folder / "people.csv"
+    assert run("certify", *paths, "--weight", "weight") == run(*certify(folder))
+
+
 def test_words(run, folder):
     code, out, err = run(*certify(folder))
     assert (code, err) == (0, "")

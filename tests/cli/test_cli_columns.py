@@ -22,18 +22,18 @@ def test_text_that_looks_like_numbers_stays_text(run, tmp_path):
 
 def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
     path, model = tmp_path / "table.csv", tmp_path / "model.json"
-    a = [*map(str, range(40)), "?", "NA"]
+    a = [*map(str, range(40)), "??", "NA"]
     pl.DataFrame({"a": a, "b": ["x", "y", "1"] * 14, "y": range(42)}).write_csv(path)
     fit = ["fit", path, "--target", "y", "--model", model, "--n-rules", 1, "--search", "greedy"]
     code, _, err = run(*fit)
     assert code == 0
     assert err == (
-        "warning: column 'a' is read as text because of '?' (1 of 42 cells). If these cells are "
-        "missing values, add --missing '?' NA.\n"
+        "warning: column 'a' is read as text because of '??' (1 of 42 cells). If these cells are "
+        "missing values, add --missing '??' NA.\n"
     )
-    assert run(*fit, "--missing", "?", "NA")[2] == ""
+    assert run(*fit, "--missing", "??", "NA")[2] == ""
     assert load_model(model).ensemble_[0].query.propositions[0].relation in ("<=", ">")
-    code, out, err = run("predict", model, path, "--missing", "?", "NA")
+    code, out, err = run("predict", model, path, "--missing", "??", "NA")
     assert (code, err) == (0, "")
     frame = pl.DataFrame({"a": [*range(40), None, None], "b": "x"})
     assert out.split()[1:] == [str(value) for value in load_model(model).predict(frame)]
@@ -44,12 +44,12 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
 
 def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     path = tmp_path / "table.csv"
-    gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA"]
-    numbers = [f"{number},1" for number in range(11)]
+    gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?"]
+    numbers = [f"{number},1" for number in range(12)]
     path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))
     code, out, err = run("fit", path, "--target", "y", "--n-rules", 1)
     assert (code, err) == (0, "")
-    assert re.search(r"a is missing +11 ", out)
+    assert re.search(r"a is missing +12 ", out)
 
 
 def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):

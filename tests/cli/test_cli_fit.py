@@ -123,6 +123,12 @@ def test_proofs_over_all_thresholds_say_so(run, table):
     assert "Proven optimal over all thresholds: " in out
 
 
+def test_a_fit_tells_whether_the_model_is_kept(run, table, tmp_path):
+    path = tmp_path / "model.json"
+    assert run(*fit_client(table))[1].endswith("Not saved. --model model.json keeps the model.\n")
+    assert run(*fit_client(table, "--model", path))[1].endswith(f"Saved to {path}\n")
+
+
 def test_quiet_fit_is_quiet(run, table):
     assert run(*fit_client(table, "--quiet")) == (0, "", "")
 

@@ -45,6 +45,14 @@ def test_a_page_is_written(run, folder, tmp_path):
     assert "<h1>Who survived?</h1>" in page.read_text("utf-8")
 
 
+def test_the_target_is_the_one_of_the_model(run, folder, tmp_path):
+    path, table = tmp_path / "fate.json", folder / "passengers.csv"
+    assert run("fit", table, "--target", "fate", "--model", path, "--n-rules", 1)[0] == 0
+    asked = run("report", path, table, "--target", "fate", "--json")
+    assert asked[0] == 0
+    assert run("report", path, table, "--json") == asked
+
+
 @pytest.mark.parametrize("name", ["passengers.csv", "passengers.parquet"])
 def test_json_is_what_the_method_gives(run, folder, name):
     code, out, err = run(
@@ -120,7 +128,7 @@ def test_a_baseline_has_columns_of_its_own(run, tmp_path):
             1,
             "would overwrite a file that the command reads",
         ),
-        (("fate.json", "passengers.csv"), 2, "--target"),
+        (("fate.json", "passengers.csv"), 1, "Name the column with --target."),
         (
             ("fate.json", "passengers.csv", "--target", "fate", "--max-sample-rows", "-1"),
             2,

@@ -17,6 +17,13 @@ def test_show_tells_all_about_a_model(run, model):
     assert re.search(r"Features in use \(\d of 3\): ", out)
 
 
+def test_names_with_commas_are_told_apart(run, tmp_path):
+    path, table = tmp_path / "model.json", tmp_path / "table.csv"
+    table.write_text('"Debt, total",y\n' + "".join(f"{x},{x // 5}\n" for x in range(10)))
+    run("fit", table, "--target", "y", "--keep", "Debt, total", "--model", path, "--quiet")
+    assert "Features in use (1 of 1): 'Debt, total'\n" in run("show", path)[1]
+
+
 def test_models_as_json(run, model, table):
     saved = model.read_text(encoding="utf-8")
     assert run("show", model, "--json") == (0, saved, "")

@@ -13,7 +13,7 @@ def certify(
     table: Path,
     /,
     *,
-    target: str,
+    target: str | None = None,
     weight: str | None = None,
     against: Literal["rules", "weight"] | None = None,
     time_limit: options.Seconds = None,
@@ -27,7 +27,7 @@ def certify(
     table : Path
         File that the model was trained on.
     target : str
-        Column that the model predicts.
+        Column that the model predicts; without this option, the one that it was fitted to.
     weight : str
         Column with the weights of the rows, if it was trained with weights.
     against : str
@@ -39,6 +39,7 @@ def certify(
         Write numbers as JSON, for programs.
     """
     fitted = files.load_model_for("certify", model, table)
+    target = inputs.target_of(fitted, target)
     source = inputs.TableFile(table, format)
     X, y = source.rows(fitted, target)
     weights = None if weight is None else source.weights(fitted, target, weight)

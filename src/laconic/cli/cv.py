@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from laconic.cli import inputs, options, screen, validation
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count, format_number
+from laconic.model.formatting import format_count, format_estimate
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -165,8 +165,7 @@ def _table(scores: dict[str, Floats], choice: Choice) -> Table:
     columns = [(values, _standard_errors(values)) for values in scores.values()]
     for size in range(columns[0][0].shape[1]):
         cells = [
-            f"{format_number(values.mean(axis=0)[size])} ± {format_number(errors[size], 2)}"
-            for values, errors in columns
+            format_estimate(values.mean(axis=0)[size], errors[size]) for values, errors in columns
         ]
         table.add_row(str(size), *cells, notes.get(size, ""), style="bold" if size in notes else "")
     return table

@@ -95,6 +95,8 @@ def fit(
     if model is not None:
         laconic.save_model(fitted, model)
         screen.print_text(console, f"Saved to {visible(str(model))}")
+    else:
+        screen.print_text(console, "Not saved. --model model.json keeps the model.")
     if json:
         screen.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.cli import columns, files, options, screen, targets, texts
+from laconic.cli.exits import CommandError
 from laconic.data.inspection import ColumnWarning
 from laconic.data.reading import Reading
 
@@ -121,6 +122,16 @@ class TableFile:
         has_text = any(isinstance(label, str) for label in model.task_.labels or ())
         reader = self._reader_for(model, text_columns=[target] if has_text else [])
         return reader.read(cells)[target]
+
+
+def target_of(model: RuleModel, target: str | None) -> str:
+    """Tell the column that a model predicts: the one that was named, or that of its record."""
+    known = None if model.record_ is None else model.record_.target
+    if target is None and known is None:
+        raise CommandError(
+            "The model does not tell which column it predicts. Name the column with --target."
+        )
+    return str(known if target is None else target)
 
 
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import cyclopts
 
-DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 """Words for characters that are hard to type."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from laconic.cli import screen
 from laconic.cli.training import DEFAULT_LEARNING
-from laconic.model.formatting import format_count, format_number, visible
+from laconic.model.formatting import format_count, format_estimate, format_number, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,13 +82,17 @@ def _table(model: RuleModel) -> Table:
     for metric in metrics:
         table.add_column(metric.label, justify="right", no_wrap=True)
     for each in reversed(scores):
-        cells = []
-        for metric in metrics:
-            value, error = each.values.get(metric.name), each.errors.get(metric.name)
-            words = "" if value is None else format_number(value)
-            cells.append(words if error is None else f"{words} ± {format_number(error, 2)}")
+        cells = [
+            _score(each.values.get(metric.name), each.errors.get(metric.name)) for metric in metrics
+        ]
         table.add_row(_WORDS[each.rows], *cells, style="dim" if each.rows == "training" else "bold")
     return table
+
+
+def _score(value: float | None, error: float | None) -> str:
+    if value is None:
+        return ""
+    return format_number(value) if error is None else format_estimate(value, error)
 
 
 def _explanations(record: FitRecord) -> Iterator[str]:

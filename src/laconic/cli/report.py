@@ -16,7 +16,7 @@ def report(
     table: Path,
     /,
     *,
-    target: str,
+    target: str | None = None,
     output: Path | None = None,
     open: options.Flag = False,
     json: options.Flag = False,
@@ -33,7 +33,7 @@ def report(
         File with the target and the columns that the rules use, ideally
         for rows that the model was not trained on.
     target : str
-        Column that the model predicts.
+        Column that the model predicts; without this option, the one that it was fitted to.
     output : Path
         File to write; without this option the page lies beside the model, as model.html for
         model.json. A browser opens it without a network.
@@ -56,6 +56,7 @@ def report(
         output = model.with_suffix(".html")
     if output is not None:
         files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
+    target = inputs.target_of(fitted, target)
     X, y = inputs.TableFile(table, format).rows(fitted, target, other)
     with inputs.columns_by_name():
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from laconic.cli import files, options, records, screen
-from laconic.model.formatting import visible
+from laconic.model.formatting import format_name, visible
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
@@ -23,7 +23,7 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     screen.print_text(console, f"{records.describe_record(fitted)}\n")
     console.print(screen.rules_table(fitted), "", sep="\n")
     names = fitted.ensemble_.used_features
-    listed = ", ".join(map(visible, names)) or "none"
+    listed = ", ".join(visible(format_name(name)) for name in names) or "none"
     screen.print_text(
         console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
     )

@@ -52,6 +52,24 @@ def format_number(number: float, digits: int = 4) -> str:
     return f"{number:,.{digits}g}"
 
 
+def format_estimate(number: float, error: float) -> str:
+    """Write a number as exactly as it is known: to the second digit of its standard error.
+
+    Examples
+    --------
+    >>> format_estimate(0.86793, 0.0142), format_estimate(0.7, 0.0045)
+    ('0.868 ± 0.014', '0.7000 ± 0.0045')
+    >>> format_estimate(24448.2, 1168.3), format_estimate(1.0, 2.5e-17)
+    ('24,448 ± 1,168', '1 ± 0')
+    """
+    if error <= 1e-12 * abs(number):
+        error = 0.0  # and not what rounding left of it
+    if not 1e-8 < error < 1e16:
+        return f"{format_number(number)} ± {format_number(error, 2)}"
+    n_decimals = max(1 - math.floor(math.log10(error)), 0)
+    return f"{number:,.{n_decimals}f} ± {error:,.{n_decimals}f}"
+
+
 def format_weight(weight: float) -> str:
     """Write what is added: as any number, with its sign and with all zeros.
 

@@ -67,19 +67,18 @@ def describe_search(search: SearchProgress) -> str:
     Examples
     --------
     >>> describe_search(SearchProgress(0.45, 0.5, n_nodes=12000, n_open=340, seconds=4.0))
-    'best so far 0.45, proven within 10%'
+    'best so far 0.45, at least 90% of the best possible'
     """
     best = format_number(search.objective_value)
-    words = f"best so far {best}, {_describe_gap(search.approximation_ratio)}"
+    words = f"best so far {best}, {_describe_share(search.approximation_ratio)}"
     return f"{words}, slower as memory is short" if search.is_depth_first else words
 
 
-def _describe_gap(ratio: float) -> str:
-    # Rounded up, so that it stays a promise.
-    percent = 100 - proven_percent(ratio)
+def _describe_share(ratio: float) -> str:
+    percent = proven_percent(ratio)
     if percent == 0:
-        return "proven optimal"
-    return "nothing proven yet" if percent >= 100 else f"proven within {percent}%"
+        return "nothing proven yet"
+    return "proven optimal" if percent == 100 else describe_ratio(ratio)
 
 
 def format_seconds(seconds: float, *, whole: bool = False) -> str:
