@@ -54,8 +54,9 @@ def test_warm_start_with_fewer_rules():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3, warm_start=True).fit(X, y)
     with pytest.raises(ValueError, match="n_rules=2 must not be smaller than the 3 rules"):
-        model.set_params(n_rules=2).fit(X, y)
+        model.set_params(n_rules=2, max_conditions=1).fit(X, y)
     assert len(model.ensemble_) == 3
+    assert model.scope_.max_conditions == 3
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [False, True]])

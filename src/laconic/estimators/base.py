@@ -243,14 +243,13 @@ class RuleBoosting(RuleModel):
     def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
         """Find the conditions and what to start from; rules are found as the rounds are asked for.
 
-        Sets: n_propositions_, l2_regularization_, scope_.
+        Sets: n_propositions_, l2_regularization_.
         """
         candidates = self._candidates(rows.X, rows.table, rows.weights)
         self.n_propositions_ = len(candidates)
         y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
         self.l2_regularization_ = self._penalty(constant, y, weights)
-        self.scope_ = self._scope()
         start, results = self._start(rows.table, constant, candidates.feature_kinds)
         if n_rules < len(start):
             raise ValueError(
@@ -284,7 +283,7 @@ class RuleBoosting(RuleModel):
     def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
         """Find the rules.
 
-        Sets: ensemble_, stages_, search_results_, rule_coverages_, feature_importances_,
+        Sets: ensemble_, stages_, search_results_, scope_, rule_coverages_, feature_importances_,
         provable_with_.
         """
         n_before = len(fit.ensemble)
@@ -298,6 +297,7 @@ class RuleBoosting(RuleModel):
         stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
         self.stages_ = (*stages[:-1], fit.ensemble)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
+        self.scope_ = self._scope()
         self.feature_importances_ = feature_importances(fit.ensemble, rows.table, rows.weights)
         if is_interrupted:
             self._warn(
