@@ -277,7 +277,7 @@ class RuleBoosting(RuleModel):
         )
         if self.polish:
             fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
-        fit.extents, fit.extent_of = candidates.extents, candidates.extents.covered
+        fit.extents = candidates.extents
         return fit
 
     def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:

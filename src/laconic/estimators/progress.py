@@ -92,8 +92,6 @@ class RunningFit:
     """Finds the next rule when it is asked to."""
     extents: Extents
     """What the rules are made of."""
-    extent_of: Callable[[list[int]], NDArray[np.bool_]]
-    """Tells which rows the query of a result covers."""
     exchanges: Callable[..., Iterator[Polished]] | None = None
     """Polishes a model; None if nobody wants that."""
 
@@ -126,7 +124,7 @@ class RunningFit:
             return False
         ensemble, result = found
         results = [*self.results, result]
-        covered = [*self.covered, self.extent_of(list(result.query))]
+        covered = [*self.covered, self.extents.covered(list(result.query))]
         # Without a call in between, Ctrl-C finds all of it or nothing.
         self.ensemble, self.results, self.covered = ensemble, results, covered
         self.stages.append(ensemble)

@@ -70,6 +70,17 @@ def format_estimate(number: float, error: float) -> str:
     return f"{number:,.{n_decimals}f} ± {error:,.{n_decimals}f}"
 
 
+def number_text(number: float) -> str:
+    """Write a number with a true minus sign.
+
+    Examples
+    --------
+    >>> number_text(-54.3214), number_text(1234.5)
+    ('−54.32', '1,234')
+    """
+    return format_number(number).replace("-", "−")
+
+
 def format_weight(weight: float) -> str:
     """Write what is added: as any number, with its sign and with all zeros.
 

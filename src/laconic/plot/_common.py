@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._optional import import_extra
 from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.model.formatting import INTERCEPT, format_number
+from laconic.model.formatting import INTERCEPT, number_text
 from laconic.model.rules import RuleEnsemble
 
 if TYPE_CHECKING:
@@ -182,9 +182,7 @@ def write_numbers(axis: Any) -> None:
     """Write the numbers of an axis as everywhere else."""
     from matplotlib.ticker import FuncFormatter
 
-    axis.set_major_formatter(
-        FuncFormatter(lambda number, _: format_number(number).replace("-", "−"))
-    )
+    axis.set_major_formatter(FuncFormatter(lambda number, _: number_text(number)))
 
 
 def hide_frame(ax: Axes) -> None:

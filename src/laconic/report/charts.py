@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from laconic.model.formatting import format_number
+from laconic.model.formatting import number_text
 
 Numbers: TypeAlias = Sequence[float]
 Range: TypeAlias = tuple[float, float]
@@ -22,17 +22,6 @@ _DIGITS = 2
 _MAX_PATH_POINTS = 30
 # How much of a chart is for sizes that do worse than no model, at most.
 _WORSE_SHARE = 0.25
-
-
-def number_text(number: float) -> str:
-    """Write a number with a true minus sign.
-
-    Examples
-    --------
-    >>> number_text(-54.3214), number_text(1234.5)
-    ('−54.32', '1,234')
-    """
-    return format_number(number).replace("-", "−")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": charts.number_text,
+        "number": formatting.number_text,
         "percent": formatting.format_percent,
         "value": _format_value,
         "seconds": _format_seconds,
@@ -139,7 +139,7 @@ def _format_value(number: float) -> str:
     >>> _format_value(1900.0), _format_value(-0.123456)
     ('1900', '−0.1235')
     """
-    return charts.number_text(number).replace(",", "")
+    return formatting.number_text(number).replace(",", "")
 
 
 def _format_seconds(seconds: float) -> str:
