@@ -7,6 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.estimators import model_from_dict
+from laconic.export import model_to_dict
 
 
 @both
@@ -48,6 +50,22 @@ def test_warm_start_after_an_exact_fit_adds_nothing():
     n_rules = len(model.ensemble_)
     assert n_rules < 50
     assert len(model.set_params(n_rules=100).fit(X, y).ensemble_) == n_rules
+
+
+def test_scope_is_unknown_where_it_differs_between_rules():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
+    scope = model.scope_
+    assert model.set_params(n_rules=3).fit(X, y).scope_ == scope
+    assert not hasattr(model.set_params(n_rules=4, max_conditions=1).fit(X, y), "scope_")
+    assert not hasattr(model.set_params(n_rules=5).fit(X, y), "scope_")
+    assert model.certificate(X, y).max_conditions == max(
+        len(rule.query) for rule in model.ensemble_
+    )
+    assert model_from_dict(model_to_dict(model)).ensemble_ == model.ensemble_
+    words = model.report(X, y).to_dict()["certificates"]["scope_words"]
+    assert words == "The candidate conditions that they were proven over are not known."
+    assert model.set_params(warm_start=False).fit(X, y).scope_.max_conditions == 1
 
 
 def test_warm_start_with_fewer_rules():

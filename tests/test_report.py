@@ -95,6 +95,8 @@ def test_certificates_say_what_was_searched(fitted):
         ({"negated_categories": False}, "per number, and “is” for each category."),
         ({"propositions": [Proposition("age", ">", 12)]}, "out of 1 given candidate."),
         ({"max_conditions": np.int64(2)}, "up to 2 conditions"),
+        ({"max_conditions": 1}, "all conjunctions of up to 1 condition, out of"),
+        ({"max_thresholds": 1}, ": up to 1 threshold per number, and"),
     ],
 )
 def test_what_was_searched_depends_on_parameters(fitted, parameters, words):

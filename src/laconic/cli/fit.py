@@ -144,7 +144,9 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
     results, thresholds = model.search_results_, model.max_thresholds
     n_proven = sum(result.is_optimal for result in results)
     seconds = sum(result.seconds for result in results)
-    scope = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds per number"
+    scope = "all thresholds"
+    if thresholds is not None:
+        scope = f"up to {format_count(thresholds, 'threshold')} per number"
     yield (
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
         f"in {format_seconds(seconds)}"

@@ -297,7 +297,12 @@ class RuleBoosting(RuleModel):
         stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
         self.stages_ = (*stages[:-1], fit.ensemble)
         self.ensemble_, self.search_results_ = fit.ensemble, fit.results
-        self.scope_ = self._scope()
+        scope = self._scope()
+        if n_before > 0 and getattr(self, "scope_", None) != scope:
+            # Rules of an earlier fit were searched among others.
+            self.__dict__.pop("scope_", None)
+        else:
+            self.scope_ = scope
         self.feature_importances_ = feature_importances(fit.ensemble, rows.table, rows.weights)
         if is_interrupted:
             self._warn(

@@ -76,7 +76,8 @@ search_results_ : list of SearchResult
 l2_regularization_ : float
     The penalty in use.
 scope_ : SearchScope
-    Which rules were searched: candidate conditions and limits.
+    Which rules were searched: candidate conditions and limits. Missing where `warm_start` added
+    rules that were searched among others than those before.
 provable_with_ : dict
     Parameters each of which, by itself, would have let every search end with a proof, in seconds.
     Empty if no limit stopped one, or where none is known; not in loaded models.

@@ -50,15 +50,17 @@ def _scope_words(scope: SearchScope | None, table: Table, statuses: Sequence[Sea
     if scope is None:
         return "The candidate conditions that they were proven over are not known."
     limit = scope.max_conditions
-    length = "any number of" if limit is None else f"up to {limit}"
+    length = "any number of conditions"
+    if limit is not None:
+        length = f"up to {format_count(limit, 'condition')}"
     coverage = scope.min_coverage
     rows = f" that cover at least {format_number(coverage)} rows" if coverage > 0 else ""
     # A search that found nothing leaves no status.
     is_exact = any(status is not SearchStatus.HEURISTIC for status in statuses)
     searched = (
-        f"Searched: all conjunctions of {length} conditions{rows}"
+        f"Searched: all conjunctions of {length}{rows}"
         if is_exact or (not statuses and scope.search == "optimal")
-        else f"Tried by a heuristic: some conjunctions of {length} conditions{rows}"
+        else f"Tried by a heuristic: some conjunctions of {length}{rows}"
     )
     return f"{searched}, out of {_candidate_words(scope, table)}."
 
@@ -68,7 +70,9 @@ def _candidate_words(scope: SearchScope, table: Table) -> str:
         return format_count(scope.n_propositions, "given candidate")
     kinds = {table.column(name).is_numeric for name in table.feature_names}
     thresholds = scope.max_thresholds
-    numbers = "all thresholds" if thresholds is None else f"up to {thresholds} thresholds"
+    numbers = "all thresholds"
+    if thresholds is not None:
+        numbers = f"up to {format_count(thresholds, 'threshold')}"
     categories = "“is” and “is not”" if scope.negated_categories else "“is”"
     parts = [f"{numbers} per number"] if True in kinds else []
     parts += [f"{categories} for each category"] if False in kinds else []
