@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
 from estimators import STAGEWISE, numeric_problem
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleBoostingRegressorCV
 from laconic.estimators.advice import describe_unproven
 from laconic.search import SearchResult, SearchStatus
 
@@ -116,6 +116,31 @@ def test_warning_about_one_rule_names_its_objective():
         *("not proven optimal", "Raise time_limit"),
     ):
         assert part in message
+
+
+@pytest.mark.parametrize("estimator", [RuleBoostingRegressor, RuleBoostingRegressorCV])
+def test_search_that_is_stopped_before_its_first_rule(estimator):
+    model = estimator(time_limit=1e-9)
+    [message] = fit_warnings(model)
+    assert "rule 1 stopped at time_limit=1e-09 before it found a rule" in message
+    assert "With time_limit=None every rule would be proven" in message
+    assert len(model.ensemble_) == 0
+    assert model.unfinished_search_.status is SearchStatus.TIME_LIMIT
+
+
+def test_search_that_is_stopped_before_a_further_rule():
+    search = scripted_search(OPTIMAL, (SearchStatus.NODE_LIMIT, 0.0))
+    model = RuleBoostingRegressor(3, search=search, node_limit=7)
+    [message] = fit_warnings(model)
+    assert "rule 2 stopped at node_limit" in message
+    assert "there may be more than the 1 found. Raise node_limit" in message
+    assert len(model.search_results_) == 1
+
+
+def test_search_that_proves_that_there_is_no_rule_is_not_unfinished():
+    model = RuleBoostingRegressor().fit([[1], [2], [3]], [5, 5, 5])
+    assert len(model.ensemble_) == 0
+    assert model.unfinished_search_ is None
 
 
 def test_warning_over_all_thresholds_advises_fewer():

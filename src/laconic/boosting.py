@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def boost(
     objective: str = "stagewise",
     fit_intercept: bool = False,
     search_options: Mapping[str, Any] | None = None,
-) -> Iterator[tuple[RuleEnsemble, SearchResult]]:
+) -> Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
@@ -78,6 +78,11 @@ def boost(
     result : SearchResult
         The certificate of the new rule's query.
 
+    Returns
+    -------
+    last : SearchResult or None
+        The search that found no rule to add, if that is why the loop ended.
+
     Examples
     --------
     >>> from laconic.losses import SquaredLoss
@@ -105,12 +110,14 @@ def boost(
     for _ in range(n_rules):
         problem = rounds.pose()
         result = search(problem, **(search_options or {}))
-        is_interrupted = result.status is SearchStatus.INTERRUPTED
-        if is_interrupted or not rounds.has_gain(problem, result):
-            return
+        if result.status is SearchStatus.INTERRUPTED:
+            return None
+        if not rounds.has_gain(problem, result):
+            return result
         if not rounds.add(problem, result.query):
-            return
+            return None
         yield rounds.ensemble, result
+    return None
 
 
 class Stagewise:

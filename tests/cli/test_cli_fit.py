@@ -259,6 +259,17 @@ def test_scores_on_training_rows_only(run, table):
     assert "On rows that a model was fitted to, it looks better than it is." in out
 
 
+@pytest.mark.parametrize("n_rules", [3, "auto"])
+def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules(
+    run, table, n_rules
+):
+    code, out, _ = run(*fit_client(table, "--time-limit", "1e-9", "--n-rules", n_rules))
+    assert code == 0
+    assert "No rule was found before --time-limit: every row is predicted " in out
+    assert "No rule improves" not in out
+    assert "With --time-limit none every rule would be proven" in out
+
+
 @pytest.mark.parametrize("n_yes", [1, 2, 4])
 def test_tables_of_few_rows_have_fewer_folds(run, tmp_path, n_yes):
     path = tmp_path / "few.csv"

@@ -131,7 +131,11 @@ def _show(
     if hasattr(model, "reason_"):
         screen.print_text(console, f"{model.reason_}\n")
     if len(model.ensemble_) == 0:
-        screen.print_text(console, records.describe_constant(predictions, rows.y))
+        last = model.unfinished_search_
+        stop = None if last is None else limit_option(last)
+        screen.print_text(console, records.describe_constant(predictions, rows.y, stop))
+        for line in _stops(model):
+            screen.print_text(console, line)
         return
     n_covered = predictions.covered.sum(axis=0).tolist()
     console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")
@@ -140,7 +144,7 @@ def _show(
 
 
 def _proofs(model: RuleBoosting) -> Iterator[str]:
-    """Say what is proven, and what could be done about searches that were stopped."""
+    """Say what is proven, and which searches were stopped."""
     results, thresholds = model.search_results_, model.max_thresholds
     n_proven = sum(result.is_optimal for result in results)
     seconds = sum(result.seconds for result in results)
@@ -151,7 +155,17 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
         f"in {format_seconds(seconds)}"
     )
-    stops = [option for option in map(limit_option, results) if option]
+    yield from _stops(model)
+
+
+def _stops(model: RuleBoosting) -> Iterator[str]:
+    """Say which searches were stopped, and what could be done about it."""
+    last = model.unfinished_search_
+    searches = [*model.search_results_, *([] if last is None else [last])]
+    stops = [option for option in map(limit_option, searches) if option]
+    if last is not None and model.search_results_:
+        number = len(model.search_results_) + 1
+        yield f"The search for rule {number} was stopped before it found one."
     if stops:
         yield (
             f"{format_count(len(stops), 'search', 'searches')} stopped at {stops[0]}. "

@@ -56,13 +56,17 @@ def option(name: str, value: Setting) -> str:
     return f"--{words} {'none' if value is None else value}"
 
 
-def describe_constant(predictions: Predictions, y: NDArray[Any]) -> str:
-    """Say what a model without rules predicts, given the target of its rows."""
+def describe_constant(predictions: Predictions, y: NDArray[Any], stop: str | None) -> str:
+    """Say what a model without rules predicts, given the target of its rows.
+
+    Where an option stopped the search before it found a rule, no more is known than that.
+    """
     value = predictions.values[:1].tolist()[0]
     words = format_number(value) if isinstance(value, float) else visible(str(value))
     if (y == y[0]).all():
         return f"There is nothing to learn: the target is {words} in every row."
-    return f"No rule improves on a constant: every row is predicted {words}."
+    reason = f"No rule was found before {stop}" if stop else "No rule improves on a constant"
+    return f"{reason}: every row is predicted {words}."
 
 
 def print_scores(console: Console, model: RuleModel) -> None:

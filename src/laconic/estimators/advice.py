@@ -98,12 +98,33 @@ def describe_unproven(
             f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
             f"{describe_ratio(worst)})."
         )
-    advice = describe_changes(
+    return f"{finding} {_advice(changes, limits)} search_results_ has the details."
+
+
+def describe_unfinished(
+    search: SearchResult | None,
+    n_found: int,
+    *,
+    time_limit: float | None,
+    changes: Mapping[str, Any],
+) -> str | None:
+    """Say that a limit ended the search for the next rule before it found any; None if none did."""
+    if search is None:
+        return None
+    limit = search.status.value
+    value = {"node_limit": search.node_limit, "time_limit": time_limit}[limit]
+    return (
+        f"Search for rule {n_found + 1} stopped at {limit}={value} before it found a rule: there "
+        f"may be more than the {n_found} found. {_advice(changes, [limit])}"
+    )
+
+
+def _advice(changes: Mapping[str, Any], limits: Sequence[str]) -> str:
+    return describe_changes(
         [f"{name}={value!r}" for name, value in changes.items()],
         limits,
         ("max_conditions", "max_thresholds"),
     )
-    return f"{finding} {advice} search_results_ has the details."
 
 
 def is_stopped(result: SearchResult) -> bool:

@@ -31,7 +31,12 @@ from laconic.candidates import (
 from laconic.data.columns import FeatureKind, Rows
 from laconic.data.inspection import warn_about_columns
 from laconic.data.tables import Table
-from laconic.estimators.advice import describe_unproven, is_stopped, provable_changes
+from laconic.estimators.advice import (
+    describe_unfinished,
+    describe_unproven,
+    is_stopped,
+    provable_changes,
+)
 from laconic.estimators.certifying import certify
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
@@ -217,6 +222,7 @@ class RuleBoosting(RuleModel):
         for name in (
             "ensemble_",
             "search_results_",
+            "unfinished_search_",
             "rule_coverages_",
             "feature_importances_",
             "stages_",
@@ -283,8 +289,8 @@ class RuleBoosting(RuleModel):
     def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
         """Find the rules.
 
-        Sets: ensemble_, stages_, search_results_, scope_, rule_coverages_, feature_importances_,
-        provable_with_.
+        Sets: ensemble_, stages_, search_results_, unfinished_search_, scope_, rule_coverages_,
+        feature_importances_, provable_with_.
         """
         n_before = len(fit.ensemble)
         keeps_rules = self.on_interrupt == "keep"
@@ -309,19 +315,15 @@ class RuleBoosting(RuleModel):
                 f"Interrupted: the model has {len(fit.ensemble)} of {fit.n_rules} rules. "
                 f"{self._advice_to_go_on}"
             )
-        if unpolished is not None:
-            self._warn(unpolished)
+        self.unfinished_search_ = fit.unfinished
         self.provable_with_ = {}
-        if any(map(is_stopped, fit.results)):
+        if fit.unfinished or any(map(is_stopped, fit.results)):
             self.provable_with_ = provable_changes(self, rows, fit.extents, fit.n_rules)
-        unproven = describe_unproven(
-            fit.results,
-            0 if self.polish else n_before,
-            time_limit=self.time_limit,
-            changes=self.provable_with_,
-        )
-        if unproven is not None:
-            self._warn(unproven)
+        advice: dict[str, Any] = {"time_limit": self.time_limit, "changes": self.provable_with_}
+        unproven = describe_unproven(fit.results, 0 if self.polish else n_before, **advice)
+        unfinished = describe_unfinished(fit.unfinished, len(fit.ensemble), **advice)
+        for words in filter(None, (unpolished, unproven, unfinished)):
+            self._warn(words)
 
     def _penalty(self, constant: float, y: Floats, weights: Floats | None) -> float:
         """Tell the number that the penalty is, also where it is "auto"."""

@@ -18,6 +18,7 @@ from laconic.estimators.parameters import check_parameters
 from laconic.estimators.regressor import RuleBoostingRegressor
 from laconic.estimators.sizes import DEFAULT_FOLDS, Choice, Fold, choose, grow, make_splits
 from laconic.model.formatting import format_count
+from laconic.search import SearchResult
 
 _N_RULES = """\
 n_rules : int, default=10
@@ -95,8 +96,10 @@ class CrossValidated(RuleBoosting):
             )
         self._forget_model()
         rows = self._read(X, y, sample_weight)
-        choice = self._choose(rows)
-        self._finish(rows, self._begin(rows, choice.n_rules))
+        choice, unfinished = self._choose(rows)
+        fit = self._begin(rows, choice.n_rules)
+        fit.unfinished = unfinished
+        self._finish(rows, fit)
         self.n_rules_, self.cv_results_ = choice.n_rules, choice.results
         return self
 
@@ -105,8 +108,11 @@ class CrossValidated(RuleBoosting):
         for name in ("n_rules_", "cv_results_"):
             self.__dict__.pop(name, None)
 
-    def _choose(self, rows: CheckedRows) -> Choice:
-        """Choose the number of rules: all splits find one rule after the other, side by side."""
+    def _choose(self, rows: CheckedRows) -> tuple[Choice, SearchResult | None]:
+        """Choose the number of rules: all splits find one rule after the other, side by side.
+
+        Where a limit left nothing to choose from, the search that it stopped comes with it.
+        """
         weights = np.ones(rows.table.n_rows) if rows.weights is None else rows.weights
         splits = make_splits(
             self.cv, rows.target, holds_classes=self.task.holds_classes, weights=rows.weights
@@ -128,7 +134,8 @@ class CrossValidated(RuleBoosting):
                 "Interrupted: the number of rules is chosen among 0 to "
                 f"{len(sizes) - 1}, not up to {self.n_rules}."
             )
-        return choose(sizes, [test for _, test in splits], weights)
+        unfinished = folds[0].fit.unfinished if len(sizes) == 1 else None
+        return choose(sizes, [test for _, test in splits], weights), unfinished
 
     def _part(self, rows: CheckedRows, train: Any, weights: Any) -> CheckedRows:
         """Rows to learn from: the others have no weight, so that columns stay what they are."""

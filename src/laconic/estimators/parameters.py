@@ -73,6 +73,8 @@ ensemble_ : RuleEnsemble
     The model: a sequence of rules, each with a query and a weight.
 search_results_ : list of SearchResult
     A certificate per rule: objective value, bound, approximation ratio, nodes and seconds.
+unfinished_search_ : SearchResult or None
+    The search for one more rule, if a limit stopped it before it found any.
 l2_regularization_ : float
     The penalty in use.
 scope_ : SearchScope

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.estimators.advice import is_stopped
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import MAX_ROUNDS, Polished
@@ -87,8 +88,9 @@ class RunningFit:
         self.stage = stage
         self.is_stopped = False
         self.number: int | None = None
+        self.unfinished: SearchResult | None = None  # the search stopped before it found a rule
 
-    rounds: Iterator[tuple[RuleEnsemble, SearchResult]]
+    rounds: Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]
     """Finds the next rule when it is asked to."""
     extents: Extents
     """What the rules are made of."""
@@ -115,14 +117,16 @@ class RunningFit:
     def advance(self) -> bool:
         """Find a rule, unless there is none or a callback wants to end the fit.
 
-        Sets: ensemble, stages, results, covered.
+        Sets: ensemble, stages, results, covered, unfinished.
         """
         if self.is_stopped:
             return False
-        found = next(self.rounds, None)
-        if found is None:
+        try:
+            ensemble, result = next(self.rounds)
+        except StopIteration as end:
+            if end.value is not None and is_stopped(end.value):
+                self.unfinished = end.value
             return False
-        ensemble, result = found
         results = [*self.results, result]
         covered = [*self.covered, self.extents.covered(list(result.query))]
         # Without a call in between, Ctrl-C finds all of it or nothing.
