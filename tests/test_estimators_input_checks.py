@@ -115,7 +115,9 @@ def test_bad_weights(task, weights, match):
 
 
 def test_weights_that_leave_one_class():
-    with pytest.raises(ValueError, match=r"Got 1 class: \[1\]. Check the target and the sample"):
+    with pytest.raises(
+        ValueError, match=r"Got 1 class: \[1\]. Add rows of another class; those of weight 0"
+    ):
         RuleBoostingClassifier().fit([[1], [2], [3]], [0, 1, 1], [0, 1, 1])
 
 

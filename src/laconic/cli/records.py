@@ -64,7 +64,7 @@ def describe_constant(predictions: Predictions, y: NDArray[Any], stop: str | Non
     value = predictions.values[:1].tolist()[0]
     words = format_number(value) if isinstance(value, float) else visible(str(value))
     if (y == y[0]).all():
-        return f"There is nothing to learn: the target is {words} in every row."
+        return f"There is nothing to learn: the target is {words} in every row. Choose another one."
     reason = f"No rule was found before {stop}" if stop else "No rule improves on a constant"
     return f"{reason}: every row is predicted {words}."
 

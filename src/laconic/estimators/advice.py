@@ -14,6 +14,7 @@ from laconic.search.certificates import describe_ratio, proven_percent
 
 if TYPE_CHECKING:
     from laconic.estimators.base import CheckedRows, RuleBoosting
+    from laconic.estimators.progress import RunningFit
 
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10
@@ -56,6 +57,18 @@ def provable_changes(
                 changes["max_thresholds"] = number
                 break
     return changes
+
+
+def describe_stops(
+    estimator: RuleBoosting, fit: RunningFit, n_before: int
+) -> tuple[str | None, str | None]:
+    """Say which rules of a fit limits kept from a proof, and whether they ended it."""
+    stops: dict[str, Any] = {
+        "time_limit": estimator.time_limit,
+        "changes": estimator.provable_with_,
+    }
+    unproven = describe_unproven(fit.results, n_before, **stops)
+    return unproven, describe_unfinished(fit.unfinished, len(fit.ensemble), **stops)
 
 
 def describe_unproven(

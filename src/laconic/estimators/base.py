@@ -31,12 +31,7 @@ from laconic.candidates import (
 from laconic.data.columns import FeatureKind, Rows
 from laconic.data.inspection import warn_about_columns
 from laconic.data.tables import Table
-from laconic.estimators.advice import (
-    describe_unfinished,
-    describe_unproven,
-    is_stopped,
-    provable_changes,
-)
+from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
 from laconic.estimators.certifying import certify
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
@@ -319,10 +314,8 @@ class RuleBoosting(RuleModel):
         self.provable_with_ = {}
         if fit.unfinished or any(map(is_stopped, fit.results)):
             self.provable_with_ = provable_changes(self, rows, fit.extents, fit.n_rules)
-        advice: dict[str, Any] = {"time_limit": self.time_limit, "changes": self.provable_with_}
-        unproven = describe_unproven(fit.results, 0 if self.polish else n_before, **advice)
-        unfinished = describe_unfinished(fit.unfinished, len(fit.ensemble), **advice)
-        for words in filter(None, (unpolished, unproven, unfinished)):
+        stops = describe_stops(self, fit, 0 if self.polish else n_before)
+        for words in filter(None, (unpolished, *stops)):
             self._warn(words)
 
     def _penalty(self, constant: float, y: Floats, weights: Floats | None) -> float:

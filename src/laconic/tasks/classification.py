@@ -94,7 +94,7 @@ class Classification(Task):
         if len(classes) < 2:
             raise ValueError(
                 f"{owner} needs rows of two classes. Got {len(classes)} class: "
-                f"{classes.tolist()}. Check the target and the sample weights."
+                f"{classes.tolist()}. Add rows of another class; those of weight 0 do not count."
             )
         task = cls(loss, classes)
         return task, np.asarray(labels == classes[1], dtype=np.float64)
