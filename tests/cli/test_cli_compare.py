@@ -86,6 +86,7 @@ def test_agreement(run, saved, tmp_path):
     }
     _, out, _ = run("compare", a, b, tmp_path / "new.csv")
     assert f"Same prediction for {agreement['n_same']} of 80 rows" in out
+    assert "Difference in the log odds of yes: " in out
 
 
 def test_terminal(run, saved, monkeypatch):

@@ -71,7 +71,7 @@ def compare(
         screen.write_json(found if contest is None else found | {"scores": contest.as_dict()})
     else:
         console = screen.make_console()
-        _show(console, changes, (old.ensemble_, new.ensemble_), agreement)
+        _show(console, changes, (old, new), agreement)
         if contest is not None:
             contest.show(console)
     is_different = intercepts[0] != intercepts[1] or any(c.kind != "same" for c in changes)
@@ -115,20 +115,21 @@ def _as_dict(change: RuleChange) -> dict[str, Any]:
 def _show(
     console: Console,
     changes: list[RuleChange],
-    ensembles: tuple[RuleEnsemble, RuleEnsemble],
+    models: tuple[RuleModel, RuleModel],
     agreement: dict[str, float] | None,
 ) -> None:
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
     screen.print_text(console, f"Rules: {counts}\n")
+    ensembles = models[0].ensemble_, models[1].ensemble_
     console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
         share = agreement["n_same"] / agreement["n_rows"]
         screen.print_text(
             console,
             f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
-            f"({format_percent(share)}). Raw predictions differ by "
-            f"{format_number(agreement['mean_difference'])} on average and by up to "
+            f"({format_percent(share)}). Difference in the {models[0].task_.sum_words}: "
+            f"{format_number(agreement['mean_difference'])} on average, up to "
             f"{format_number(agreement['largest_difference'])}, in row "
             f"{agreement['row_of_largest_difference']}.",
         )
