@@ -27,6 +27,7 @@ from laconic.datasets import noisy_parity
 from laconic.evaluation import evaluate
 from laconic.plot import (
     ContributionDisplay,
+    CrossValidationDisplay,
     RuleBoxDisplay,
     RuleOverlapDisplay,
     RuleWeightDisplay,
@@ -370,3 +371,25 @@ def test_common_habits(draw, classifier, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install \"laconic\[plot\]\""):
         draw(classifier, X, y)
+
+
+def test_large_numbers_stand_side_by_side():
+    X = np.arange(20)[:, None]
+    model = RuleBoostingRegressor(1).fit(X, 140_000.0 + 10_000 * (X[:, 0] > 9))
+    _, ax = plt.subplots(figsize=(4.5, 2))
+    display = ContributionDisplay.from_estimator(model, X, row=12, ax=ax)
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_xlim()
+    axis = display.ax_.xaxis
+    ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+    boxes = [tick.label1.get_window_extent() for tick in ticks]
+    assert len(boxes) > 1
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_large_losses_are_written_out():
+    X = np.arange(60)
+    y = 140_000.0 + 10_000 * (X > 29) + 100 * (X % 7)
+    display = CrossValidationDisplay.from_estimator(RuleBoostingRegressorCV(2).fit(X[:, None], y))
+    display.figure_.canvas.draw()
+    assert display.ax_.yaxis.get_offset_text().get_text() == ""

@@ -179,9 +179,12 @@ def write_column(
 
 
 def write_numbers(axis: Any) -> None:
-    """Write the numbers of an axis as everywhere else."""
-    from matplotlib.ticker import FuncFormatter
+    """Write the numbers of an axis as everywhere else, few enough to stand side by side."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    locator = axis.get_major_locator()
+    if axis.axis_name == "x" and isinstance(locator, MaxNLocator):
+        locator.set_params(nbins=5)
     axis.set_major_formatter(FuncFormatter(lambda number, _: number_text(number)))
 
 

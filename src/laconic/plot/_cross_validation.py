@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from laconic.plot._common import CURVE_COLOURS, Display, hide_frame
+from laconic.plot._common import CURVE_COLOURS, Display, hide_frame, write_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,5 +106,6 @@ class CrossValidationDisplay(Display):
         )
         self.ax_.set(xlabel="number of rules", ylabel="loss on rows held out")
         self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+        write_numbers(self.ax_.yaxis)
         self.ax_.legend(frameon=False)
         hide_frame(self.ax_)
