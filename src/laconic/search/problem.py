@@ -128,8 +128,7 @@ class SearchProblem:
     extents : Extents
         Which proposition holds for which row, packed and sorted as the searches need it.
     gradients, hessians, coverage : ndarray of shape (n_rows,)
-        Weighted statistics, rounded so that all partial sums are exact in double precision, and
-        scaled by a power of two, like the penalty, where their sums are beyond 2**±256. The
+        Weighted statistics, rounded so that all partial sums are exact in double precision. The
         coverage of a query is the sum of its rows' entries: their number, or their total weight.
         Where gradients add up to something extremely small or large, they are multiplied by a power
         of two; so are hessians and the regularisation. Objectives and weights are what they are.
