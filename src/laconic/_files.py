@@ -92,6 +92,10 @@ def _lock(stream: BinaryIO) -> bool:
 def _remove_unfinished(folder: Path) -> None:
     """Remove files of programs that were killed while they wrote them: nobody holds their lock."""
     for path in folder.glob(_UNFINISHED.format("*")):
-        with suppress(OSError), path.open("rb") as stream:
-            if fcntl is None or _lock(stream):
-                path.unlink()
+        with suppress(OSError):
+            if os.name != "posix":
+                path.unlink()  # fails while it is open
+                continue
+            with path.open("rb") as stream:
+                if _lock(stream):
+                    path.unlink()

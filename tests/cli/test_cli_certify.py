@@ -8,17 +8,6 @@ from cli.commands import people, refused
 from laconic.cli import main
 
 
-@pytest.fixture
-def run(capfd):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*tokens):
-        code = main([str(token) for token in tokens])
-        return code, *capfd.readouterr()
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")

@@ -7,19 +7,7 @@ import polars as pl
 import pytest
 
 from laconic import Proposition, RuleBoostingClassifier, load_model, save_model
-from laconic.cli import main
 from reports import classifier, regressor
-
-
-@pytest.fixture
-def run(capfd):
-    """Run a command in this process: exit code, standard output, standard error."""
-
-    def run(*tokens):
-        code = main([str(token) for token in tokens])
-        return code, *capfd.readouterr()
-
-    return run
 
 
 @pytest.fixture(scope="module")
