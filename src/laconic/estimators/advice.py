@@ -13,8 +13,9 @@ from laconic.search.budget import is_provable, longest_provable_queries
 from laconic.search.certificates import describe_ratio, proven_percent
 
 if TYPE_CHECKING:
-    from laconic.estimators.base import CheckedRows, RuleBoosting
+    from laconic.estimators.base import RuleBoosting
     from laconic.estimators.progress import RunningFit
+    from laconic.estimators.rows import CheckedRows
 
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10

@@ -5,14 +5,12 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from laconic._defaults import (
     DEFAULT_L2_REGULARIZATION,
@@ -28,70 +26,30 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.data.columns import FeatureKind, Rows
+from laconic.data.columns import FeatureKind
 from laconic.data.inspection import warn_about_columns
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
-from laconic.estimators.certifying import certify
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
     FitProgress,
     ProgressPrinter,
     RunningFit,
 )
-from laconic.explain.rule_model import RuleModel, checked_table
+from laconic.estimators.rows import CheckedRows, Floats, checked_weights, counted
+from laconic.estimators.shown import ShownModel
+from laconic.explain.rule_model import checked_table
 from laconic.explain.shapley import feature_importances
 from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
 from laconic.polishing import polish
-from laconic.relaxation import EnsembleCertificate, RelaxationProgress
 from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
-if TYPE_CHECKING:
-    from laconic.report import Report
 
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class CheckedRows:
-    """What there is to learn from, checked."""
-
-    X: Any
-    """The table as it was passed to fit."""
-    table: Table
-    target: Floats
-    weights: Floats | None
-
-    @property
-    def counted_target(self) -> Floats:
-        """Target of the rows that count."""
-        return self.target[counted(self.weights)]
-
-    @property
-    def counted_weights(self) -> Floats | None:
-        """Weights of the rows that count."""
-        return None if self.weights is None else self.weights[self.weights > 0]
-
-
-def counted(weights: Floats | None) -> Rows:
-    """Tell which rows are there: those without weight neither fit nor tell queries apart."""
-    return slice(None) if weights is None else weights > 0
-
-
-def _checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights: Floats = _check_sample_weight(
-        sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
-    )
-    return weights
-
-
-class RuleBoosting(RuleModel):
+class RuleBoosting(ShownModel):
     """What all estimators share; they differ in their task."""
 
     provable_with_: dict[str, Any]
@@ -199,7 +157,7 @@ class RuleBoosting(RuleModel):
         )
         if self.__sklearn_is_fitted__():
             table = self._with_fitted_names(table)
-        weights = _checked_weights(sample_weight, table.n_rows)
+        weights = checked_weights(sample_weight, table.n_rows)
         loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         task, target = self.task.read(
             y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
@@ -373,123 +331,6 @@ class RuleBoosting(RuleModel):
             "time_limit": self.time_limit,
             "n_jobs": self.n_jobs,
         }
-
-    def certificate(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        against: str | None = None,
-        l2_regularization: float | None = None,
-        node_limit: int | None = None,
-        time_limit: float | None = None,
-        callback: Callable[[RelaxationProgress], Any] | None = None,
-    ) -> EnsembleCertificate:
-        """Prove how close the whole model comes to the best possible one on its training rows.
-
-        The best possible one is out of all ensembles whose rules are among those that the rules of
-        this model were searched among, by their conditions and the number of these. The certificate
-        is true however the proof ended, also if Ctrl-C stopped it.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-            The training table.
-        y : array-like of shape (n_rows,)
-            Its target.
-        sample_weight : array-like of shape (n_rows,), default=None
-        against : {"rules", "weight"} or None, default=None
-            What to compare with. "rules": ensembles of as many rules, with the same penalty on
-            their squared weights, which counts as part of the objective. "weight": ensembles of any
-            number of rules whose absolute weights add up to no more than those of the model,
-            without penalty. None is "rules" where there is a penalty.
-        l2_regularization : float or None, default=None
-            The penalty; None is that of the fit.
-        node_limit : int or None, default=None
-            Stop after that many nodes of all searches.
-        time_limit : float or None, default=None
-            Stop after that many seconds. The certificate then depends on the machine.
-        callback : callable, default=None
-            Called with a :class:`RelaxationProgress` now and then; a true return value stops.
-
-        Returns
-        -------
-        certificate : EnsembleCertificate
-            With `share`, `trivial_share`, `objective`, `bound`, `status` and ``verify(X)``.
-
-        Examples
-        --------
-        >>> from laconic import RuleBoostingRegressor
-        >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
-        >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=1.0).fit(X, y)
-        >>> certificate = model.certificate(X, y)
-        >>> print(certificate.summary, certificate.verify(X))
-        99% of what any 1 rule could achieve, proven True
-        """
-        table = self._fitted_table(X)
-        rows = CheckedRows(
-            X,
-            table,
-            self.task_.numbers(y, table.n_rows),
-            _checked_weights(sample_weight, table.n_rows),
-        )
-        return certify(
-            self,
-            rows,
-            against=against,
-            l2_regularization=l2_regularization,
-            node_limit=node_limit,
-            time_limit=time_limit,
-            callback=callback,
-        )
-
-    def report(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        title: str | None = None,
-        target_name: str | None = None,
-        max_sample_rows: int = 100,
-        baseline: RuleModel | None = None,
-    ) -> Report:
-        """Show the model on one page that needs nothing but a browser.
-
-        Parameters
-        ----------
-        X : table-like of shape (n_rows, n_features)
-            Rows to look at the model with; better not those that it was trained on.
-        y : array-like of shape (n_rows,)
-            Their target.
-        title : str or None, default=None
-            Heading of the page; None makes one from the target.
-        target_name : str or None, default=None
-            What is predicted; None takes the name of `y`, where it has one.
-        max_sample_rows : int, default=100
-            Largest number of rows whose values are in the page, to start a what-if from and as
-            points of residuals. With 0 there are none, and only summaries leave your data.
-        baseline : RuleModel or None, default=None
-            Another fitted model, such as one with ``search="greedy"``, whose scores are drawn
-            beside those of this one.
-
-        Returns
-        -------
-        report : Report
-            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
-        """
-        # Needs packages that estimators do not.
-        from laconic.report import make_report
-
-        return make_report(
-            self,
-            X,
-            y,
-            title=title,
-            target_name=target_name,
-            max_sample_rows=max_sample_rows,
-            baseline=baseline,
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -26,7 +26,8 @@ from laconic.relaxation import (
 from laconic.search import SearchScope
 
 if TYPE_CHECKING:
-    from laconic.estimators.base import CheckedRows, RuleBoosting
+    from laconic.estimators.base import RuleBoosting
+    from laconic.estimators.rows import CheckedRows
 
 RIVALS = ("rules", "weight")
 

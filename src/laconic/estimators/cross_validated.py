@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from laconic._checks import is_whole
 from laconic._defaults import DEFAULT_N_RULES
 from laconic.data.tables import take_rows
-from laconic.estimators.base import CheckedRows, RuleBoosting
+from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.parameters import check_parameters
 from laconic.estimators.regressor import RuleBoostingRegressor
+from laconic.estimators.rows import CheckedRows
 from laconic.estimators.sizes import DEFAULT_FOLDS, Choice, Fold, choose, grow, make_splits
 from laconic.model.formatting import format_count
 from laconic.search import SearchResult

@@ -1,0 +1,51 @@
+"""What an estimator learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from laconic.data.columns import Rows
+from laconic.data.tables import Table
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """What there is to learn from, checked."""
+
+    X: Any
+    """The table as it was passed to fit."""
+    table: Table
+    target: Floats
+    weights: Floats | None
+
+    @property
+    def counted_target(self) -> Floats:
+        """Target of the rows that count."""
+        return self.target[counted(self.weights)]
+
+    @property
+    def counted_weights(self) -> Floats | None:
+        """Weights of the rows that count."""
+        return None if self.weights is None else self.weights[self.weights > 0]
+
+
+def counted(weights: Floats | None) -> Rows:
+    """Tell which rows are there: those without weight neither fit nor tell queries apart."""
+    return slice(None) if weights is None else weights > 0
+
+
+def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Read one weight per row, if there are any."""
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
+    )
+    return weights
