@@ -20,6 +20,7 @@ ROOMS = (
     ("losses",),
     ("search",),
     ("candidates", "refitting", "relaxation"),
+    ("reduction",),
     ("boosting",),
     ("polishing",),
     ("tasks",),

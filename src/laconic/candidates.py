@@ -121,7 +121,7 @@ def candidate_propositions(
     for name in table.feature_names:
         column = counted.take(table.pop_column(name))
         kinds[name] = feature_kind(column)
-        for proposition in _column_propositions(
+        for proposition in column_propositions(
             column, counted.weights, max_thresholds, negated_categories
         ):
             builder.add(proposition.covered_in(column))
@@ -232,49 +232,58 @@ def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decima
     return (above, below) if is_above_nearer else (below, above)
 
 
-def _column_propositions(
+def column_propositions(
     column: Column,
     weights: NDArray[np.float64] | None,
     max_thresholds: int | None,
     negated_categories: bool,
 ) -> Iterator[Proposition]:
+    """List the conditions that rules may have on a column of rows that count."""
     missing = column.missing
     has_missing = bool(missing.any())
     if missing.all():
-        return
+        return iter(())
     if isinstance(column, NumericColumn):
         values = column.values
         if has_missing:
             values = values[~missing]
             weights = None if weights is None else weights[~missing]
         thresholds = _thresholds(values, weights, max_thresholds)
-        yield from _numeric_propositions(column.name, thresholds)
-    else:
-        # The last category, of code -1, is a missing value.
-        n_rows_of = np.bincount(column.codes + 1, minlength=len(column.categories) + 1)[1:]
-        categories = list(compress(column.categories, n_rows_of))
-        if len(categories) > 1 or has_missing:
-            yield from _categorical_propositions(column.name, categories, negated_categories)
-    if has_missing:
-        yield Proposition(column.name, "is missing")
-        yield Proposition(column.name, "is present")
+        return numeric_propositions(column.name, thresholds, has_missing)
+    # The last category, of code -1, is a missing value.
+    n_rows_of = np.bincount(column.codes + 1, minlength=len(column.categories) + 1)[1:]
+    categories = list(compress(column.categories, n_rows_of))
+    return categorical_propositions(column.name, categories, has_missing, negated_categories)
 
 
-def _numeric_propositions(name: str, thresholds: Iterable[float]) -> Iterator[Proposition]:
+def numeric_propositions(
+    name: str, thresholds: Iterable[float], has_missing: bool
+) -> Iterator[Proposition]:
+    """List the conditions on a feature that has numbers."""
     for threshold in thresholds:
         yield Proposition(name, "<=", threshold)
         yield Proposition(name, ">", threshold)
+    yield from _missing_propositions(name, has_missing)
 
 
-def _categorical_propositions(
-    name: str, categories: Sequence[Category], negated_categories: bool
+def categorical_propositions(
+    name: str, categories: Sequence[Category], has_missing: bool, negated_categories: bool
 ) -> Iterator[Proposition]:
-    for category in categories:
-        yield Proposition(name, "==", category)
+    """List the conditions on a feature that has the given categories."""
+    if len(categories) > 1 or has_missing:
+        for category in categories:
+            yield Proposition(name, "==", category)
     # Of two categories, each is the negation of the other.
     if negated_categories and len(categories) > 2:
         for category in categories:
             yield Proposition(name, "!=", category)
+    yield from _missing_propositions(name, has_missing)
+
+
+def _missing_propositions(name: str, has_missing: bool) -> Iterator[Proposition]:
+    if has_missing:
+        yield Proposition(name, "is missing")
+        yield Proposition(name, "is present")
 
 
 def _thresholds(
@@ -285,14 +294,16 @@ def _thresholds(
     gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
     if max_thresholds is not None and len(gaps) > max_thresholds:
         if weights is None:
-            gaps = gaps[_quantiles(gaps + 1, len(values), max_thresholds)]
+            gaps = gaps[quantile_positions(gaps + 1, len(values), max_thresholds)]
         else:
             cumulative = np.cumsum(weights[order])
-            gaps = gaps[_quantiles(cumulative[gaps], cumulative[-1], max_thresholds)]
+            gaps = gaps[quantile_positions(cumulative[gaps], cumulative[-1], max_thresholds)]
     return list(map(shortest_separator, ordered[gaps].tolist(), ordered[gaps + 1].tolist()))
 
 
-def _quantiles(cumulative: NDArray[Any], total: float, n_quantiles: int) -> NDArray[np.intp]:
+def quantile_positions(
+    cumulative: NDArray[Any], total: float, n_quantiles: int
+) -> NDArray[np.intp]:
     """Positions at which cumulative weights reach quantiles of the total weight."""
     # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
     # meets that exactly, rounding must not decide, so that weights and repeated rows,

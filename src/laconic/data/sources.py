@@ -1,0 +1,247 @@
+"""Tables that are read in parts, as often as needed, without ever being in memory as a whole.
+
+`scan` makes a `TableSource` of files, of queries that polars or DuckDB run, and of tables in
+memory.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from laconic._optional import import_extra
+from laconic._words import listed_names
+from laconic.data.tables import as_table
+
+ROWS_PER_PART = 500_000
+"""Rows that are in memory at a time."""
+
+_READERS = {
+    ".parquet": "scan_parquet",
+    ".pq": "scan_parquet",
+    ".csv": "scan_csv",
+    ".tsv": "scan_csv",
+    ".txt": "scan_csv",
+    ".csv.gz": "scan_csv",
+    ".csv.zst": "scan_csv",
+    ".feather": "scan_ipc",
+    ".arrow": "scan_ipc",
+    ".ipc": "scan_ipc",
+    ".jsonl": "scan_ndjson",
+    ".ndjson": "scan_ndjson",
+}
+
+
+class TableSource(ABC):
+    """A table that is read in parts."""
+
+    rows_per_part: int = ROWS_PER_PART
+
+    @property
+    @abstractmethod
+    def column_names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+
+    @abstractmethod
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows in parts, each an eager frame of the given columns; the same every time.
+
+        Parts may be of any size and come in any order, also without any rows.
+        """
+
+    @abstractmethod
+    def is_integer(self, column: str) -> bool:
+        """Tell whether the type of a column is that of whole numbers."""
+
+    def __repr__(self) -> str:
+        n_columns = len(self.column_names)
+        return f"<{type(self).__name__}: {n_columns} columns ({listed_names(self.column_names)})>"
+
+    def require(self, column: str, role: str) -> str:
+        """Return the name of a column, or say which ones there are."""
+        if column in self.column_names:
+            return column
+        close = get_close_matches(column, self.column_names)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise ValueError(
+            f"The table has no column {column!r} to take as {role}.{hint} "
+            f"Available: {listed_names(self.column_names)}."
+        )
+
+
+class PolarsSource(TableSource):
+    """A lazy frame of polars, which its streaming engine runs."""
+
+    def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
+        self.frame, self.rows_per_part = frame, rows_per_part
+        self._schema = frame.collect_schema()
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(self._schema.names())
+
+    def is_integer(self, column: str) -> bool:
+        """Tell whether the type of a column is that of whole numbers."""
+        return bool(self._schema[column].is_integer())
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows in parts."""
+        yield from self.frame.select(columns).collect_batches(
+            chunk_size=self.rows_per_part, maintain_order=False, engine="streaming"
+        )
+
+
+class DuckDBSource(TableSource):
+    """A relation of DuckDB: a table, a query, files, or a table of a database that is attached."""
+
+    def __init__(self, relation: Any, rows_per_part: int = ROWS_PER_PART) -> None:
+        self._arrow = import_extra("pyarrow", "large", "Reading from DuckDB in parts")
+        self.relation, self.rows_per_part = relation, rows_per_part
+        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return tuple(self._types)
+
+    def is_integer(self, column: str) -> bool:
+        """Tell whether the type of a column is that of whole numbers."""
+        return "INT" in self._types[column]
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows in parts."""
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        reader = self.relation.project(names).fetch_record_batch(self.rows_per_part)
+        for batch in reader:
+            yield self._arrow.Table.from_batches([batch])
+
+
+class FrameSource(TableSource):
+    """A table in memory, read in parts all the same."""
+
+    def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
+        self.frame = nw.from_native(frame, eager_only=True)
+        self.rows_per_part = rows_per_part
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of all columns."""
+        return as_table(self.frame.to_native()).feature_names
+
+    def is_integer(self, column: str) -> bool:
+        """Tell whether the type of a column is that of whole numbers."""
+        return bool(self.frame.schema[column].is_integer())
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows in parts."""
+        frame = self.frame.select(*columns)
+        for start in range(0, max(len(frame), 1), self.rows_per_part):
+            yield frame[start : start + self.rows_per_part].to_native()
+
+
+def scan(table: Any, *, rows_per_part: int = ROWS_PER_PART, **options: Any) -> TableSource:
+    """Prepare to learn from a table of any length, in parts.
+
+    Parameters
+    ----------
+    table : str, path, sequence of them, polars.LazyFrame, duckdb.DuckDBPyRelation or frame
+        A file, a folder of Parquet files, a pattern such as ``"data/*.parquet"``, a query that
+        polars or DuckDB have prepared, or a table in memory. A query must give the same rows each
+        time it runs.
+    rows_per_part : int, default=500_000
+        Rows that are in memory at a time.
+    **options
+        For the function of polars that scans the files, such as ``separator=";"``.
+
+    Returns
+    -------
+    source : TableSource
+        To be passed to ``fit`` with the names of the target and of the weights, if any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> source = scan(pd.DataFrame({"age": [20, 50], "ill": ["no", "yes"]}))
+    >>> source
+    <FrameSource: 2 columns ('age' and 'ill')>
+    """
+    if is_source(table):
+        return as_source(table, rows_per_part)
+    if isinstance(table, str | os.PathLike):
+        return _scan_files([os.fspath(table)], rows_per_part, options)
+    if isinstance(table, Sequence) and all(isinstance(path, str | os.PathLike) for path in table):
+        return _scan_files(list(map(os.fspath, table)), rows_per_part, options)
+    if nw.dependencies.is_into_dataframe(table):
+        return FrameSource(table, rows_per_part)
+    raise TypeError(
+        "A table to scan must be a path, a polars LazyFrame, a DuckDB relation or a DataFrame. "
+        f"Got {type(table).__name__} instead."
+    )
+
+
+def is_source(X: Any) -> bool:
+    """Tell whether a table is one that is read in parts."""
+    return isinstance(X, TableSource) or _kind(X) in _KINDS
+
+
+def as_source(X: Any, rows_per_part: int = ROWS_PER_PART) -> TableSource:
+    """Wrap a lazy frame or relation; a `TableSource` passes through."""
+    if isinstance(X, TableSource):
+        return X
+    return _KINDS[_kind(X)](X, rows_per_part)
+
+
+def _kind(X: Any) -> tuple[str, str]:
+    # By name: neither of the packages is imported unless the caller has done so.
+    return type(X).__module__.split(".")[0].removeprefix("_"), type(X).__name__
+
+
+_KINDS: dict[tuple[str, str], type[PolarsSource | DuckDBSource]] = {
+    ("polars", "LazyFrame"): PolarsSource,
+    ("duckdb", "DuckDBPyRelation"): DuckDBSource,
+}
+
+
+def _scan_files(paths: list[str], rows_per_part: int, options: dict[str, Any]) -> TableSource:
+    files = [file for path in paths for file in matching_files(path)]
+    suffixes = {_suffix(file) for file in files}
+    readers = {_READERS.get(suffix) for suffix in suffixes}
+    if len(readers) != 1 or None in readers:
+        raise ValueError(
+            f"All files of a table must be of one kind: {listed_names(_READERS)}. Got "
+            f"{listed_names(sorted(suffixes))}."
+        )
+    polars = import_extra("polars", "large", "Reading files in parts")
+    [reader] = readers
+    if suffixes == {".tsv"}:
+        options = {"separator": "\t"} | options
+    frame = getattr(polars, str(reader))(files, **options)
+    return PolarsSource(frame, rows_per_part)
+
+
+def matching_files(path: str) -> list[str]:
+    """Find the files that a path, a folder or a pattern stands for, sorted by name."""
+    if Path(path).is_dir():
+        found = [str(file) for file in Path(path).rglob("*") if _suffix(str(file)) in _READERS]
+    elif Path(path).exists():
+        return [path]
+    else:
+        found = [file for file in glob.glob(path, recursive=True) if Path(file).is_file()]
+    if not found:
+        raise FileNotFoundError(f"There is no file {path!r}. Check the path, or the pattern.")
+    return sorted(found)
+
+
+def _suffix(path: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    return (
+        "".join(suffixes[-2:]) if suffixes[-1:] in ([".gz"], [".zst"]) else "".join(suffixes[-1:])
+    )

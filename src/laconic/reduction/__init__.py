@@ -1,0 +1,51 @@
+"""Tables in parts, reduced to the rows that rules can tell apart.
+
+No rule tells rows apart that fulfil the same conditions. They stay one row through all of boosting,
+with the sum of their weights, for each class, or with the mean of their targets: a fit to these is
+the same as a fit to all of them. What this takes is made part by part, and put together in any
+order to the same bits:
+
+1. `partition_weights`, merged by max and sum, where rows have weights;
+2. `partition_summary`, merged by `TableSummary.merge`;
+3. as long as there are `open_ranges`: `partition_refinement`, merged by `merge_refinements`, and
+   put in by `TableSummary.replaced`;
+4. `make_plan`, from the summary;
+5. `reduce_partition`, merged by `ReducedRows.merge`.
+
+`reduce_source` does that for a `TableSource`, one part after the other.
+"""
+
+from laconic.reduction.conditions import open_ranges, summary_propositions
+from laconic.reduction.planning import Conditions, Reduction, make_plan
+from laconic.reduction.roles import Roles, partition_weights
+from laconic.reduction.rows import Collector, Plan, ReducedRows, merge_rows, reduce_partition
+from laconic.reduction.streaming import ReadProgress, reduce_source
+from laconic.reduction.summary import (
+    TableSummary,
+    merge_refinements,
+    partition_refinement,
+    partition_summary,
+)
+from laconic.reduction.sums import Units
+
+__all__ = [
+    "Collector",
+    "Conditions",
+    "Plan",
+    "ReadProgress",
+    "ReducedRows",
+    "Reduction",
+    "Roles",
+    "TableSummary",
+    "Units",
+    "make_plan",
+    "merge_refinements",
+    "merge_rows",
+    "open_ranges",
+    "partition_refinement",
+    "partition_summary",
+    "partition_weights",
+    "reduce_partition",
+    "reduce_source",
+    "summary_propositions",
+]

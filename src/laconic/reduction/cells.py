@@ -1,0 +1,179 @@
+"""Cells: what the conditions on a feature can tell apart.
+
+Values that fulfil the same conditions are in the same cell, and so are rows whose values are in the
+same cell for every feature: no rule can tell them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.model.conditions import THRESHOLD_RELATIONS, VALUE_RELATIONS, Proposition, by_feature
+from laconic.reduction.sums import Integers
+
+CHANGED = (
+    "The table must stay the same while it is read twice. Got values of column {!r} that were not "
+    "there before. Read a copy, or a query that gives the same rows each time."
+)
+
+# Keys are below 2**62.
+_MAX_KEY = 2**62
+
+
+@dataclass(frozen=True)
+class FeatureCells:
+    """The cells of a feature: ranges between thresholds or categories, and then missing values."""
+
+    name: str
+    thresholds: tuple[float, ...] = ()
+    categories: tuple[Category, ...] | None = None
+    """None for numbers."""
+    is_used: bool = True
+    """Without any condition, all values are alike."""
+
+    def __len__(self) -> int:
+        if not self.is_used:
+            return 1
+        if self.categories is not None:
+            return len(self.categories) + 1
+        return len(self.thresholds) + 2
+
+    def codes(self, column: Column) -> NDArray[np.int64]:
+        """Tell the cell of each row."""
+        if isinstance(column, NumericColumn):
+            if self.categories:
+                return self._codes_of_categories(column)
+            codes = np.searchsorted(self.thresholds, column.values)
+            codes[np.isnan(column.values)] = len(self) - 1
+            return codes
+        if self.categories is None and column.categories:
+            # Booleans or numbered categories with conditions on thresholds.
+            numbers = np.array((*column.categories, np.nan), dtype=np.float64)
+            return self.codes(NumericColumn(self.name, numbers))[column.codes]
+        return self._codes_of_categories(column)
+
+    def _codes_of_categories(self, column: Column) -> NDArray[np.int64]:
+        code_of = {category: code for code, category in enumerate(self.categories or ())}
+        missing = len(self) - 1
+        if isinstance(column, NumericColumn):
+            values, numbers = np.unique(column.values, return_inverse=True)
+            known = [code_of.get(value, missing) for value in values.tolist()]
+            return np.array(known, dtype=np.int64)[numbers]
+        known = [code_of.get(category, -1) for category in column.categories]
+        # The last entry is for code -1.
+        codes = np.array([*known, missing], dtype=np.int64)[column.codes]
+        if -1 in known and (codes < 0).any():
+            raise ValueError(CHANGED.format(self.name))
+        return codes
+
+    def column(self, codes: NDArray[np.integer]) -> Column:
+        """Make a column with a value of each cell, which fulfils what all of its values do."""
+        if self.categories is not None or not self.is_used:
+            categories = self.categories or ()
+            known = np.append(np.arange(len(self) - 1), -1).astype(np.int32)
+            return CategoricalColumn(self.name, known[codes], categories if self.is_used else ())
+        last = math.nextafter(self.thresholds[-1], math.inf) if self.thresholds else 0.0
+        return NumericColumn(self.name, np.array([*self.thresholds, last, math.nan])[codes])
+
+    @property
+    def each(self) -> Column:
+        """A column with one row per cell."""
+        return self.column(np.arange(len(self)))
+
+
+def feature_cells(
+    name: str, categories: tuple[Category, ...] | None, propositions: Sequence[Proposition]
+) -> FeatureCells:
+    """Find the cells of a feature, given the conditions on it; categories are None for numbers.
+
+    Examples
+    --------
+    >>> cells = feature_cells("x", None, [Proposition("x", "<=", 2), Proposition("x", ">", 5)])
+    >>> cells.codes(NumericColumn("x", np.array([1.0, 2.0, 3.0, 9.0, np.nan])))
+    array([0, 0, 1, 2, 3])
+    """
+    if categories is not None:
+        return FeatureCells(name, (), categories, bool(propositions))
+    thresholds: set[float] = set()
+    for proposition in propositions:
+        if proposition.value is None or isinstance(proposition.value, str):
+            continue
+        threshold = float(proposition.value)
+        if proposition.relation in THRESHOLD_RELATIONS:
+            thresholds.add(threshold)
+        elif proposition.relation in VALUE_RELATIONS:
+            thresholds |= {math.nextafter(threshold, -math.inf), threshold}
+    return FeatureCells(name, tuple(sorted(thresholds)), None, bool(propositions))
+
+
+@dataclass(frozen=True)
+class TableCells:
+    """The cells of all features, and how those of a row are written as a key of a few numbers."""
+
+    features: tuple[FeatureCells, ...]
+    n_targets: int = 1
+    """Numbers of targets that are part of a key, as its last digit."""
+
+    @classmethod
+    def of(
+        cls,
+        categories: dict[str, tuple[Category, ...] | None],
+        propositions: Iterable[Proposition],
+        n_targets: int = 1,
+    ) -> TableCells:
+        """Find the cells of features, given by their categories, and conditions on them."""
+        grouped = by_feature(propositions)
+        features = (
+            feature_cells(name, known, grouped.get(name, ())) for name, known in categories.items()
+        )
+        return cls(tuple(features), n_targets)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of cells of each feature, and of targets."""
+        return [*map(len, self.features), self.n_targets]
+
+    def words(self) -> list[list[int]]:
+        """Positions in `sizes` of the digits of each number of a key."""
+        words: list[list[int]] = [[]]
+        product = 1
+        for position, size in enumerate(self.sizes):
+            if size == 1:
+                continue
+            product *= size
+            if product > _MAX_KEY:
+                words.append([])
+                product = size
+            words[-1].append(position)
+        return words
+
+    def keys(self, codes: Iterable[NDArray[np.integer] | None], n_rows: int) -> Integers:
+        """Write codes, in the order of `sizes`, as keys of shape (n_rows, n_words).
+
+        Codes are asked for one after the other; they may be None where there is but one cell.
+        """
+        words = self.words()
+        word_of = {position: number for number, word in enumerate(words) for position in word}
+        keys = np.zeros((n_rows, len(words)), dtype=np.int64)
+        for position, (size, digits) in enumerate(zip(self.sizes, codes, strict=True)):
+            if position in word_of and digits is not None:
+                keys[:, word_of[position]] *= size
+                keys[:, word_of[position]] += digits
+        return keys
+
+    def codes(self, keys: Integers, position: int) -> NDArray[np.integer]:
+        """Read the codes at a position of `sizes` from keys."""
+        sizes = self.sizes
+        for number, word in enumerate(self.words()):
+            if position in word:
+                after = word[word.index(position) + 1 :]
+                codes = keys[:, number] // math.prod(sizes[other] for other in after)
+                codes %= sizes[position]
+                return codes.astype(np.min_scalar_type(sizes[position]))
+        return np.zeros(len(keys), dtype=np.uint8)

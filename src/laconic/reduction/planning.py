@@ -1,0 +1,62 @@
+"""What to do with a table once it has been looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from laconic.data.columns import FeatureKind
+from laconic.model.conditions import Proposition
+from laconic.reduction.cells import TableCells
+from laconic.reduction.conditions import summary_propositions
+from laconic.reduction.roles import Roles
+from laconic.reduction.rows import Plan, ReducedRows
+from laconic.reduction.summary import TableSummary
+from laconic.reduction.sums import Units
+
+
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """What the conditions of a table are made from."""
+
+    max_thresholds: int | None
+    negated_categories: bool
+    given: Sequence[Proposition] | None = None
+    """Conditions to take instead of those that the table suggests."""
+    known: Sequence[Proposition] = ()
+    """Further ones that rows have to be told apart by: those of rules to go on from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A table reduced to the rows that its conditions tell apart."""
+
+    rows: ReducedRows
+    propositions: tuple[Proposition, ...]
+    kinds: dict[str, FeatureKind]
+    summary: TableSummary
+
+
+def make_plan(
+    summary: TableSummary, roles: Roles, conditions: Conditions
+) -> tuple[Plan, tuple[Proposition, ...], dict[str, FeatureKind]]:
+    """Find the conditions of a table, and how to reduce its rows to those that they tell apart."""
+    kinds = summary.kinds
+    if conditions.given is None:
+        propositions = summary_propositions(
+            summary,
+            roles,
+            max_thresholds=conditions.max_thresholds,
+            negated_categories=conditions.negated_categories,
+        )
+    else:
+        propositions = tuple(conditions.given)
+        named = {proposition.feature for proposition in propositions}
+        kinds = {name: kind for name, kind in kinds.items() if name in named}
+    labels = tuple(sorted(summary.labels))
+    n_targets = len(labels) if roles.kept == "classes" else 1
+    cells = TableCells.of(summary.categories, (*propositions, *conditions.known), n_targets)
+    units = None
+    if roles.kept == "means":
+        units = Units.for_terms(summary.largest, summary.n_counted)
+    return Plan(roles, cells, labels, units), propositions, kinds

@@ -1,0 +1,180 @@
+"""Which columns of a table in parts are target, weight and features, and how they count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.data.tables import Table, as_table
+from laconic.reduction.sums import Floats, Integers, Units
+from laconic.reduction.values import keys_of, numbers_of
+
+Kept: TypeAlias = Literal["classes", "means", "values"]
+
+# A target of more classes is a number, or a text of its own in every row.
+MAX_CLASSES = 1_000
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRows:
+    """Rows of positive weight."""
+
+    is_counted: NDArray[np.bool_] | None
+    """None if all of them are."""
+    weights: Floats | None
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are for.
+
+    Parameters
+    ----------
+    target : str
+    features : tuple of str
+    weight : str or None
+    kept : {"classes", "means", "values"}
+        What is kept of the targets of rows that no rule can tell apart: how many are of each class,
+        their mean, or every one of them.
+    weight_units : Units or None
+        Known once the weights have been looked at with `partition_weights`.
+    """
+
+    target: str
+    features: tuple[str, ...]
+    weight: str | None = None
+    kept: Kept = "classes"
+    weight_units: Units | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are read."""
+        others = [self.target] if self.weight is None else [self.target, self.weight]
+        return [*others, *self.features]
+
+    def counted(self, table: Table) -> CountedRows:
+        """Find the rows that count, and their weights."""
+        if self.weight is None:
+            return CountedRows(None, None, table.n_rows)
+        weights = _weights(table.column(self.weight))
+        is_counted = weights > 0
+        if is_counted.all():
+            return CountedRows(None, weights, len(weights))
+        weights = weights[is_counted]
+        return CountedRows(is_counted, weights, len(weights))
+
+    def weight_amounts(self, weights: Floats | None, n_rows: int) -> Integers:
+        """Tell what each row counts, in whole numbers that add up exactly."""
+        if weights is None or self.weight_units is None:
+            return np.ones((n_rows, 1), dtype=np.int64)
+        return self.weight_units.count(weights)
+
+    def total_weight(self, amounts: Integers) -> Floats:
+        """Weights that amounts, added up, stand for."""
+        if self.weight_units is None:
+            return amounts[:, 0].astype(np.float64)
+        return np.asarray(self.weight_units.total(amounts))
+
+    @property
+    def n_weight_amounts(self) -> int:
+        """Whole numbers that a weight takes."""
+        return 1 if self.weight_units is None else 2
+
+    def target_summary(self, table: Table, rows: CountedRows) -> tuple[dict[Category, int], float]:
+        """Find the classes, with their numbers of rows, or the largest target times its weight."""
+        if self.kept == "classes":
+            labels, codes = self.labels(table, rows)
+            counts = np.bincount(codes, minlength=len(labels)).tolist()
+            known = {label: count for label, count in zip(labels, counts, strict=True) if count}
+            self.check_labels(known)
+            return known, 0.0
+        numbers = self.numbers(table, rows)
+        with np.errstate(over="ignore"):
+            weighted = numbers if rows.weights is None else numbers * rows.weights
+        largest = float(np.abs(weighted).max(initial=0.0))
+        if not np.isfinite(largest):
+            raise ValueError(
+                f"The target {self.target!r} times its weight must be finite. Got values that "
+                "overflow; scale the target or the weights down."
+            )
+        return {}, largest
+
+    @staticmethod
+    def check_labels(labels: Mapping[Category, int]) -> None:
+        """Refuse a target of very many classes."""
+        if len(labels) > MAX_CLASSES:
+            raise ValueError(
+                f"The target has more than {MAX_CLASSES:,} classes. Use RuleBoostingRegressor for "
+                "a target of numbers."
+            )
+
+    def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], NDArray[np.intp]]:
+        """Read classes: those of this part, and which of them each row that counts has."""
+        column = table.column(self.target)
+        self._check_present(column)
+        if rows.is_counted is not None:
+            column = column.take(rows.is_counted)
+        if isinstance(column, CategoricalColumn):
+            return list(column.categories), column.codes.astype(np.intp)
+        distinct, codes = np.unique(column.values, return_inverse=True)
+        return distinct.tolist(), codes
+
+    def numbers(self, table: Table, rows: CountedRows) -> Floats:
+        """Read a target of numbers."""
+        column = table.column(self.target)
+        self._check_present(column)
+        if rows.is_counted is not None:
+            column = column.take(rows.is_counted)
+        if isinstance(column, NumericColumn):
+            return column.values
+        if column.is_text:
+            raise ValueError(
+                f"The target {self.target!r} must hold numbers. Got text, such as "
+                f"{column.categories[0]!r}. Use RuleBoostingClassifier for classes, or convert it "
+                "to numbers."
+            )
+        return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
+
+    def _check_present(self, column: Column) -> None:
+        n_missing = int(column.missing.sum())
+        if n_missing:
+            raise ValueError(
+                f"The target {self.target!r} must have a value in every row. Got rows without one "
+                f"(at least {n_missing:,}). Filter them out before."
+            )
+
+    def target_keys(self, numbers: Floats) -> Integers:
+        """Write every target as a whole number."""
+        return keys_of(numbers)[:, None]
+
+    @staticmethod
+    def targets_of(keys: Integers) -> Floats:
+        """Undo `target_keys`."""
+        return numbers_of(np.ascontiguousarray(keys))
+
+
+def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
+    """Tell the largest weight and the number of rows of a part; merged by max and sum."""
+    table = as_table(part)
+    if roles.weight is None:
+        return 1.0, table.n_rows
+    weights = _weights(table.column(roles.weight))
+    return float(weights.max(initial=0.0)), len(weights)
+
+
+def _weights(column: Column) -> Floats:
+    weights = column.values if isinstance(column, NumericColumn) else np.full(1, np.nan)
+    if isinstance(column, CategoricalColumn) and not column.is_text:
+        weights = np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
+    if not np.all(weights >= 0):
+        raise ValueError(
+            f"The weights, column {column.name!r}, must be numbers that are finite and not "
+            "negative, in every row. Got another value. Give rows to be ignored the weight 0."
+        )
+    return weights

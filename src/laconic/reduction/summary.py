@@ -1,0 +1,239 @@
+"""The first look at a table that comes in parts: what each column holds, and how much of it.
+
+`partition_summary` looks at a part, and `TableSummary.merge` puts two looks together, in any order.
+A part is any eager table that `as_table` takes. Of columns with very many different numbers it
+keeps ranges; `TableSummary.open_ranges` tells which of them have to be looked into, with
+`partition_refinement`, before thresholds are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._words import listed_names
+from laconic.data.columns import CategoricalColumn, Category, Column, FeatureKind, feature_kind
+from laconic.data.tables import Table, as_table
+from laconic.reduction.roles import Roles
+from laconic.reduction.sums import Integers
+from laconic.reduction.values import ValueCounts, keys_of
+
+# More texts than that are names of rows, and no rule about one of them is of use.
+MAX_CATEGORIES = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSummary:
+    """What is known about the values of a feature in the rows that count."""
+
+    name: str
+    values: ValueCounts | None
+    """Numbers; None for categories."""
+    categories: Mapping[Category, Integers]
+    """What the rows of each category amount to; nothing for those of rows without weight only."""
+    kind: FeatureKind | None
+    has_values: bool
+    """Whether any row, also one that does not count, has a value."""
+    n_missing: int
+    n_rows: int
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the column holds numbers."""
+        return self.values is not None
+
+    def merge(self, other: ColumnSummary) -> ColumnSummary:
+        """Put two parts of a column together."""
+        n_missing, n_rows = self.n_missing + other.n_missing, self.n_rows + other.n_rows
+        if not (self.has_values and other.has_values):
+            known = self if self.has_values else other
+            return replace(known, n_missing=n_missing, n_rows=n_rows)
+        if self.is_numeric != other.is_numeric:
+            raise TypeError(
+                f"Column {self.name!r} must hold either strings or numbers. Got both. Give all "
+                "parts of the table the same types."
+            )
+        kind = _common_kind(self, other)
+        if self.values is not None and other.values is not None:
+            values = self.values.merge(other.values)
+            return ColumnSummary(self.name, values, {}, kind, True, n_missing, n_rows)
+        categories = dict(self.categories)
+        for category, amount in other.categories.items():
+            categories[category] = (
+                categories[category] + amount if category in categories else amount
+            )
+        _check_categories(self.name, categories)
+        if not _is_boolean(categories):
+            kind = None
+        return ColumnSummary(self.name, None, categories, kind, True, n_missing, n_rows)
+
+
+def _common_kind(one: ColumnSummary, other: ColumnSummary) -> FeatureKind | None:
+    # Rows that do not count have no say.
+    if one.n_missing == one.n_rows:
+        return other.kind
+    if other.n_missing == other.n_rows or one.kind == other.kind:
+        return one.kind
+    return None if one.kind is None or other.kind is None else "integer"
+
+
+def _is_boolean(categories: Mapping[Category, Any]) -> bool:
+    return {*categories} == {False, True}
+
+
+def _check_categories(name: str, categories: Mapping[Category, Any]) -> None:
+    if len({isinstance(category, str) for category in categories}) > 1:
+        raise TypeError(
+            f"Column {name!r} must hold either strings or numbers. Got both. Give all parts of "
+            "the table the same types."
+        )
+    if len(categories) > MAX_CATEGORIES:
+        raise ValueError(
+            f"Column {name!r} has more than {MAX_CATEGORIES:,} different texts, as names of rows "
+            "have; rules about single ones do not carry over. Leave the column out."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TableSummary:
+    """What is known about the columns of a table, or of a part of it."""
+
+    columns: dict[str, ColumnSummary]
+    labels: Mapping[Category, int]
+    """How many rows that count have each class; nothing where the target is a number."""
+    largest: float
+    """Largest magnitude of a target times its weight."""
+    n_rows: int
+    n_counted: int
+    """Rows of positive weight."""
+
+    def merge(self, other: TableSummary) -> TableSummary:
+        """Put two parts of a table together; one without rows changes nothing."""
+        if self.n_rows == 0 or other.n_rows == 0:
+            return self if other.n_rows == 0 else other
+        if [*self.columns] != [*other.columns]:
+            different = sorted({*self.columns} ^ {*other.columns}) or [*self.columns]
+            raise ValueError(
+                "All parts of a table must have the same columns in the same order. Got others "
+                f"for {listed_names(different)}."
+            )
+        labels = dict(self.labels)
+        for label, n_rows in other.labels.items():
+            labels[label] = labels.get(label, 0) + n_rows
+        Roles.check_labels(labels)
+        return TableSummary(
+            {name: column.merge(other.columns[name]) for name, column in self.columns.items()},
+            labels,
+            max(self.largest, other.largest),
+            self.n_rows + other.n_rows,
+            self.n_counted + other.n_counted,
+        )
+
+    @classmethod
+    def of_nothing(cls) -> TableSummary:
+        """Look at no rows at all."""
+        return cls({}, {}, 0.0, 0, 0)
+
+    def checked(self) -> TableSummary:
+        """Refuse a table without rows."""
+        if self.n_counted == 0:
+            raise ValueError(
+                f"The table has no row that counts. Got {self.n_rows:,} rows, of positive weight "
+                "none. Check the query, or the weights."
+            )
+        return self
+
+    @property
+    def categories(self) -> dict[str, tuple[Category, ...] | None]:
+        """The categories of each feature, ascending; None for numbers."""
+        return {
+            name: None if column.is_numeric else tuple(sorted(column.categories))
+            for name, column in self.columns.items()
+        }
+
+    @property
+    def kinds(self) -> dict[str, FeatureKind]:
+        """Which features are integers or booleans."""
+        return {name: column.kind for name, column in self.columns.items() if column.kind}
+
+    def replaced(self, finer: dict[str, ValueCounts]) -> TableSummary:
+        """Put in what was found out about ranges."""
+        columns = dict(self.columns)
+        for name, values in finer.items():
+            known = columns[name].values
+            if known is not None:
+                columns[name] = replace(columns[name], values=known.replaced(values))
+        return replace(self, columns=columns)
+
+
+def partition_summary(part: Any, roles: Roles) -> TableSummary:
+    """Look at a part of a table, a frame with all columns that have a role."""
+    table = as_table(part)
+    rows = roles.counted(table)
+    amounts = roles.weight_amounts(rows.weights, rows.n_rows)
+    labels, largest = roles.target_summary(table, rows)
+    columns = {
+        name: _column_summary(table.pop_column(name), rows.is_counted, amounts)
+        for name in roles.features
+    }
+    return TableSummary(columns, labels, largest, table.n_rows, rows.n_rows)
+
+
+def _column_summary(
+    column: Column, is_counted: NDArray[np.bool_] | None, amounts: Integers
+) -> ColumnSummary:
+    has_values = not bool(column.missing.all())
+    counted = column if is_counted is None else column.take(is_counted)
+    missing = counted.missing
+    facts = (feature_kind(counted), has_values, int(missing.sum()), len(missing))
+    if isinstance(counted, CategoricalColumn):
+        n_categories = len(counted.categories)
+        sums = np.zeros((n_categories + 1, amounts.shape[1]), dtype=np.int64)
+        np.add.at(sums, counted.codes, amounts)
+        categories = dict(zip(counted.categories, sums, strict=False))
+        _check_categories(column.name, categories)
+        return ColumnSummary(column.name, None, categories, *facts)
+    known = ~missing
+    if missing.any():
+        values = ValueCounts.of(keys_of(counted.values[known]), amounts[known])
+    else:
+        values = ValueCounts.of(keys_of(counted.values), amounts)
+    return ColumnSummary(column.name, values, {}, *facts)
+
+
+Refinement = dict[str, ValueCounts]
+
+
+def partition_refinement(
+    part: Any, roles: Roles, ranges: Mapping[str, NDArray[np.int64]]
+) -> Refinement:
+    """Look into ranges of keys, by column: arrays of shape (n_ranges, 2), ascending.
+
+    The part needs no other columns than these and that of the weights.
+    """
+    table: Table = as_table(part)
+    rows = roles.counted(table)
+    amounts = roles.weight_amounts(rows.weights, rows.n_rows)
+    found = {}
+    for name, wanted in ranges.items():
+        column = table.pop_column(name)
+        if isinstance(column, CategoricalColumn):  # without any value
+            column_values = np.empty(0)
+            of_rows = amounts[:0]
+        else:
+            counted = column if rows.is_counted is None else column.take(rows.is_counted)
+            column_values, of_rows = counted.values, amounts
+        keys = keys_of(column_values)
+        place = np.searchsorted(wanted[:, 0], keys, side="right") - 1
+        inside = (place >= 0) & (keys <= wanted[place, 1]) & ~np.isnan(column_values)
+        found[name] = ValueCounts.of(keys[inside], of_rows[inside])
+    return found
+
+
+def merge_refinements(one: Refinement, other: Refinement) -> Refinement:
+    """Put two parts together."""
+    return {name: values.merge(other[name]) for name, values in one.items()}
