@@ -22,6 +22,7 @@ ROOMS = (
     ("candidates", "refitting", "relaxation"),
     ("reduction",),
     ("boosting",),
+    ("selection",),
     ("polishing",),
     ("tasks",),
     ("explain",),

@@ -287,6 +287,6 @@ def test_neighbours_of_a_query_share_all_conditions_but_one():
     rng = np.random.default_rng(0)
     covered = rng.random((8, 50)) < 0.6
     problem = SearchProblem(covered, rng.normal(size=50), np.zeros(50), 1.0)
-    found = beam_queries(problem, 3, 10, [(0, 1), (1, 4), (0, 4)])
+    found = beam_queries(problem, 10, max_conditions=3, starts=[(0, 1), (1, 4), (0, 4)])
     assert len(found) == 10
     assert all(len({0, 1, 4} & set(query)) >= 2 for query in found)

@@ -159,7 +159,7 @@ class _State:
         new = problem.covered(result.query)
         if not np.array_equal(new, current.covered[position]):
             others.add(problem, result.query)
-            if self._is_better(others, self._joint(current, range(len(current.covered)))):
+            if is_better(others, self._joint(current, range(len(current.covered)))):
                 return _exchanged(current, position, others, result)
         kept = _certificate(current, position, problem, result)
         results = [*current.results[:position], kept, *current.results[position + 1 :]]
@@ -186,25 +186,27 @@ class _State:
             fit_intercept=self.fit_intercept,
         )
 
-    def _is_better(self, new: Joint, old: Joint) -> bool:
-        """Tell whether a model has a smaller penalised loss, by more than rounding errors."""
-        (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
-        # Where rules fit all rows, their losses are nothing but rounding errors of predictions.
-        start, _ = self._value(old, scale=0.0)
-        least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-        return old_value - new_value > least
 
-    def _value(self, model: Joint, scale: float = 1.0) -> tuple[float, float]:
-        weights = [rule.weight for rule in model.ensemble]
-        intercept = model.ensemble.intercept
-        return penalised_loss(
-            model.others(),
-            self.y,
-            self.loss,
-            scale * np.array([*weights, intercept] if self.fit_intercept else weights),
-            offset=0.0 if self.fit_intercept else intercept,
-            sample_weight=self.sample_weight,
-        )
+def is_better(new: Joint, old: Joint) -> bool:
+    """Tell whether a model has a smaller penalised loss, by more than rounding errors."""
+    (new_value, new_rounding), (old_value, old_rounding) = map(_value, (new, old))
+    # Where rules fit all rows, their losses are nothing but rounding errors of predictions.
+    start, _ = _value(old, scale=0.0)
+    least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
+    return old_value - new_value > least
+
+
+def _value(model: Joint, scale: float = 1.0) -> tuple[float, float]:
+    weights = [rule.weight for rule in model.ensemble]
+    intercept = model.ensemble.intercept
+    return penalised_loss(
+        model.others(),
+        model.y,
+        model.loss,
+        scale * np.array([*weights, intercept] if model.fit_intercept else weights),
+        offset=0.0 if model.fit_intercept else intercept,
+        sample_weight=model.sample_weight,
+    )
 
 
 def _exchanged(current: Polished, position: int, new: Joint, result: SearchResult) -> Polished:

@@ -45,7 +45,7 @@ def certify(
     weights = None if weight is None else source.weights(fitted, target, weight)
     with inputs.columns_by_name():
         certificate = fitted.certificate(X, y, weights, against=against, time_limit=time_limit)
-    n_known, n_found = getattr(fitted, "n_propositions_", None), len(certificate.propositions)
+    n_known, n_found = getattr(fitted, "n_propositions_", None), certificate.n_propositions
     if n_known is not None and n_found != n_known:
         inputs.warn(
             [

@@ -125,7 +125,7 @@ def _models(model: RuleBoosting, training: tuple[Any, ...], X: Any) -> list[Rule
     from laconic.explain import first_rules
 
     models = list(first_rules(model.fit(*training), X))
-    if model.polish:
+    if model.polish or model.strategy == "global":
         # The model is, and those that led to it are not.
         models[1:-1] = [
             clone(model).set_params(n_rules=n).fit(*training) for n in range(1, len(models) - 1)

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from laconic.cli import screen
 from laconic.model.formatting import format_weight, visible
+from laconic.relaxation import describe_proof
 from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate, describe_search, format_seconds
 
@@ -64,6 +65,8 @@ class FitScreen:
         self._has_rule = bool(progress.rules) and not self._is_choosing
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
+        elif progress.proof is not None:
+            self._words = f"{progress.label}: {describe_proof(progress.proof)}"
         elif progress.search is not None:
             self._words = f"{progress.label}: {describe_search(progress.search)}"
         elif not self._is_choosing:

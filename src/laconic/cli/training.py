@@ -18,6 +18,7 @@ from laconic._defaults import (
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
     DEFAULT_OBJECTIVE,
+    DEFAULT_STRATEGY,
 )
 from laconic.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.cli import inputs, options, targets
@@ -104,6 +105,9 @@ class Learning:
     ----------
     n_rules : int
         Largest number of rules; "auto" chooses a number of up to 10 by cross-validation.
+    strategy : str
+        How rules come together: "boosting" finds one after the other, "global" looks at all rules
+        at once as well, keeps the better model, and proves how close it comes to the best one.
     objective : str
         What a rule is judged by: "joint" refits the weights of all rules, "stagewise" keeps those
         of the rules before it, "orthogonal" refits them, as published.
@@ -141,6 +145,7 @@ class Learning:
     """
 
     n_rules: options.CountOrChoice = DEFAULT_N_RULES
+    strategy: Literal["boosting", "global"] = DEFAULT_STRATEGY
     objective: Literal["joint", "stagewise", "orthogonal"] = DEFAULT_OBJECTIVE
     polish: options.Flag = False
     l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION

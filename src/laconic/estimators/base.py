@@ -17,6 +17,7 @@ from laconic._defaults import (
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
     DEFAULT_OBJECTIVE,
+    DEFAULT_STRATEGY,
     PSEUDO_ROWS,
 )
 from laconic.boosting import boost
@@ -30,6 +31,7 @@ from laconic.data.columns import FeatureKind
 from laconic.data.inspection import warn_about_columns
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
+from laconic.estimators.globally import GlobalStart
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
     FitProgress,
@@ -77,6 +79,7 @@ class RuleBoosting(ShownModel):
         self,
         n_rules: int = DEFAULT_N_RULES,
         *,
+        strategy: str = DEFAULT_STRATEGY,
         objective: str = DEFAULT_OBJECTIVE,
         polish: bool = False,
         loss: str | Loss = "auto",
@@ -99,6 +102,7 @@ class RuleBoosting(ShownModel):
         verbose: int = 0,
     ) -> None:
         self.n_rules = n_rules
+        self.strategy = strategy
         self.objective = objective
         self.polish = polish
         self.loss = loss
@@ -184,6 +188,7 @@ class RuleBoosting(ShownModel):
             "scope_",
             "provable_with_",
             "reading_",
+            "certificate_",
         ):
             self.__dict__.pop(name, None)
 
@@ -234,8 +239,10 @@ class RuleBoosting(ShownModel):
             objective=self.objective,
             **shared,
         )
-        if self.polish:
+        if self.polish or self.strategy == "global":
             fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
+        if self.strategy == "global":
+            fit.second_start = GlobalStart.of(self, candidates, y, rows.weights, shared)
         fit.extents = candidates.extents
         return fit
 
@@ -243,12 +250,15 @@ class RuleBoosting(ShownModel):
         """Find the rules.
 
         Sets: ensemble_, stages_, search_results_, unfinished_search_, scope_, rule_coverages_,
-        feature_importances_, provable_with_.
+        feature_importances_, provable_with_, certificate_.
         """
         n_before = len(fit.ensemble)
         keeps_rules = self.on_interrupt == "keep"
         is_interrupted = fit.run(keeps_rules=keeps_rules)
-        unpolished = None if is_interrupted else fit.polish(keeps_rules=keeps_rules)
+        notes = [None if is_interrupted else fit.polish(keeps_rules=keeps_rules)]
+        if fit.second_start is not None and not is_interrupted and not fit.is_stopped:
+            self.certificate_, words = fit.second_start.improve(fit, keeps_rules=keeps_rules)
+            notes.append(words)
         self.rule_coverages_ = rule_coverages(
             fit.covered, rows.counted_target, rows.counted_weights
         )
@@ -272,8 +282,8 @@ class RuleBoosting(ShownModel):
         self.provable_with_ = {}
         if fit.unfinished or any(map(is_stopped, fit.results)):
             self.provable_with_ = provable_changes(self, rows, fit.extents, fit.n_rules)
-        stops = describe_stops(self, fit, 0 if self.polish else n_before)
-        for words in filter(None, (unpolished, *stops)):
+        stops = describe_stops(self, fit, 0 if fit.exchanges is not None else n_before)
+        for words in filter(None, (*notes, *stops)):
             self._warn(words)
 
     def _penalty(self, constant: float, y: Floats, weights: Floats | None) -> float:

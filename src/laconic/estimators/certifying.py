@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic._checks import require
 from laconic.candidates import (
@@ -13,13 +14,19 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.losses import Floats, known_loss
+from laconic.estimators.rows import counted
+from laconic.losses import Floats, LogisticLoss, Loss, NamedLoss, SquaredLoss, known_loss
+from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import (
+    Column,
     EnsembleCertificate,
+    Evidence,
+    Proof,
     RelaxationProgress,
     Rivals,
     SameRules,
     SameWeight,
+    Size,
     TrainingRisk,
     prove,
 )
@@ -38,31 +45,19 @@ def certify(
     *,
     against: str | None,
     l2_regularization: float | None,
+    by_size: bool,
     node_limit: int | None,
     time_limit: float | None,
     callback: Callable[[RelaxationProgress], Any] | None,
 ) -> EnsembleCertificate:
     """Prove how close a model comes to the best one; see `RuleBoosting.certificate`."""
-    loss = known_loss(model.loss_)
-    if loss is None:
-        raise ValueError(
-            "A certificate needs the logistic or the squared loss. Got a model with "
-            f"{model.loss_!r}."
-        )
+    loss = provable_loss(model.loss_, "A certificate")
     ensemble = model.ensemble_
     rivals = _rivals(model, against, l2_regularization)
-    is_counted = np.ones(rows.table.n_rows, dtype=bool)
-    if rows.weights is not None:
-        is_counted = rows.weights > 0
     # Before the candidates, which read the columns of the table one by one and forget them.
-    raw_predictions = ensemble.raw_predictions(rows.table)[is_counted]
-    covered = ensemble.covered(rows.table)[is_counted].T
+    covered = list(ensemble.covered(rows.table)[counted(rows.weights)].T)
     candidates = _candidates(model, rows)
-    max_conditions = (
-        model.scope_.max_conditions if hasattr(model, "scope_") else model.max_conditions
-    )
-    if max_conditions is not None:
-        max_conditions = max(max_conditions, *(len(rule.query) for rule in ensemble), 1)
+    max_conditions, min_coverage = _limits(model, covered, rows.counted_weights)
     risk = TrainingRisk(
         model.task_.for_loss(rows.counted_target),
         loss,
@@ -74,26 +69,104 @@ def certify(
         risk,
         rivals,
         max_conditions=max_conditions,
-        start=covered,
+        min_coverage=min_coverage,
+        start=map(Column, covered),
+        by_size=by_size,
         node_limit=node_limit,
         time_limit=time_limit,
         n_jobs=model.n_jobs,
         callback=callback,
     )
-    return EnsembleCertificate(
-        risk.value(raw_predictions) + rivals.penalty(_weights(model)),
-        risk.value_at_constant,
-        rivals,
-        max_conditions,
-        candidates.propositions,
-        proof.status,
-        proof.n_nodes,
-        proof.n_searches,
-        proof.seconds,
-        proof.bound,
-        risk,
-        is_counted,
+    return certificate_of(
+        model.stages,
+        covered,
+        proof,
+        risk=risk,
+        rivals=rivals,
+        max_conditions=max_conditions,
+        min_coverage=min_coverage,
+        candidates=candidates,
+        weights=rows.weights,
     )
+
+
+def provable_loss(loss: Loss, what: str) -> NamedLoss:
+    """Give a loss back if it is one whose smallest value can be bounded."""
+    known = known_loss(loss)
+    if not isinstance(known, LogisticLoss | SquaredLoss):
+        raise ValueError(f"{what} needs the logistic or the squared loss. Got {loss!r}.")
+    return known
+
+
+def certificate_of(
+    stages: Sequence[RuleEnsemble],
+    covered: Sequence[NDArray[np.bool_]],
+    proof: Proof,
+    *,
+    risk: TrainingRisk,
+    rivals: Rivals,
+    max_conditions: int | None,
+    min_coverage: float,
+    candidates: CandidatePropositions,
+    weights: Floats | None,
+) -> EnsembleCertificate:
+    """Put a model, by its sizes and the rows that its rules cover, next to what is proven."""
+    bounds = proof.bounds_by_size
+    objectives = [
+        _objective(stage, covered, risk, rivals)
+        for stage in (stages if len(bounds) > 0 else stages[-1:])
+    ]
+    n_rows = len(risk.y)
+    return EnsembleCertificate(
+        ensemble=stages[-1],
+        objective=objectives[-1],
+        start=risk.value_at_constant,
+        bound=proof.bound.value,
+        rivals=rivals,
+        max_conditions=max_conditions,
+        min_coverage=min_coverage,
+        n_propositions=len(candidates),
+        n_rows=n_rows,
+        status=proof.status,
+        n_nodes=proof.n_nodes,
+        n_searches=proof.n_searches,
+        seconds=proof.seconds,
+        sizes=tuple(map(Size, objectives, bounds)),
+        evidence=Evidence(
+            candidates.propositions,
+            proof.bound,
+            risk,
+            np.ones(n_rows, dtype=bool) if weights is None else weights > 0,
+        ),
+    )
+
+
+def _objective(
+    ensemble: RuleEnsemble, covered: Sequence[NDArray[np.bool_]], risk: TrainingRisk, rivals: Rivals
+) -> float:
+    """Compute loss and penalty of the first rules that a model has."""
+    weights = np.array([rule.weight for rule in ensemble], dtype=np.float64)
+    raw_predictions = np.full(len(risk.y), ensemble.intercept)
+    for weight, rows in zip(weights.tolist(), covered, strict=False):
+        raw_predictions += weight * rows
+    return risk.value(raw_predictions) + rivals.penalty(weights)
+
+
+def _limits(
+    model: RuleBoosting, covered: Sequence[NDArray[np.bool_]], weights: Floats | None
+) -> tuple[int | None, float]:
+    """Tell how long the rules of rivals may be, and how much they cover at least.
+
+    A model that was edited may have rules beyond the limits of its search.
+    """
+    scope: Any = getattr(model, "scope_", model)
+    max_conditions, min_coverage = scope.max_conditions, scope.min_coverage
+    if max_conditions is not None:
+        max_conditions = max(max_conditions, *(len(rule.query) for rule in model.ensemble_), 1)
+    for rows in covered if min_coverage > 0.0 else ():
+        coverage = np.count_nonzero(rows) if weights is None else weights[rows].sum()
+        min_coverage = min(min_coverage, float(coverage))
+    return max_conditions, float(min_coverage)
 
 
 def _candidates(model: RuleBoosting, rows: CheckedRows) -> CandidatePropositions:

@@ -111,6 +111,8 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         estimator.feature_importances_ = saved.feature_importances
     if saved.reading is not None:
         estimator.reading_ = saved.reading
+    if saved.certificate is not None:
+        estimator.certificate_ = saved.certificate
     feature_names = saved.ensemble.feature_names or ()
     estimator.n_features_in_ = len(feature_names)
     if saved.has_feature_names:

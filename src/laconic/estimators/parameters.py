@@ -14,6 +14,12 @@ from laconic.search import METHODS
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
+strategy : {{"boosting", "global"}}, default="boosting"
+    How rules come together. "boosting" finds one after the other. "global" polishes them as well,
+    starts a second time from the convex problem over all rules at once, reduced to `n_rules` of
+    them and polished, and keeps the model with the smaller penalised loss. How close it comes to
+    the best possible one is proven, in `certificate_`. Takes longer, and needs the logistic or the
+    squared loss and refitted weights; a limit on a search counts `n_rules` times for the proof.
 objective : {{"joint", "stagewise", "orthogonal"}}, default="joint"
     What a rule is judged by. "joint" is what it gains once all weights, and the intercept if there
     is one, are refitted; they are, after every rule. "stagewise" is the paper's objective: what the
@@ -77,6 +83,8 @@ unfinished_search_ : SearchResult or None
     The search for one more rule, if a limit stopped it before it found any.
 l2_regularization_ : float
     The penalty in use.
+certificate_ : EnsembleCertificate
+    With ``strategy="global"``: how close the model comes to the best possible one on its rows.
 scope_ : SearchScope
     Which rules were searched: candidate conditions and limits. Missing where `warm_start` added
     rules that were searched among others than those before.
@@ -117,6 +125,18 @@ def check_parameters(estimator: Any, default_loss: str) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
                 f"Got {value!r} instead."
             )
+    if estimator.strategy == "global" and estimator.warm_start:
+        raise ValueError(
+            f"The 'warm_start' parameter of {type(estimator).__name__} must be False with "
+            "strategy='global', which exchanges all rules. Set strategy='boosting' to add rules to "
+            "a model."
+        )
+    if estimator.strategy == "global" and not issubclass(OBJECTIVES[estimator.objective], Joint):
+        raise ValueError(
+            f"The 'strategy' parameter of {type(estimator).__name__} must be 'boosting' with "
+            f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
+            "objective='joint' to refit them."
+        )
     if estimator.polish and not issubclass(OBJECTIVES[estimator.objective], Joint):
         raise ValueError(
             f"The 'polish' parameter of {type(estimator).__name__} must be False with "
@@ -149,12 +169,17 @@ def _is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or is_met(value)
 
 
+STRATEGIES = ("boosting", "global")
 _COUNTS = "an int in the range [1, inf)"
 _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "n_rules": (_COUNTS, _is_count),
     "objective": (
         f"a str among {{{', '.join(map(repr, OBJECTIVES))}}}",
         lambda value: isinstance(value, str) and value in OBJECTIVES,
+    ),
+    "strategy": (
+        f"a str among {{{', '.join(map(repr, STRATEGIES))}}}",
+        lambda value: isinstance(value, str) and value in STRATEGIES,
     ),
     "polish": ("a bool", _is_bool),
     "l2_regularization": (

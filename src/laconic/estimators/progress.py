@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.estimators.advice import is_stopped
+from laconic.estimators.globally import GlobalStart
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import MAX_ROUNDS, Polished
+from laconic.relaxation import RelaxationProgress, describe_proof
 from laconic.search import Extents, SearchProgress, SearchResult
 from laconic.search.certificates import (
     describe_certificate,
@@ -39,6 +41,8 @@ class FitProgress:
     """What else there is to it: "polishing", or "fold 2 of 5" while a number of rules is chosen."""
     number: int | None = None
     """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
+    proof: RelaxationProgress | None = None
+    """How far a proof for the whole model has come, while nothing else is looked at."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -58,7 +62,9 @@ class FitProgress:
 
     @property
     def label(self) -> str:
-        """Which rule this is about."""
+        """What this is about: which rule, or the proof for all of them."""
+        if self.proof is not None:
+            return self.stage
         number = self.number or len(self.rules) + (self.search is not None)
         return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_rules}"
 
@@ -96,6 +102,8 @@ class RunningFit:
     """What the rules are made of."""
     exchanges: Callable[..., Iterator[Polished]] | None = None
     """Polishes a model; None if nobody wants that."""
+    second_start: GlobalStart | None = None
+    """Looks at all rules at once; None if nobody wants that."""
 
     def tell(self, search: SearchProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
@@ -109,6 +117,18 @@ class RunningFit:
             search,
             self.stage,
             self.number,
+        )
+        answers = [callback(progress) for callback in self.callbacks]
+        self.is_stopped = self.is_stopped or any(answers)
+        return self.is_stopped
+
+    def tell_proof(self, proof: RelaxationProgress) -> bool:
+        """Call all callbacks with a proof for the whole model; returns as `tell` does.
+
+        Sets: is_stopped.
+        """
+        progress = FitProgress(
+            self.ensemble, tuple(self.results), self.n_rules, stage="proving", proof=proof
         )
         answers = [callback(progress) for callback in self.callbacks]
         self.is_stopped = self.is_stopped or any(answers)
@@ -168,12 +188,13 @@ class RunningFit:
         finally:
             self.stage, self.number = fold, None
 
-    def polish(self, *, keeps_rules: bool) -> str | None:
+    def polish(self, *, keeps_rules: bool, stage: str = "") -> str | None:
         """Exchange rules for better ones; returns what went wrong, in words.
 
         Sets: ensemble, stages, results, covered.
         """
         step: Polished | None = None
+        self.stage = stage or self.stage
         try:
             for step in self.polished():
                 self.ensemble, self.results, self.covered = (
@@ -188,6 +209,7 @@ class RunningFit:
                 raise
             return "Interrupted while polishing: exchanges of rules may still improve the model."
         finally:
+            self.stage = "" if stage else self.stage
             if step is not None and self.ensemble is not self.stages[-1]:
                 self.stages = list(step.stages())
         if step is None or step.is_stable or self.is_stopped:
@@ -211,7 +233,10 @@ class ProgressPrinter:
 
     def __call__(self, progress: FitProgress) -> None:
         """Write a line if there is something to say."""
-        if progress.search is None:
+        if progress.proof is not None:
+            if time.monotonic() - self.last_time >= self.interval:
+                self._write(f"{progress.label}: {describe_proof(progress.proof)}")
+        elif progress.search is None:
             self._write(_rule_line(progress))
         elif time.monotonic() - self.last_time >= self.interval:
             time_so_far = format_seconds(progress.search.seconds)

@@ -27,6 +27,7 @@ class ShownModel(RuleModel):
         *,
         against: str | None = None,
         l2_regularization: float | None = None,
+        by_size: bool = False,
         node_limit: int | None = None,
         time_limit: float | None = None,
         callback: Callable[[RelaxationProgress], Any] | None = None,
@@ -51,6 +52,9 @@ class ShownModel(RuleModel):
             without penalty. None is "rules" where there is a penalty.
         l2_regularization : float or None, default=None
             The penalty; None is that of the fit.
+        by_size : bool, default=False
+            Whether the first 1, 2, ... rules get proofs of their own, for the picture of `sizes`:
+            one search more for each. Without, they are bounded by what the others prove.
         node_limit : int or None, default=None
             Stop after that many nodes of all searches.
         time_limit : float or None, default=None
@@ -84,6 +88,7 @@ class ShownModel(RuleModel):
             rows,
             against=against,
             l2_regularization=l2_regularization,
+            by_size=by_size,
             node_limit=node_limit,
             time_limit=time_limit,
             callback=callback,

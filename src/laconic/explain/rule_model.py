@@ -24,6 +24,7 @@ from laconic.model.display import rules_html
 from laconic.model.formatting import format_number, format_percent
 from laconic.model.record import FitRecord
 from laconic.model.rules import RuleEnsemble
+from laconic.relaxation import EnsembleCertificate
 from laconic.search import SearchResult, SearchScope
 from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
@@ -51,6 +52,8 @@ class RuleModel(BaseEstimator):
         Unless the model was loaded from a file that does not have them.
     reading_ : Reading or None
         How the texts of the training file were read, where the command line read one.
+    certificate_ : EnsembleCertificate or None
+        How close it comes to the best possible model on its training rows, where that was proven.
     """
 
     ensemble_: RuleEnsemble
@@ -65,6 +68,7 @@ class RuleModel(BaseEstimator):
     n_features_in_: int
     record_: FitRecord | None = None
     reading_: Reading | None = None
+    certificate_: EnsembleCertificate | None = None
     # A table that was read already; only the copies that `first_rules` makes have one.
     _known: tuple[Any, Table] | None = None
 
@@ -202,10 +206,25 @@ class RuleModel(BaseEstimator):
         meaning = self.task_.sum_words
         return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size}"
 
+    @property
+    def own_certificate(self) -> EnsembleCertificate | None:
+        """The certificate that the model has, unless it is about other rules or weights."""
+        certificate = self.certificate_
+        is_own = certificate is not None and certificate.ensemble == self.ensemble_
+        return certificate if is_own else None
+
+    @property
+    def _proof_words(self) -> str:
+        certificate = self.own_certificate
+        if certificate is None:
+            return ""
+        return f"On the training rows at least {certificate.summary}."
+
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        return f"{self._summary}:\n{self.ensemble_}"
+        text = f"{self._summary}:\n{self.ensemble_}"
+        return f"{text}\n{self._proof_words}" if self._proof_words else text
 
     @property
     def _repr_html_(self) -> Callable[[], str]:
@@ -224,8 +243,9 @@ class RuleModel(BaseEstimator):
 
     def _rules_html(self) -> str:
         table = rules_html(self.ensemble_, self._summary, self._columns())
+        proof = f"<p>{self._proof_words}</p>" if self._proof_words else ""
         return (
-            f"<div>{table}<details><summary>{type(self).__name__}</summary>"
+            f"<div>{table}{proof}<details><summary>{type(self).__name__}</summary>"
             f"{estimator_html_repr(self)}</details></div>"
         )
 

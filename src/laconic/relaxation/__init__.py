@@ -6,20 +6,24 @@ solved over all conjunctions through a few of them, and its solution bounds what
 
 from __future__ import annotations
 
-from laconic.relaxation.certificate import EnsembleCertificate
-from laconic.relaxation.generation import Proof, RelaxationProgress, prove
+from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size
+from laconic.relaxation.generation import Column, Proof, RelaxationProgress, describe_proof, prove
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules, SameWeight, lower_bound
 
 __all__ = [
     "Bound",
+    "Column",
     "EnsembleCertificate",
+    "Evidence",
     "Proof",
     "RelaxationProgress",
     "Rivals",
     "SameRules",
     "SameWeight",
+    "Size",
     "TrainingRisk",
+    "describe_proof",
     "lower_bound",
     "prove",
 ]

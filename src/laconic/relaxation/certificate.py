@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from laconic.losses import Floats
 from laconic.model.conditions import Proposition
 from laconic.model.formatting import format_count, format_number
+from laconic.model.rules import RuleEnsemble
 from laconic.relaxation.checking import is_proven
 from laconic.relaxation.picture import certificate_svg
 from laconic.relaxation.risk import TrainingRisk
@@ -20,39 +21,71 @@ from laconic.search.certificates import proven_percent
 
 
 @dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is needed to check a certificate, besides the table."""
+
+    propositions: tuple[Proposition, ...]
+    """The conditions that rules of rivals are made of."""
+    proof: Bound
+    """The bound with a force for each row of `is_counted`, from which it follows."""
+    risk: TrainingRisk
+    is_counted: NDArray[np.bool_]
+    """Which rows of the table have a weight, and so a force."""
+
+    @property
+    def forces(self) -> Floats:
+        """A number for each row, 0 for those without weight."""
+        forces = np.zeros(len(self.is_counted))
+        forces[self.is_counted] = self.proof.forces
+        return forces
+
+
+@dataclass(frozen=True)
+class Size:
+    """The first rules of a model next to all ensembles of as many."""
+
+    objective: float
+    """Of the first so many rules, with the weights that they had on their own."""
+    bound: float
+    """No ensemble of so many rules has a smaller objective."""
+
+
+@dataclass(frozen=True, eq=False)
 class EnsembleCertificate:
     """What share of the best possible improvement a model reaches at least, on given rows.
 
-    The improvement is by how much an ensemble lowers the training objective of the intercept alone.
-    ``print`` says it in words, ``verify()`` checks it.
+    The improvement is by how much an ensemble lowers the training objective of a start without
+    rules. ``print`` says it in words, ``verify(X)`` checks it.
     """
 
+    ensemble: RuleEnsemble = field(repr=False)
+    """The model."""
     objective: float
     """Loss of the model, summed over the rows, and its penalty where rivals have one."""
     start: float
-    """That of the intercept alone."""
+    """That of the best constant, without rules; where there is no intercept, that of 0."""
+    bound: float
+    """No rival has a smaller objective."""
     rivals: Rivals
     """The ensembles that the model is compared with."""
     max_conditions: int | None
     """Their rules have at most that many conditions; None is no limit."""
-    propositions: tuple[Proposition, ...] = field(repr=False)
-    """The conditions that their rules are made of."""
+    min_coverage: float
+    """They cover at least that many rows, or that much weight."""
+    n_propositions: int
+    """They are made of that many conditions."""
+    n_rows: int
+    """Training rows that the objective is about."""
     status: SearchStatus
     """``optimal`` where this way of proving proves hardly more, else what ended the proof."""
     n_nodes: int
     """Nodes of all searches."""
     n_searches: int
     seconds: float
-    proof: Bound = field(repr=False)
-    """The bound with a force for each row of `is_counted`, from which it follows: see `verify`."""
-    risk: TrainingRisk = field(repr=False)
-    is_counted: NDArray[np.bool_] = field(repr=False)
-    """Which rows of the table have a weight, and so a force."""
-
-    @property
-    def bound(self) -> float:
-        """No rival has a smaller objective."""
-        return self.proof.value
+    sizes: tuple[Size, ...] = field(default=(), repr=False)
+    """The first 0, 1, 2, ... rules; none if rivals have a total weight."""
+    evidence: Evidence | None = field(default=None, repr=False)
+    """What it takes to check it; None for certificates from files, which have no rows."""
 
     @property
     def share(self) -> float:
@@ -65,16 +98,28 @@ class EnsembleCertificate:
         return self._share(0.0)
 
     @property
+    def propositions(self) -> tuple[Proposition, ...]:
+        """The conditions that rules of rivals are made of."""
+        return self._evidence.propositions
+
+    @property
     def forces(self) -> Floats:
         """The proof: a number for each row, 0 for those without weight. See `verify`."""
-        forces = np.zeros(len(self.is_counted))
-        forces[self.is_counted] = self.proof.forces
-        return forces
+        return self._evidence.forces
 
     @property
     def largest_sum(self) -> float:
         """No conjunction covers rows whose forces have a larger absolute sum."""
-        return self.proof.largest_sum
+        return self._evidence.proof.largest_sum
+
+    @property
+    def _evidence(self) -> Evidence:
+        if self.evidence is None:
+            raise ValueError(
+                "A certificate from a file has no forces, as these are about the training rows. "
+                "model.certificate(X, y) makes one that can be checked."
+            )
+        return self.evidence
 
     def _share(self, bound: float) -> float:
         best = self.start - bound
@@ -99,17 +144,22 @@ class EnsembleCertificate:
         -------
         is_true : bool
         """
-        rows = [proposition.covered(X)[self.is_counted] for proposition in self.propositions]
-        covered = np.array(rows, dtype=bool).reshape(-1, len(self.risk.y))
-        return is_proven(covered, self.risk, self.rivals, self.proof, self.max_conditions)
+        evidence = self._evidence
+        is_counted, risk = evidence.is_counted, evidence.risk
+        rows = [proposition.covered(X)[is_counted] for proposition in evidence.propositions]
+        covered = np.array(rows, dtype=bool).reshape(-1, len(risk.y))
+        return self.bound <= evidence.proof.value and is_proven(
+            covered, risk, self.rivals, evidence.proof, self.max_conditions, self.min_coverage
+        )
 
     @property
     def _rules_words(self) -> str:
         """Say which rules the rivals may have."""
-        n_conditions = len(self.propositions)
-        if self.max_conditions is None:
-            return f"all conjunctions of {n_conditions} conditions"
-        return f"all conjunctions of at most {self.max_conditions} of {n_conditions} conditions"
+        longest = "" if self.max_conditions is None else f"at most {self.max_conditions} of "
+        words = f"all conjunctions of {longest}{self.n_propositions} conditions"
+        if self.min_coverage > 0.0:
+            words += f" that cover {format_number(self.min_coverage)} rows or more"
+        return words
 
     @property
     def summary(self) -> str:
@@ -129,7 +179,7 @@ class EnsembleCertificate:
         numbers = (
             f"{name} {format_number(value)}"
             for name, value in (
-                ("intercept alone", self.start),
+                ("without rules", self.start),
                 ("model", self.objective),
                 ("no rules get below", self.bound),
             )
@@ -143,7 +193,7 @@ class EnsembleCertificate:
         )
 
     def to_svg(self) -> str:
-        """Draw the training objective of the intercept alone, of the model, and the bound."""
+        """Draw the training objective without rules, that of the model, and the bound."""
         return certificate_svg(self.start, self.objective, self.bound, self.share)
 
     def _repr_html_(self) -> str:
@@ -161,9 +211,12 @@ class EnsembleCertificate:
             "against": "rules" if is_by_size else "weight",
             **asdict(self.rivals),
             "max_conditions": self.max_conditions,
-            "n_propositions": len(self.propositions),
+            "min_coverage": self.min_coverage,
+            "n_propositions": self.n_propositions,
+            "n_rows": self.n_rows,
             "status": str(self.status),
             "n_nodes": self.n_nodes,
             "n_searches": self.n_searches,
             "seconds": self.seconds,
+            "sizes": [asdict(size) for size in self.sizes],
         }

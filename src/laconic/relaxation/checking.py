@@ -20,11 +20,21 @@ _NEGLIGIBLE = Decimal("1e-30")
 
 
 def largest_sum(
-    covered: NDArray[np.bool_], forces: Floats, max_conditions: int | None
+    covered: NDArray[np.bool_],
+    forces: Floats,
+    max_conditions: int | None,
+    *,
+    least: float = 0.0,
+    weights: Floats | None = None,
+    min_coverage: float = 0.0,
 ) -> tuple[float, bool]:
-    """Look at all conjunctions, one by one, for the largest absolute sum of forces.
+    """Look at all conjunctions for the largest absolute sum of forces.
 
-    Returns the sum, and whether adding up was exact, in whatever order.
+    Sums up to `least` do not matter: conditions are passed over where neither all forces upwards
+    nor all downwards get above it. Conjunctions whose rows have a weight below `min_coverage` do
+    not count.
+
+    Returns the sum, or `least`, and whether adding up was exact, in whatever order.
 
     Examples
     --------
@@ -38,25 +48,35 @@ def largest_sum(
     while unit < 1e300 and (np.fmod(forces, 2.0 * unit) == 0.0).all() and forces.any():
         unit *= 2.0
     is_exact = bool(np.abs(forces).sum() / unit < 2.0**53)
-    columns = covered.astype(np.float64)
-    longest = len(columns) if max_conditions is None else min(max_conditions, len(columns))
+    weights = np.ones(len(forces)) if weights is None else weights
+    longest = len(covered) if max_conditions is None else min(max_conditions, len(covered))
+    enough = min_coverage * (1.0 - 1e-12)
 
-    def below(first: int, left: Floats, n_more: int) -> float:
-        later = columns[first:]
-        largest = abs(float(left.sum()))
-        if n_more == 0 or len(later) == 0 or not left.any():
-            return largest
-        if n_more == 1:
-            return max(largest, float(np.abs(later @ left).max()))
-        if n_more == 2:
-            return max(largest, float(np.abs((later * left) @ later.T).max()))
-        further = (
-            below(first + position + 1, left * column, n_more - 1)
-            for position, column in enumerate(later)
-        )
-        return max(largest, *further)
+    def below(
+        columns: Floats, forces: Floats, weights: Floats, n_more: int, largest: float
+    ) -> float:
+        """Look at conjunctions of up to `n_more` of some columns, of the rows that are left."""
+        upwards = columns @ np.maximum(forces, 0.0)
+        downwards = columns @ np.maximum(-forces, 0.0)
+        matters = (np.maximum(upwards, downwards) > largest) & (columns @ weights >= enough)
+        columns, sums = columns[matters], (upwards - downwards)[matters]
+        largest = max(largest, float(np.abs(sums).max(initial=0.0)))
+        if n_more == 2 and len(columns) > 0:
+            pairs = np.abs((columns * forces) @ columns.T)
+            if enough > 0.0:
+                pairs[(columns * weights) @ columns.T < enough] = 0.0
+            return max(largest, float(pairs.max()))
+        if n_more > 2:
+            for position, column in enumerate(columns):
+                rows = np.flatnonzero(column)
+                later = columns[position + 1 :, rows]
+                largest = below(later, forces[rows], weights[rows], n_more - 1, largest)
+        return largest
 
-    return below(0, forces, longest), is_exact
+    largest = max(least, abs(float(forces.sum())))
+    if longest > 0:
+        largest = below(covered.astype(np.float64), forces, weights, longest, largest)
+    return largest, is_exact
 
 
 def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
@@ -84,11 +104,19 @@ def is_proven(
     rivals: Rivals,
     bound: Bound,
     max_conditions: int | None,
+    min_coverage: float = 0.0,
 ) -> bool:
     """Tell whether a bound on the penalised loss of all rivals is true."""
     if bound.value <= 0.0:
         return True
-    largest, is_exact = largest_sum(covered, bound.forces, max_conditions)
+    largest, is_exact = largest_sum(
+        covered,
+        bound.forces,
+        max_conditions,
+        least=bound.largest_sum,
+        weights=risk.sample_weight,
+        min_coverage=min_coverage,
+    )
     if not is_exact or largest > bound.largest_sum:
         return False
     # With exact sums, this one is exact, too.

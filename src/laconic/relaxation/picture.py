@@ -1,4 +1,4 @@
-"""A certificate on one axis: the intercept alone, the model, and what no rules get below."""
+"""A certificate on one axis: a start without rules, the model, and what no rules get below."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def certificate_svg(start: float, objective: float, bound: float, share: float) 
     length = _WIDTH - 2 * _MARGIN
     reached = _MARGIN + length * share
     marks = (
-        (_MARGIN, 30, "start", f"intercept alone: {format_number(start)}"),
+        (_MARGIN, 30, "start", f"without rules: {format_number(start)}"),
         (reached, 84, "middle" if 0.25 < share < 0.75 else ("end" if share > 0.5 else "start"),
          f"model: {format_number(objective)}"),
         (_WIDTH - _MARGIN, 30, "end", f"no rules get below {format_number(bound)}"),
@@ -30,6 +30,6 @@ def certificate_svg(start: float, objective: float, bound: float, share: float) 
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="13" role="img" '
-        'aria-label="Training objective of the intercept alone, of the model, and the bound">'
+        'aria-label="Training objective without rules, of the model, and the bound">'
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>{"".join(parts)}</svg>'
     )

@@ -39,9 +39,11 @@ def search_beam(
 
 def beam_queries(
     problem: SearchProblem,
-    max_conditions: int | None,
     width: int,
     starts: Sequence[Sequence[int]] = ((),),
+    *,
+    max_conditions: int | None = None,
+    min_coverage: float = 0.0,
 ) -> list[tuple[int, ...]]:
     """List all queries that a beam search keeps, size by size, no two with the same extent in one.
 
@@ -51,10 +53,10 @@ def beam_queries(
     --------
     >>> extents = [[True, True, False, False], [False, True, True, False]]
     >>> problem = SearchProblem(extents, [1, -3, 1, 0], [0, 0, 0, 0], l2_regularization=1.0)
-    >>> beam_queries(problem, 2, width=2)
+    >>> beam_queries(problem, width=2, max_conditions=2)
     [(0,), (1,), (0, 1)]
     """
-    limits = SearchLimits(max_conditions)
+    limits = SearchLimits(max_conditions, min_coverage)
     result = call(_core.beam, problem, limits, None, width=width, starts=starts)
     return [tuple(query) for query in result.kept]
 

@@ -27,6 +27,7 @@ from laconic.data.entries import (
 )
 from laconic.data.reading import Reading, read_reading
 from laconic.explain import RuleModel
+from laconic.export.json.certificate import certificate_to_dict, read_certificate
 from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES
@@ -39,6 +40,7 @@ from laconic.model.conditions import (
 )
 from laconic.model.record import FitRecord
 from laconic.model.rules import Rule, RuleEnsemble
+from laconic.relaxation import EnsembleCertificate
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.tasks import TASKS, Task
 
@@ -50,7 +52,7 @@ _KEYS = (
     *("intercept", "rules", "stages", "scope"),
 )
 # What files need not tell.
-_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record", "reading")
+_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record", "reading", "certificate")
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class SavedModel:
     """Where the model comes from, if the file tells."""
     reading: Reading | None = None
     """How the texts of the training file were read, if it was one."""
+    certificate: EnsembleCertificate | None = None
+    """How close the model comes to the best possible one, where that was proven."""
 
 
 def model_to_dict(model: RuleModel) -> dict[str, Any]:
@@ -123,6 +127,8 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         data["record"] = record_to_dict(model.record_)
     if model.reading_ is not None:
         data["reading"] = model.reading_.to_dict()
+    if (certificate := model.own_certificate) is not None:
+        data["certificate"] = certificate_to_dict(certificate)
     try:
         _read_model(data)
     except ValueError as error:
@@ -222,6 +228,7 @@ def _read_model(data: Any) -> SavedModel:
         _read_importances(data, feature_names),
         read_record(data["record"]) if "record" in data else None,
         read_reading(data["reading"], "reading") if "reading" in data else None,
+        read_certificate(data["certificate"], ensemble) if "certificate" in data else None,
     )
 
 
