@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
+from laconic.data.sources import TableSource, scan
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule, RuleEnsemble
 
@@ -30,9 +31,11 @@ __all__ = [
     "RuleBoostingRegressor",
     "RuleBoostingRegressorCV",
     "RuleEnsemble",
+    "TableSource",
     "__version__",
     "load_model",
     "save_model",
+    "scan",
 ]
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported

@@ -154,7 +154,7 @@ def given_propositions(
     >>> candidates.covered()
     array([[False,  True,  True]])
     """
-    _check_propositions(propositions)
+    check_propositions(propositions)
     table = as_table(X)
     counted = _CountedRows(sample_weight, table.n_rows)
     builder = ExtentsBuilder(counted.n_rows)
@@ -314,7 +314,8 @@ def quantile_positions(
     return positions[is_new & (positions < len(cumulative))]
 
 
-def _check_propositions(propositions: Any) -> None:
+def check_propositions(propositions: Any) -> None:
+    """Refuse what is not a list or tuple of conditions."""
     required = "The 'propositions' must be a list or tuple of Proposition objects."
     if not isinstance(propositions, list | tuple):
         raise TypeError(f"{required} Got {propositions!r} instead.")

@@ -92,6 +92,9 @@ class SquaredLoss:
 
     name: ClassVar[str] = "squared"
     link: ClassVar[str] = "identity"
+    takes_means: ClassVar[bool] = True
+    """The mean of the targets of rows with the same raw prediction is all there is to know of them:
+    it changes neither gradients nor hessians, and the loss by a constant."""
 
     def value(self, y: Floats, raw_predictions: Floats) -> Floats:
         """Loss of each row: ``(y - f)**2``."""
@@ -181,6 +184,19 @@ def known_loss(loss: Loss) -> NamedLoss | None:
     """
     # A subclass may override any method, so only the classes themselves are known.
     return next((named for named in NAMED_LOSSES.values() if type(named) is type(loss)), None)
+
+
+def takes_means(loss: Loss) -> bool:
+    """Tell whether rows with the same raw prediction may be given the mean of their targets.
+
+    That is what the attribute ``takes_means`` of a loss says; a loss without it is not asked to.
+
+    Examples
+    --------
+    >>> takes_means(SquaredLoss()), takes_means(LogisticLoss())
+    (True, False)
+    """
+    return getattr(loss, "takes_means", False) is True
 
 
 def get_loss(loss: str | Loss) -> Loss:

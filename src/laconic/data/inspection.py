@@ -193,7 +193,7 @@ def _spread(target: Floats) -> float:
     return float(np.square(target - target.mean()).sum())
 
 
-def warn_about_columns(table: Table, target: Floats, rows: Rows) -> None:
+def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int = 4) -> None:
     """Point out columns that are likely to spoil a model, all at once."""
     harmful = ("index", "names")
     found = [
@@ -208,5 +208,5 @@ def warn_about_columns(table: Table, target: Floats, rows: Rows) -> None:
         "is meant, ignore warnings of the category laconic.ColumnWarning.",
         ColumnWarning,
         # The line that called fit, which calls what reads the table.
-        stacklevel=4,
+        stacklevel=stacklevel,
     )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import glob
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import narwhals as nw
 
 from laconic._optional import import_extra
 from laconic._words import listed_names
-from laconic.data.tables import as_table
+from laconic.data.tables import as_table, unknown_column_message
 
 ROWS_PER_PART = 500_000
 """Rows that are in memory at a time."""
@@ -43,6 +42,8 @@ class TableSource(ABC):
     """A table that is read in parts."""
 
     rows_per_part: int = ROWS_PER_PART
+    on_progress: Callable[[Any], Any] | None = None
+    """Called with a `ReadProgress` after every part that a fit has read."""
 
     @property
     @abstractmethod
@@ -68,12 +69,8 @@ class TableSource(ABC):
         """Return the name of a column, or say which ones there are."""
         if column in self.column_names:
             return column
-        close = get_close_matches(column, self.column_names)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        raise ValueError(
-            f"The table has no column {column!r} to take as {role}.{hint} "
-            f"Available: {listed_names(self.column_names)}."
-        )
+        message = unknown_column_message(column, self.column_names)
+        raise ValueError(f"The {role} must be the name of a column. {message}")
 
 
 class PolarsSource(TableSource):
@@ -119,8 +116,10 @@ class DuckDBSource(TableSource):
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
         names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-        reader = self.relation.project(names).fetch_record_batch(self.rows_per_part)
-        for batch in reader:
+        query = self.relation.project(names)
+        # Before DuckDB 1.4, the method had another name.
+        read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
+        for batch in read(self.rows_per_part):
             yield self._arrow.Table.from_batches([batch])
 
 

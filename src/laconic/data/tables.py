@@ -77,7 +77,7 @@ class Table:
 
     def _position(self, name: str) -> int:
         if name not in self._positions:
-            raise ValueError(_unknown_column_message(name, self.feature_names))
+            raise ValueError(unknown_column_message(name, self.feature_names))
         return self._positions[name]
 
     def rename(self, feature_names: Sequence[str]) -> Table:
@@ -292,7 +292,8 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
     return names
 
 
-def _unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
+def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
+    """Say that a table has no such column, and which ones it has."""
     close = get_close_matches(name, feature_names)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."

@@ -44,15 +44,17 @@ def provable_changes(
     longest = longest_provable_queries(extents, limit, n_components)
     if longest > 0:
         changes["max_conditions"] = longest
-    if limit is not None and estimator.propositions is None:
+    # The values of a table that was read in parts are not at hand.
+    whole = rows.whole if rows.candidates is not None else rows
+    if limit is not None and estimator.propositions is None and whole is not None:
         for number in _THRESHOLDS:
             if estimator.max_thresholds is not None and number >= estimator.max_thresholds:
                 continue
             fewer = candidate_propositions(
-                rows.table,
+                whole.table,
                 max_thresholds=number,
                 negated_categories=estimator.negated_categories,
-                sample_weight=rows.weights,
+                sample_weight=whole.weights,
             )
             if is_provable(fewer.extents, limit, n_components):
                 changes["max_thresholds"] = number

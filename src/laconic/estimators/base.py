@@ -29,6 +29,7 @@ from laconic.candidates import (
 )
 from laconic.data.columns import FeatureKind
 from laconic.data.inspection import warn_about_columns
+from laconic.data.sources import is_source
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
 from laconic.estimators.globally import GlobalStart
@@ -38,6 +39,7 @@ from laconic.estimators.progress import (
     ProgressPrinter,
     RunningFit,
 )
+from laconic.estimators.reducing import read_stream, reduced
 from laconic.estimators.rows import CheckedRows, Floats, checked_weights, counted
 from laconic.estimators.shown import ShownModel
 from laconic.explain.rule_model import checked_table
@@ -131,10 +133,12 @@ class RuleBoosting(ShownModel):
         ----------
         X : table-like of shape (n_rows, n_features)
             A pandas, polars or pyarrow table, or an array. Numeric columns give thresholds, text,
-            boolean and categorical columns values; missing values are welcome.
-        y : array-like of shape (n_rows,)
-            The target.
-        sample_weight : array-like of shape (n_rows,), default=None
+            boolean and categorical columns values; missing values are welcome. A table that is too
+            large for memory may be a lazy frame of polars, a relation of DuckDB, or files, as
+            :func:`laconic.scan` takes them.
+        y : array-like of shape (n_rows,), or str
+            The target; its column, where the table is read in parts.
+        sample_weight : array-like of shape (n_rows,), or str, default=None
             Weights, not negative. A weight of two is the same as the row twice, of zero as without
             it.
 
@@ -145,7 +149,7 @@ class RuleBoosting(ShownModel):
         check_parameters(self, self.task.default_loss)
         if not self.warm_start:
             self._forget_model()
-        rows = self._read(X, y, sample_weight)
+        rows = reduced(self, self._read(X, y, sample_weight))
         self._finish(rows, self._begin(rows, self.n_rules))
         return self
 
@@ -155,6 +159,9 @@ class RuleBoosting(ShownModel):
         Sets: task_, n_features_in_, feature_names_in_.
         """
         self.__dict__.pop("record_", None)
+        loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
+        if is_source(X):
+            return read_stream(self, X, y, sample_weight, loss)
         table = checked_table(X)
         _, y = validate_data(
             self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()
@@ -162,7 +169,6 @@ class RuleBoosting(ShownModel):
         if self.__sklearn_is_fitted__():
             table = self._with_fitted_names(table)
         weights = checked_weights(sample_weight, table.n_rows)
-        loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         task, target = self.task.read(
             y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
         )
@@ -209,7 +215,9 @@ class RuleBoosting(ShownModel):
 
         Sets: n_propositions_, l2_regularization_.
         """
-        candidates = self._candidates(rows.X, rows.table, rows.weights)
+        candidates = rows.candidates
+        if candidates is None:
+            candidates = self._candidates(rows.X, rows.table, rows.weights)
         self.n_propositions_ = len(candidates)
         y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0

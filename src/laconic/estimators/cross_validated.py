@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from laconic._checks import is_whole
 from laconic._defaults import DEFAULT_N_RULES
+from laconic.data.sources import is_source
 from laconic.data.tables import take_rows
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.parameters import check_parameters
+from laconic.estimators.reducing import reduced
 from laconic.estimators.regressor import RuleBoostingRegressor
 from laconic.estimators.rows import CheckedRows
 from laconic.estimators.sizes import DEFAULT_FOLDS, Choice, Fold, choose, grow, make_splits
@@ -96,8 +98,15 @@ class CrossValidated(RuleBoosting):
                 f"Got {self.cv!r} instead."
             )
         self._forget_model()
+        if is_source(X):
+            raise TypeError(
+                f"{type(self).__name__} needs a table in memory, to hold rows out. Got one that is "
+                "read in parts. Choose n_rules with a sample of it, and fit "
+                f"{type(self).__mro__[2].__name__} with that."
+            )
         rows = self._read(X, y, sample_weight)
         choice, unfinished = self._choose(rows)
+        rows = reduced(self, rows)
         fit = self._begin(rows, choice.n_rules)
         fit.unfinished = unfinished
         self._finish(rows, fit)
@@ -122,7 +131,8 @@ class CrossValidated(RuleBoosting):
         folds = []
         for number, (train, test) in enumerate(splits, start=1):
             stage = f"fold {number} of {len(splits)}"
-            fit = self._begin(self._part(rows, train, weights), self.n_rules, stage)
+            part = reduced(self, self._part(rows, train, weights))
+            fit = self._begin(part, self.n_rules, stage)
             folds.append(Fold(fit, rows.table, test, y, self.loss_))
         sizes = []
         try:

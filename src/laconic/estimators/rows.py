@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from laconic.candidates import CandidatePropositions
 from laconic.data.columns import Rows
 from laconic.data.tables import Table
 
@@ -24,6 +25,10 @@ class CheckedRows:
     table: Table
     target: Floats
     weights: Floats | None
+    candidates: CandidatePropositions | None = None
+    """The conditions, where these are known already."""
+    whole: CheckedRows | None = None
+    """Rows in memory that these were reduced from."""
 
     @property
     def counted_target(self) -> Floats:

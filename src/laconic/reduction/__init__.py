@@ -12,10 +12,12 @@ order to the same bits:
 4. `make_plan`, from the summary;
 5. `reduce_partition`, merged by `ReducedRows.merge`.
 
-`reduce_source` does that for a `TableSource`, one part after the other.
+`reduce_source` does that for a `TableSource`, one part after the other; `reduce_table` reduces a
+table in memory to the same rows.
 """
 
 from laconic.reduction.conditions import open_ranges, summary_propositions
+from laconic.reduction.memory import reduce_table
 from laconic.reduction.planning import Conditions, Reduction, make_plan
 from laconic.reduction.roles import Roles, partition_weights
 from laconic.reduction.rows import Collector, Plan, ReducedRows, merge_rows, reduce_partition
@@ -47,5 +49,6 @@ __all__ = [
     "partition_weights",
     "reduce_partition",
     "reduce_source",
+    "reduce_table",
     "summary_propositions",
 ]

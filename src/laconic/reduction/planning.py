@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from laconic.data.columns import FeatureKind
-from laconic.model.conditions import Proposition
+from laconic.candidates import CandidatePropositions, check_propositions
+from laconic.data.columns import Category, FeatureKind
+from laconic.data.tables import unknown_column_message
+from laconic.model.conditions import Proposition, by_feature
 from laconic.reduction.cells import TableCells
 from laconic.reduction.conditions import summary_propositions
 from laconic.reduction.roles import Roles
@@ -34,7 +36,24 @@ class Reduction:
     rows: ReducedRows
     propositions: tuple[Proposition, ...]
     kinds: dict[str, FeatureKind]
-    summary: TableSummary
+    labels: tuple[Category, ...]
+    """The classes, ascending, where these are kept."""
+
+    def candidates(self) -> CandidatePropositions:
+        """List the conditions with the rows that they cover."""
+        return self.rows.candidates(self.propositions, self.kinds)
+
+
+def check_given(
+    propositions: Sequence[Proposition], names: Iterable[str]
+) -> dict[str, list[Proposition]]:
+    """Group given conditions by feature, all of which have to be there."""
+    check_propositions(propositions)
+    grouped = by_feature(propositions)
+    for name in grouped:
+        if name not in (known := tuple(names)):
+            raise ValueError(unknown_column_message(name, known))
+    return grouped
 
 
 def make_plan(
@@ -51,7 +70,7 @@ def make_plan(
         )
     else:
         propositions = tuple(conditions.given)
-        named = {proposition.feature for proposition in propositions}
+        named = check_given(propositions, summary.columns)
         kinds = {name: kind for name, kind in kinds.items() if name in named}
     labels = tuple(sorted(summary.labels))
     n_targets = len(labels) if roles.kept == "classes" else 1

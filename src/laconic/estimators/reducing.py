@@ -1,0 +1,200 @@
+"""Rows to learn from, reduced to those that rules can tell apart."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TextIO
+
+import narwhals as nw
+import numpy as np
+
+from laconic._words import listed_names
+from laconic.data.inspection import warn_about_columns
+from laconic.data.sources import TableSource, as_source
+from laconic.data.tables import as_table
+from laconic.estimators.rows import CheckedRows
+from laconic.losses import Loss, takes_means
+from laconic.reduction import (
+    Conditions,
+    ReadProgress,
+    Roles,
+    reduce_source,
+    reduce_table,
+)
+from laconic.reduction.roles import CountedRows, Kept
+from laconic.search.certificates import format_seconds
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
+
+# Rows are worth a sort from here on; the model is the same to rounding.
+LONG_TABLE = 10_000
+# Rows of a stream that are looked at for columns which tell the target by themselves.
+_N_INSPECTED = 100_000
+
+
+def read_stream(
+    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, loss: Loss
+) -> CheckedRows:
+    """Read a table in parts, and reduce it to the rows that rules can tell apart.
+
+    Sets, of the estimator: task_, n_features_in_, feature_names_in_.
+    """
+    source = as_source(X)
+    roles = _roles(estimator, source, y, sample_weight, loss)
+    _check_names(estimator, roles.features)
+    reduction = reduce_source(source, roles, _conditions(estimator, X), _reader(estimator, source))
+    rows = reduction.rows
+    owner = type(estimator).__name__
+    if roles.kept == "classes":
+        labels = _labels(reduction.labels, is_integer=source.is_integer(roles.target))
+        task, numbers = estimator.task.read(
+            labels, loss, n_rows=len(labels), counted=slice(None), owner=owner
+        )
+        target = numbers[rows.target()]
+    else:
+        task, target = estimator.task.read(
+            rows.target(), loss, n_rows=len(rows), counted=slice(None), owner=owner
+        )
+    if estimator.__sklearn_is_fitted__():
+        estimator.task_.check_same(task)
+    elif estimator.propositions is None:
+        _inspect(source, roles)
+    estimator.task_ = task
+    return CheckedRows(X, rows.table(), target, rows.weights(), reduction.candidates())
+
+
+def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
+    """Reduce a long table in memory; others, and those of streams, stay as they are."""
+    if rows.candidates is not None or rows.table.n_rows < LONG_TABLE:
+        return rows
+    kept = _kept(estimator, estimator.loss_)
+    conditions = _conditions(estimator, rows.X)
+    reduction = reduce_table(rows.table, rows.target, rows.weights, kept, conditions)
+    found = reduction.rows
+    target = found.target()
+    if kept == "classes":
+        target = np.array(reduction.labels, dtype=np.float64)[target]
+    return CheckedRows(rows.X, found.table(), target, found.weights(), reduction.candidates(), rows)
+
+
+def _kept(estimator: RuleBoosting, loss: Loss) -> Kept:
+    if estimator.task.holds_classes:
+        return "classes"
+    return "means" if takes_means(loss) else "values"
+
+
+def _conditions(estimator: RuleBoosting, X: Any) -> Conditions:
+    given = estimator.propositions
+    known = estimator.ensemble_.propositions if estimator.__sklearn_is_fitted__() else ()
+    return Conditions(
+        estimator.max_thresholds,
+        estimator.negated_categories,
+        given(X) if callable(given) else given,
+        tuple(known),
+    )
+
+
+def _roles(
+    estimator: RuleBoosting, source: TableSource, y: Any, sample_weight: Any, loss: Loss
+) -> Roles:
+    for name, role in ((y, "target y"), (sample_weight, "sample_weight")):
+        if not (isinstance(name, str) or (name is None and role == "sample_weight")):
+            raise TypeError(
+                f"The {role} of a table that is read in parts must be the name of one of its "
+                f"columns. Got {type(name).__name__} instead."
+            )
+        if name is not None:
+            source.require(name, role)
+    features = tuple(name for name in source.column_names if name not in (y, sample_weight))
+    if not features:
+        raise ValueError(
+            "Rules need at least one column besides the target. Got "
+            f"{listed_names(source.column_names)}."
+        )
+    return Roles(y, features, sample_weight, _kept(estimator, loss))
+
+
+def _check_names(estimator: RuleBoosting, features: tuple[str, ...]) -> None:
+    """Remember the features, or check that they are those of an earlier fit."""
+    if not estimator.__sklearn_is_fitted__():
+        estimator.n_features_in_ = len(features)
+        estimator.feature_names_in_ = np.array(features, dtype=object)
+        return
+    known = estimator.ensemble_.feature_names or ()
+    if {*features} != {*known}:
+        raise ValueError(
+            "With warm_start=True the features must stay the same, "
+            f"{listed_names(known)}. Got {listed_names(features)}."
+        )
+
+
+def _labels(labels: tuple[Any, ...], *, is_integer: bool) -> np.ndarray:
+    if all(isinstance(label, str) for label in labels):
+        return np.array(labels, dtype=object)
+    return np.array(labels, dtype=np.int64 if is_integer else None)
+
+
+def _inspect(source: TableSource, roles: Roles) -> None:
+    """Warn of columns that no rule should be made of, as the first rows show them."""
+    for part in source.parts([roles.target, *roles.features]):
+        first = nw.from_native(part, eager_only=True).head(_N_INSPECTED)
+        if len(first) == 0:
+            continue
+        table, everyone = as_table(first.to_native()), CountedRows(None, None, len(first))
+        if roles.kept == "classes":
+            target = roles.labels(table, everyone)[1].astype(np.float64)
+        else:
+            target = roles.numbers(table, everyone)
+        features = as_table(first.select(*roles.features).to_native())
+        # The line that called fit, which calls what reads the table.
+        warn_about_columns(features, target, slice(None), stacklevel=6)
+        return
+
+
+class ReadPrinter:
+    """Callback that writes a line every second while a table is read, and when that is done."""
+
+    def __init__(self, interval: float = 1.0, stream: TextIO | None = None) -> None:
+        self.interval = interval
+        self.stream = sys.stdout if stream is None else stream
+        self.last_time = time.monotonic()
+
+    def __call__(self, progress: ReadProgress) -> None:
+        """Write a line if it is time to."""
+        if progress.is_done or time.monotonic() - self.last_time >= self.interval:
+            self.stream.write(f"{describe_reading(progress)}\n")
+            self.stream.flush()
+            self.last_time = time.monotonic()
+
+
+def describe_reading(progress: ReadProgress) -> str:
+    """Say how reading a table gets on.
+
+    Examples
+    --------
+    >>> describe_reading(ReadProgress("rows", 3_000_000, 1.5, 1200, True))
+    'read rows: 3,000,000 rows, 1,200 distinct, 1.5 s, 2,000,000 rows/s'
+    """
+    verb = "read" if progress.is_done else "reading"
+    number = "" if progress.n_distinct is None else f" {progress.n_distinct:,} distinct,"
+    return (
+        f"{verb} {progress.step}: {progress.n_rows:,} rows,{number} "
+        f"{format_seconds(progress.seconds)}, {progress.rows_per_second:,.0f} rows/s"
+    )
+
+
+def _reader(estimator: RuleBoosting, source: TableSource) -> Callable[[ReadProgress], Any] | None:
+    callbacks: list[Callable[[ReadProgress], Any]] = []
+    if estimator.verbose:
+        callbacks.append(ReadPrinter())
+    if source.on_progress is not None:
+        callbacks.append(source.on_progress)
+
+    def tell(progress: ReadProgress) -> None:
+        for callback in callbacks:
+            callback(progress)
+
+    return tell if callbacks else None
