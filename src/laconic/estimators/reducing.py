@@ -104,7 +104,8 @@ def _roles(
         if not (isinstance(name, str) or (name is None and role == "sample_weight")):
             raise TypeError(
                 f"The {role} of a table that is read in parts must be the name of one of its "
-                f"columns. Got {type(name).__name__} instead."
+                f"columns. Got {type(name).__name__} instead. Call '.collect()' on a lazy "
+                "DataFrame to pass arrays."
             )
         if name is not None:
             source.require(name, role)
