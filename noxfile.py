@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import nox
@@ -62,7 +65,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Build, install and test the package."""
-    session.install(".[test]")
+    session.install(".[test,pmml-test]")
     session.run("pytest", *session.posargs)
 
 
@@ -115,6 +118,25 @@ def bench(session: nox.Session) -> None:
         # Of the package as it is installed here: nothing is committed or built a second time.
         session.run("asv", "machine", "--yes", silent=True)
         session.run("asv", "run", "--python=same", "--quick", "--show-stderr", *session.posargs)
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Build a wheel from the source distribution; test it where there is no compiler."""
+    session.install("build", "twine")
+    folder = Path(session.create_tmp()) / "dist"
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(folder), str(ROOT))
+    session.run("twine", "check", "--strict", *map(str, folder.iterdir()))
+    (built,) = folder.glob("*.whl")
+    environment = folder.parent / "environment"
+    session.run("python", "-m", "venv", "--clear", str(environment))
+    programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
+    python = str(programs / "python")
+    alone = {"PATH": str(programs), "CC": None, "CXX": None}  # no compiler to be found
+    run = partial(session.run, external=True, env=alone)
+    run(python, "-m", "pip", "install", "--only-binary=laconic", f"{built}[test]")
+    run(python, "-m", "pytest", *session.posargs)
 
 
 @nox.session

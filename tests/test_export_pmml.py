@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -69,6 +70,8 @@ def results(tmp_path_factory):
     """Return what the evaluator makes of all models."""
     if shutil.which("java") is None:
         pytest.skip("needs Java: install the package default-jre-headless")
+    if find_spec("jpmml_evaluator") is None:
+        pytest.skip('needs JPMML, under the AGPL: pip install ".[pmml-test]"')
     folder = tmp_path_factory.mktemp("pmml")
     jobs = {}
     for number, (name, model) in enumerate({**MODELS, "characters": CHARACTER_MODEL}.items()):
