@@ -19,7 +19,7 @@ from laconic import (
 from laconic.export import model_to_dict
 from laconic.export.edge_rows import Outputs, edge_values, expected_outputs
 from laconic.export.portable import portable_model
-from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss, TweedieLoss
 from laconic.model.record import FitRecord, RowScores
 from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import Classification, Regression
@@ -121,6 +121,9 @@ MODELS = {
     ),
     "regressor": regressor(),
     "logistic regressor": regressor(loss=LogisticLoss()),
+    "counts": regressor(loss=PoissonLoss()),
+    "amounts": regressor(loss=TweedieLoss(1.7)),
+    "far off": regressor(loss=HuberLoss(2.5)),
     "hostile": hostile_model(),
     "no rules": make_model([], classes=("a", "b"), intercept=0.5),
     "only an intercept": make_model([((), 2.5)]),

@@ -128,7 +128,7 @@ def test_weights_that_leave_one_class():
         ("n_rules", 0, "an int in the range [1, inf)"),
         ("n_rules", 2.0, "an int in the range [1, inf)"),
         ("n_rules", True, "an int in the range [1, inf)"),
-        ("loss", "huber", "or an object with the methods of laconic.losses.Loss"),
+        ("loss", "Huber", "or an object with the methods of laconic.losses.Loss"),
         ("simplify", 1.0, "a float in the range [0, 1)"),
         ("simplify", "no", "a float in the range [0, 1)"),
         ("objective", "Joint", "a str among {'stagewise', 'joint', 'orthogonal'}"),

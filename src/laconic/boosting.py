@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator, Iterable, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from laconic.candidates import CandidatePropositions
 from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
-from laconic.refitting import refitted_weights
+from laconic.refitting import guarded_step, refit, refitted_weights
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
@@ -116,7 +117,7 @@ def boost(
             return result
         if not rounds.add(problem, result.query):
             return None
-        yield rounds.ensemble, result
+        yield rounds.ensemble, dataclasses.replace(result, n_halvings=rounds.n_halvings)
     return None
 
 
@@ -140,6 +141,7 @@ class Stagewise:
         self.fit_intercept = fit_intercept
         self.ensemble = start
         self.covered = list(covered)
+        self.n_halvings = 0
 
     def begin(self) -> None:
         """Take up the start.
@@ -203,11 +205,24 @@ class Stagewise:
     def add(self, problem: SearchProblem, query: tuple[int, ...]) -> bool:
         """Add the rule of a query; returns whether it has a weight.
 
-        Sets: ensemble, raw_predictions.
+        Its step is halved until the loss, with the penalty on the weight, does not rise.
+
+        Sets: ensemble, raw_predictions, n_halvings.
         """
-        weight = problem.weight(query)
+        covered = problem.covered(query)
+        weight, self.n_halvings = guarded_step(
+            problem.weight(query),
+            covered,
+            self.y,
+            self.raw_predictions,
+            self.loss,
+            self.l2_regularization,
+            self.sample_weight,
+        )
+        if weight == 0.0:
+            return False
         self.append(query, weight)
-        self.raw_predictions += problem.covered(query) * weight
+        self.raw_predictions += covered * weight
         return True
 
     def append(self, query: tuple[int, ...], weight: float) -> None:
@@ -242,18 +257,19 @@ class Joint(Stagewise):
     def refit(self) -> None:
         """Give all rules the weights that are best together.
 
-        Sets: ensemble.
+        Sets: ensemble, n_halvings.
         """
         rules, intercept = self.ensemble.rules, self.ensemble.intercept
         start = [rule.weight for rule in rules]
-        weights = refitted_weights(
+        found, self.n_halvings = refit(
             self.refitted(self.l2_regularization),
             self.y,
             self.loss,
             np.array([*start, intercept] if self.fit_intercept else start),
             offset=0.0 if self.fit_intercept else intercept,
             sample_weight=self.sample_weight,
-        ).tolist()
+        )
+        weights = found.tolist()
         if self.fit_intercept:
             intercept = weights.pop()
             if abs(intercept) <= _ROUNDING * min(filter(None, map(abs, weights)), default=0.0):

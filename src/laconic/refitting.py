@@ -6,8 +6,10 @@ This module knows targets, losses and which rows a rule covers. It knows no cond
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.search import OtherRules
@@ -69,6 +71,26 @@ def refitted_weights(
     >>> weights.round(9)
     array([1., 4.])
     """
+    return refit(rules, y, loss, start, offset=offset, sample_weight=sample_weight).weights
+
+
+class Refit(NamedTuple):
+    """The best weights, and how often steps towards them were halved."""
+
+    weights: Floats
+    n_halvings: int
+
+
+def refit(
+    rules: OtherRules,
+    y: Floats,
+    loss: Loss,
+    start: Floats,
+    *,
+    offset: float = 0.0,
+    sample_weight: Floats | None = None,
+) -> Refit:
+    """Find the weights of `refitted_weights`, and count halvings."""
     risk = _Risk(rules, y, loss, start, offset, sample_weight)
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -87,7 +109,52 @@ def refitted_weights(
             if is_flat and following.excess > point.excess / 2:
                 break
             point = following
-    return point.weights
+    return Refit(point.weights, risk.n_halvings)
+
+
+def guarded_step(
+    weight: float,
+    covered: NDArray[np.bool_],
+    y: Floats,
+    raw_predictions: Floats,
+    loss: Loss,
+    penalty: float,
+    sample_weight: Floats | None = None,
+) -> tuple[float, int]:
+    """Halve the weight of a rule until the loss, with the penalty on it, does not rise.
+
+    A weight is the best one for slope and curvature of the loss where the rows are; far from the
+    minimum the loss may bend away. Returns the weight and how often it was halved; the weight is 0
+    where no part of it is of use.
+
+    Examples
+    --------
+    From exp(0) = 1 to a mean of 10 it is log(10) = 2.3; slope and curvature ask for 9.
+
+    >>> from laconic.losses import PoissonLoss
+    >>> y, start = np.array([10.0, 1.0]), np.zeros(2)
+    >>> guarded_step(9.0, np.array([True, False]), y, start, PoissonLoss(), 0.0)
+    (2.25, 2)
+    """
+    if isinstance(loss, SquaredLoss):
+        return weight, 0
+
+    def total(weight: float) -> tuple[float, float]:
+        # Of all rows, as ever: a loss may know something about each of them.
+        values = loss.value(y, raw_predictions + covered * weight)
+        if sample_weight is not None:
+            values = values * sample_weight
+        decay = penalty * weight**2 / 2
+        magnitude = np.abs(values).sum() + decay
+        return float(values.sum() + decay), float(8 * _EPSILON * magnitude)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        before, rounding = total(0.0)
+        for n_halvings in range(_MAX_HALVINGS):
+            if total(weight)[0] <= before + rounding:  # not if it is nan
+                return weight, n_halvings
+            weight /= 2
+    return 0.0, _MAX_HALVINGS
 
 
 def penalised_loss(
@@ -162,6 +229,7 @@ class _Risk:
         sample_weight: Floats | None,
     ) -> None:
         self.y, self.loss, self.offset = y, loss, offset
+        self.n_halvings = 0
         self.sample_weight = sample_weight
         self.penalties = rules.penalties
         self.cells = rules.cells()
@@ -214,11 +282,17 @@ class _Risk:
         )
 
     def along(self, point: _Point, step: Floats) -> _Point | None:
-        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere."""
+        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
+
+        Sets: n_halvings.
+        """
+        # Where the risk has no more digits, a halving says nothing about the loss.
+        counts = -point.slopes @ step > point.rounding
         for _ in range(_MAX_HALVINGS):
             weights = point.weights + step
             value, _ = self.value(weights)
             if value <= point.value + point.rounding:  # not if it is nan
                 return self.at(weights)
             step = step / 2
+            self.n_halvings += int(counts)
         return None

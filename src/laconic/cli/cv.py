@@ -52,8 +52,9 @@ def cv(
     """
     rows = source.read(table, quiet=json)
     model = rows.estimator(**learning.parameters)
-    by_name = {metric.name: metric for metric in model.task.metrics}
-    metrics = [by_name[name] for name in model.task.deciding_metrics]
+    task = rows.task(learning.loss)
+    by_name = {metric.name: metric for metric in task.metrics}
+    metrics = [by_name[name] for name in task.deciding_metrics]
     console = screen.make_console()
     is_watched = console.is_terminal and not json
     splits = validation.splits(rows, folds, seed)

@@ -96,6 +96,21 @@ def check_two_classes(target: pl.Series) -> None:
         )
 
 
+def read_exposure(exposure: pl.Series) -> NDArray[np.float64]:
+    """Check what targets were counted over, and turn it into an array."""
+    import polars as pl
+
+    is_wrong = not exposure.dtype.is_numeric() or exposure.null_count() > 0
+    if is_wrong or not bool((exposure > 0).all()):
+        raise CommandError(
+            "The exposure must be a positive number in every row. Column "
+            f"{exposure.name!r} has other values. Leave out such rows, or choose another column "
+            "with --exposure."
+        )
+    numbers: NDArray[np.float64] = exposure.cast(pl.Float64).to_numpy()
+    return numbers
+
+
 def read_weights(weights: pl.Series) -> NDArray[np.float64]:
     """Check the weights and turn them into an array."""
     import polars as pl

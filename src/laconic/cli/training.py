@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from laconic.estimators import RuleBoosting
+    from laconic.tasks import Task
 
 
 class TrainingRows(NamedTuple):
@@ -40,6 +41,20 @@ class TrainingRows(NamedTuple):
     y: NDArray[Any]
     sample_weight: NDArray[np.float64] | None
     reading: Reading
+
+    def task(self, loss: str) -> Task:
+        """Tell what models of the rows are for, before there is one."""
+        from laconic.losses import get_loss
+
+        kind = self.estimator.task
+        numbers, _ = kind.read(
+            self.y,
+            get_loss(kind.default_loss if loss == "auto" else loss),
+            n_rows=len(self.y),
+            counted=slice(None),
+            owner=self.estimator.__name__,
+        )
+        return numbers
 
 
 @cyclopts.Parameter(name="*")
@@ -56,6 +71,9 @@ class Source:
         regression otherwise.
     weight : str
         Column with the weights of the rows.
+    exposure : str
+        Column with what each target was counted over, such as years, for the losses "poisson",
+        "gamma" and "tweedie". The model is that of the rates.
     drop : tuple of str
         Columns to leave out.
     keep : tuple of str
@@ -66,6 +84,7 @@ class Source:
     target: str
     task: Literal["auto", "classification", "regression"] = "auto"
     weight: str | None = None
+    exposure: str | None = None
     drop: options.Names = ()
     keep: options.Names = ()
     format: options.Format = options.DEFAULT_FORMAT
@@ -80,18 +99,25 @@ class Source:
                 "--target, or drop other columns."
             )
         table = inputs.TableFile(path, self.format)
-        others = [self.target] if self.weight is None else [self.target, self.weight]
+        others = [self.target, *filter(None, (self.weight, self.exposure))]
         found = prepare(table, others, drop=self.drop, keep=self.keep, quiet=quiet)
         is_known = targets.where_known(found.others[self.target])
         inputs.warn(targets.dropped(is_known))
         X, goal = found.X.filter(is_known), found.others[self.target].filter(is_known)
-        estimator = ESTIMATORS[targets.detect_task(goal) if self.task == "auto" else self.task]
+        detected = "regression" if self.exposure is not None else targets.detect_task(goal)
+        estimator = ESTIMATORS[detected if self.task == "auto" else self.task]
         y = targets.read_target(goal, estimator.task)
         if estimator.task.holds_classes:
             targets.check_two_classes(goal)
         weights = None
         if self.weight is not None:
             weights = targets.read_weights(found.others[self.weight].filter(is_known))
+        if self.exposure is not None:
+            exposure = targets.read_exposure(found.others[self.exposure].filter(is_known))
+            if estimator.task.holds_classes:
+                raise CommandError("--exposure needs a target of numbers. Use --task regression.")
+            # The same as an exposure of the estimators, for scores and folds as well.
+            y, weights = y / exposure, exposure if weights is None else weights * exposure
         warn_about_target(X, y, self.keep)
         return TrainingRows(estimator, X, y, weights, found.reading)
 
@@ -113,6 +139,10 @@ class Learning:
         of the rules before it, "orthogonal" refits them, as published.
     polish : bool
         Exchange rules for better ones, given all others, where weights are refitted.
+    loss : str
+        What predictions are judged by: "logistic" for classes; for numbers "squared", "poisson"
+        (counts), "gamma" (positive amounts), "tweedie" (amounts that are often 0) or "huber"
+        (numbers of which some are far off). "auto" is "logistic" or "squared".
     l2_regularization : float
         Penalty on squared weights; more of it favours rules that cover many rows. "auto" suits
         the loss.
@@ -148,6 +178,7 @@ class Learning:
     strategy: Literal["boosting", "global"] = DEFAULT_STRATEGY
     objective: Literal["joint", "stagewise", "orthogonal"] = DEFAULT_OBJECTIVE
     polish: options.Flag = False
+    loss: Literal["auto", "logistic", "squared", "poisson", "gamma", "tweedie", "huber"] = "auto"
     l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS

@@ -71,7 +71,11 @@ class RuleBoosting(ShownModel):
 
     @classmethod
     def _describe_parameters(cls) -> str:
-        return PARAMETERS.format(loss=cls.task.default_loss, pseudo_rows=PSEUDO_ROWS)
+        return PARAMETERS.format(
+            losses="{" + ", ".join(f'"{name}"' for name in ("auto", *cls.task.losses)) + "}",
+            about_losses=cls.task.about_losses,
+            pseudo_rows=PSEUDO_ROWS,
+        )
 
     @classmethod
     def _describe_attributes(cls) -> str:
@@ -126,7 +130,13 @@ class RuleBoosting(ShownModel):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
         """Find the rules.
 
         Parameters
@@ -141,19 +151,30 @@ class RuleBoosting(ShownModel):
         sample_weight : array-like of shape (n_rows,), or str, default=None
             Weights, not negative. A weight of two is the same as the row twice, of zero as without
             it.
+        exposure : array-like of shape (n_rows,), default=None
+            What each target was counted over, such as years or policies; positive, for losses with
+            a logarithmic link. The model is that of the rates, y / exposure, with weights times
+            exposure, and predicts them: multiply by an exposure for a count. With "poisson" that
+            is the same as adding the logarithm of the exposure to the raw prediction.
 
         Returns
         -------
         self : object
         """
-        check_parameters(self, self.task.default_loss)
+        check_parameters(self)
         if not self.warm_start:
             self._forget_model()
-        rows = reduced(self, self._read(X, y, sample_weight))
+        rows = reduced(self, self._read(X, y, sample_weight, exposure))
         self._finish(rows, self._begin(rows, self.n_rules))
         return self
 
-    def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> CheckedRows:
+    def _read(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        exposure: ArrayLike | None = None,
+    ) -> CheckedRows:
         """Check what there is to learn from.
 
         Sets: task_, n_features_in_, feature_names_in_.
@@ -161,6 +182,11 @@ class RuleBoosting(ShownModel):
         self.__dict__.pop("record_", None)
         loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         if is_source(X):
+            if exposure is not None:
+                raise ValueError(
+                    "An exposure needs a table in memory. Got one that is read in parts. Let the "
+                    "query compute y / exposure, and pass the exposure as 'sample_weight'."
+                )
             return read_stream(self, X, y, sample_weight, loss)
         table = checked_table(X)
         _, y = validate_data(
@@ -174,10 +200,16 @@ class RuleBoosting(ShownModel):
         )
         if self.__sklearn_is_fitted__():
             self.task_.check_same(task)
-        self.task_ = task
-        rows = CheckedRows(X, table, target, weights)
+        rows = CheckedRows(X, table, target, weights).per_exposure(exposure, loss)
+        rows = self._weighted(rows, task)
+        task.settle_loss(rows.counted_target, rows.counted_weights)
+        self.task_, weights = task, rows.weights
         if self.propositions is None and not self.__sklearn_is_fitted__():
             warn_about_columns(table, rows.counted_target, counted(weights))
+        return rows
+
+    def _weighted(self, rows: CheckedRows, task: Task) -> CheckedRows:
+        """Give weights to rows, where parameters of a task ask for them."""
         return rows
 
     def _forget_model(self) -> None:

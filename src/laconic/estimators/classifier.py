@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 
+from laconic._defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
-from laconic.tasks import Classification
+from laconic.estimators.parameters import set_signature
+from laconic.estimators.rows import CheckedRows
+from laconic.tasks import Classification, Task
 
 Floats = NDArray[np.float64]
+
+_CLASS_WEIGHT = """\
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes, by which those of the rows are multiplied. "balanced" makes all classes
+    count the same; probabilities are then those of a table with as many rows of each."""
 
 
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
@@ -52,6 +62,31 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     task = Classification
     task_: Classification
+
+    @classmethod
+    def _describe_parameters(cls) -> str:
+        head, tail = super()._describe_parameters().split("l2_regularization :", 1)
+        return f"{head}{_CLASS_WEIGHT}\nl2_regularization :{tail}"
+
+    def __init__(
+        self,
+        n_rules: int = DEFAULT_N_RULES,
+        *,
+        class_weight: Mapping[Any, float] | str | None = None,
+        **parameters: Any,
+    ) -> None:
+        super().__init__(n_rules, **parameters)
+        self.class_weight = class_weight
+
+    def _weighted(self, rows: CheckedRows, task: Task) -> CheckedRows:
+        if self.class_weight is None:
+            return rows
+        weights = np.ones(rows.table.n_rows) if rows.weights is None else rows.weights
+        is_counted = weights > 0
+        labels = task.classes[rows.target.astype(np.intp)]  # type: ignore[index]
+        factors = np.zeros(len(labels))
+        factors[is_counted] = compute_sample_weight(self.class_weight, labels[is_counted])
+        return replace(rows, weights=weights * factors)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -103,3 +138,6 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
+
+
+set_signature(RuleBoostingClassifier, RuleBoosting)

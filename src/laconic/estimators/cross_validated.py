@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any, Self
 
@@ -15,7 +14,7 @@ from laconic.data.sources import is_source
 from laconic.data.tables import take_rows
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
-from laconic.estimators.parameters import check_parameters
+from laconic.estimators.parameters import check_parameters, set_signature
 from laconic.estimators.reducing import reduced
 from laconic.estimators.regressor import RuleBoostingRegressor
 from laconic.estimators.rows import CheckedRows
@@ -73,7 +72,13 @@ class CrossValidated(RuleBoosting):
         super().__init__(n_rules, **parameters)
         self.cv = cv
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> Self:
         """Choose the number of rules, and find that many.
 
         Parameters
@@ -85,12 +90,17 @@ class CrossValidated(RuleBoosting):
             The target.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights, not negative. A weight of two counts as two rows, of zero as none.
+        exposure : array-like of shape (n_rows,), default=None
+            What each target was counted over, such as years or policies; positive, for losses with
+            a logarithmic link. The model is that of the rates, y / exposure, with weights times
+            exposure, and predicts them: multiply by an exposure for a count. With "poisson" that
+            is the same as adding the logarithm of the exposure to the raw prediction.
 
         Returns
         -------
         self : object
         """
-        check_parameters(self, self.task.default_loss)
+        check_parameters(self)
         if not _is_cv(self.cv):
             raise ValueError(
                 f"The 'cv' parameter of {type(self).__name__} must be an int in the range "
@@ -104,7 +114,7 @@ class CrossValidated(RuleBoosting):
                 "read in parts. Choose n_rules with a sample of it, and fit "
                 f"{type(self).__mro__[2].__name__} with that."
             )
-        rows = self._read(X, y, sample_weight)
+        rows = self._read(X, y, sample_weight, exposure)
         choice, unfinished = self._choose(rows)
         rows = reduced(self, rows)
         fit = self._begin(rows, choice.n_rules)
@@ -178,18 +188,6 @@ class CrossValidated(RuleBoosting):
 
     def _rules_html(self) -> str:
         return f"<div>{super()._rules_html()}<p>{self.reason_}</p></div>"
-
-
-def _signature() -> inspect.Signature:
-    """Parameters of all estimators, as scikit-learn and `help` ask for them."""
-    own = inspect.signature(CrossValidated.__init__).parameters
-    shared = inspect.signature(RuleBoosting.__init__).parameters
-    named = {name: own.get(name, shared[name]) for name in shared if name != "warm_start"}
-    first = {name: named.pop(name) for name in ("self", "n_rules")}
-    return inspect.Signature([*first.values(), own["cv"], *named.values()])
-
-
-CrossValidated.__init__.__signature__ = _signature()  # type: ignore[attr-defined]
 
 
 def _is_cv(value: Any) -> bool:
@@ -274,3 +272,6 @@ CROSS_VALIDATED: dict[str, type[CrossValidated]] = {
     for estimator in (RuleBoostingClassifierCV, RuleBoostingRegressorCV)
 }
 """The estimators by the name of their task."""
+
+for _estimator in CROSS_VALIDATED.values():
+    set_signature(_estimator, *_estimator.__mro__[1:], without="warm_start")

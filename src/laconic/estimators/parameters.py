@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
 from laconic.boosting import OBJECTIVES, Joint
+from laconic.losses import ABSENT_LOSSES
 from laconic.search import METHODS
 
 PARAMETERS = """\
@@ -30,8 +32,8 @@ polish : bool, default=False
     makes the penalised loss smaller. With the squared loss, and where searches are proven, no
     single exchange then improves the model; with other losses none does to second order. Needs an
     objective with refitted weights, "joint" or "orthogonal"; exchanges are judged by "joint".
-loss : {{"auto", "{loss}"}} or Loss, default="auto"
-    "auto" is "{loss}"; any object with the methods of :class:`laconic.losses.Loss` serves.
+loss : {losses} or Loss, default="auto"
+    {about_losses}Any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float or "auto", default="auto"
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
     faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss.
@@ -111,13 +113,40 @@ feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where the table had names."""
 
 
-def check_parameters(estimator: Any, default_loss: str) -> None:
+def set_signature(cls: Any, *bases: Any, without: str = "") -> None:
+    """Let scikit-learn and `help` see the parameters of all classes that an estimator is made of.
+
+    Its own ones come first, after the number of rules.
+    """
+    parameters: dict[str, inspect.Parameter] = {}
+    for made_of in (cls, *bases):
+        if "__init__" in vars(made_of) and made_of is not object:
+            for name, parameter in inspect.signature(made_of.__init__).parameters.items():
+                parameters.setdefault(name, parameter)
+    shown = [
+        parameter
+        for name, parameter in parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD and name != without
+    ]
+
+    def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
+        super(cls, self).__init__(*args, **kwargs)
+
+    if "__init__" not in vars(cls):
+        cls.__init__ = initialize
+    cls.__init__.__signature__ = inspect.Signature(shown)
+
+
+def check_parameters(estimator: Any) -> None:
     """Refuse parameters of an estimator that make no sense."""
+    names = ("auto", *estimator.task.losses)
 
     def is_loss(value: Any) -> bool:
-        return not isinstance(value, str) or value in ("auto", default_loss)
+        if isinstance(value, str) and value in ABSENT_LOSSES:
+            raise ValueError(f"There is no loss {value!r}. {ABSENT_LOSSES[value]}")
+        return not isinstance(value, str) or value in names
 
-    losses = f"'auto', {default_loss!r} or an object with the methods of laconic.losses.Loss"
+    losses = f"{', '.join(map(repr, names))} or an object with the methods of laconic.losses.Loss"
     for name, (requirement, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
         value = getattr(estimator, name)
         if not is_met(value):

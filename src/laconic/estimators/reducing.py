@@ -62,8 +62,11 @@ def read_stream(
         estimator.task_.check_same(task)
     elif estimator.propositions is None:
         _inspect(source, roles)
+    found = CheckedRows(X, rows.table(), target, rows.weights(), reduction.candidates())
+    found = estimator._weighted(found, task)
+    task.settle_loss(found.counted_target, found.counted_weights)
     estimator.task_ = task
-    return CheckedRows(X, rows.table(), target, rows.weights(), reduction.candidates())
+    return found
 
 
 def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:

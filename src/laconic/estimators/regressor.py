@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from laconic.estimators.base import RuleBoosting
+from laconic.estimators.rows import checked_weights
+from laconic.losses import LogLinkLoss
 from laconic.tasks import Regression
 
 
@@ -38,3 +43,26 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     """
 
     task = Regression
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Score predictions: R², or D² where the loss is "poisson", "gamma" or "tweedie".
+
+        Both are the share of the squared error, or of the deviance, of the mean that the model
+        explains. Of a model with an exposure, pass the rates and the exposure as their weights.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+        y : array-like of shape (n_rows,)
+        sample_weight : array-like of shape (n_rows,), default=None
+
+        Returns
+        -------
+        score : float
+        """
+        if not isinstance(self.loss_, LogLinkLoss):
+            return float(super().score(X, y, sample_weight))
+        raw_predictions = self._raw_predictions(X)
+        numbers = self.task_.numbers(y, len(raw_predictions))
+        weights = checked_weights(sample_weight, len(numbers))
+        return self.task_.score(self.task_.metrics[0], numbers, raw_predictions, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight
 from laconic.candidates import CandidatePropositions
 from laconic.data.columns import Rows
 from laconic.data.tables import Table
+from laconic.losses import Loss, known_loss
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -29,6 +30,27 @@ class CheckedRows:
     """The conditions, where these are known already."""
     whole: CheckedRows | None = None
     """Rows in memory that these were reduced from."""
+
+    def per_exposure(self, exposure: ArrayLike | None, loss: Loss) -> CheckedRows:
+        """Divide the target by what it was counted over, which then weighs the row."""
+        if exposure is None:
+            return self
+        known = known_loss(loss)
+        if known is None or known.link != "log":
+            raise ValueError(
+                "An exposure needs a loss with a logarithmic link: 'poisson', 'gamma' or "
+                f"'tweedie'. Got loss {loss!r}. Set one of these, or pass y / exposure with "
+                "sample_weight=exposure."
+            )
+        amounts: Floats = _check_sample_weight(exposure, np.empty((self.table.n_rows, 0)))
+        if not (amounts > 0).all():
+            row = int((amounts > 0).argmin())
+            raise ValueError(
+                f"The exposure must be positive in every row. Got {amounts[row]} at row {row}. "
+                "Leave out rows over which nothing could be counted."
+            )
+        weights = amounts if self.weights is None else amounts * self.weights
+        return replace(self, target=self.target / amounts, weights=weights)
 
     @property
     def counted_target(self) -> Floats:

@@ -101,7 +101,9 @@ def _add_outputs(output: Element, portable: PortableModel) -> None:
     _field(output, "OutputField", "raw_prediction", "double", feature="predictedValue")
     raw_prediction = _reference("raw_prediction")
     mean = raw_prediction
-    if portable.link == "logistic":
+    if portable.link == "log":
+        mean = _apply("exp", raw_prediction)
+    elif portable.link == "logistic":
         exponential = _apply("exp", _apply("-", _constant(0.0), raw_prediction))
         mean = _apply("/", _constant(1.0), _apply("+", _constant(1.0), exponential))
     if portable.classes is None:

@@ -30,8 +30,8 @@ class PortableModel:
     """The rules. Numbers that conditions compare with are floats, also where they stand for
     booleans or for integers, except in columns that hold nothing but booleans."""
     link: str
-    """Whether raw predictions are log odds ("logistic"), or predictions as they are
-    ("identity")."""
+    """Whether raw predictions are log odds ("logistic"), logarithms of predictions ("log"), or
+    predictions as they are ("identity")."""
     classes: tuple[Category, ...] | None
     """The two classes in ascending order; None where there are none. An export has probabilities
     where it has classes."""

@@ -15,6 +15,7 @@ from laconic._checks import is_whole, require
 from laconic.data.tables import as_table
 from laconic.explain import RuleModel
 from laconic.export.portable import checked_model
+from laconic.losses import LogLinkLoss
 from laconic.model.formatting import class_text, format_count, format_number
 from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
@@ -178,8 +179,14 @@ class Scorecard:
             yield f"{text:>{width}}  {condition}"
 
     def _total_lines(self) -> Iterator[str]:
-        if self.task.labels is None:
+        if self.task.labels is None and not isinstance(self.task.loss, LogLinkLoss):
             yield f"Prediction: the total times {format_number(self.unit, 6)}"
+            return
+        if self.task.labels is None:
+            yield f"{'total':>6}  prediction"
+            totals = self._totals()
+            for total, mean in zip(totals, self.means(totals).tolist(), strict=True):
+                yield f"{total:>6}  {format_number(mean)}"
             return
         first, second = map(class_text, self.task.labels)
         yield f"Total above 0: {second}; otherwise: {first}"

@@ -94,6 +94,23 @@ def format_weight(weight: float) -> str:
     return f"{weight:+#,.4g}".removesuffix(".")
 
 
+# Beyond that nobody reads the digits.
+_MAX_LOG_FACTOR = 30
+
+
+def format_factor(log_factor: float) -> str:
+    """Write a factor of which the logarithm is given.
+
+    Examples
+    --------
+    >>> format_factor(0.4055)
+    '1.5'
+    """
+    if log_factor > _MAX_LOG_FACTOR:
+        return "more than 10¹³"
+    return format_number(math.exp(log_factor), 3)
+
+
 def format_percent(share: float) -> str:
     """Write a share in per cent, of which only all is 100 and only none is 0.
 

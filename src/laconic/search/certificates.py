@@ -23,10 +23,12 @@ def describe_certificate(result: SearchResult) -> str:
     'at least 98% of the best possible, with 1 condition instead of 3'
     """
     words = _describe_proof(result)
-    if result.n_conditions_found is None:
-        return words
-    n_conditions = format_count(len(result.query), "condition")
-    return f"{words}, with {n_conditions} instead of {result.n_conditions_found}"
+    if result.n_conditions_found is not None:
+        n_conditions = format_count(len(result.query), "condition")
+        words = f"{words}, with {n_conditions} instead of {result.n_conditions_found}"
+    if result.n_halvings > 0:
+        words = f"{words}, step halved {format_count(result.n_halvings, 'time')}"
+    return words
 
 
 def _describe_proof(result: SearchResult) -> str:

@@ -77,6 +77,9 @@ class SearchResult:
     n_conditions_found: int | None = None
     """Number of propositions of the best query found, where the search gives a shorter one that is
     nearly as good; None where it gives that query itself."""
+    n_halvings: int = 0
+    """How often the step to the new weights was halved, because the loss itself, of which the
+    objective knows slope and curvature only, would have become larger."""
     # How the search was run, not what it found: model files and comparisons leave it out.
     branching: str | None = field(default=None, compare=False)
     """How the optimal search branched: over ``conditions``, in ``tables`` of sums, over ``ranges``

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
 from laconic.data.columns import Category, Rows
-from laconic.losses import Loss, known_loss
+from laconic.losses import HuberLoss, LogLinkLoss, Loss, known_loss
 from laconic.model.formatting import format_number
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -57,11 +57,15 @@ class Task(ABC):
     """In files and on the command line."""
     default_loss: ClassVar[str]
     """Name of the loss for a target of this kind."""
+    about_losses: ClassVar[str]
+    """What the losses are for, in sentences of a docstring, each with a space after it."""
+    losses: ClassVar[tuple[str, ...]]
+    """Names of all losses for such a target, the default one first."""
     holds_classes: ClassVar[bool]
     """Whether the target is one of a few classes: splits then keep their shares."""
-    metrics: ClassVar[tuple[Metric, ...]]
+    metrics: tuple[Metric, ...]
     """The scores worth a look; the first is that of the method ``score``."""
-    deciding_metrics: ClassVar[tuple[str, ...]]
+    deciding_metrics: tuple[str, ...]
     """Names of the scores to choose a size by; the first decides: the smaller it is, the better."""
 
     classes: NDArray[Any] | None = None
@@ -84,6 +88,17 @@ class Task(ABC):
         Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
         The task comes with the target as `numbers` gives it.
         """
+
+    def settle_loss(self, target: Floats, weights: Floats | None) -> None:
+        """Check that the loss suits the target, and fill in from it what the loss leaves open.
+
+        Sets: loss.
+        """
+        known = known_loss(self.loss)
+        if isinstance(known, LogLinkLoss):
+            known.check_target(target)
+        elif isinstance(known, HuberLoss):
+            self.loss = known.for_target(target, weights)
 
     @abstractmethod
     def check_same(self, other: Task) -> None:

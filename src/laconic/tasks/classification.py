@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
@@ -16,11 +15,8 @@ from laconic._checks import require
 from laconic.data.columns import Rows, is_present
 from laconic.data.entries import read_category, read_list
 from laconic.losses import LogisticLoss, Loss
-from laconic.model.formatting import class_text, format_number, format_percent
+from laconic.model.formatting import class_text, format_factor, format_percent
 from laconic.tasks.base import Floats, Metric, Task, as_1d
-
-# Beyond that a double overflows, and nobody reads the digits.
-_MAX_LOG_FACTOR = 30
 
 
 def _accuracy(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
@@ -46,6 +42,7 @@ class Classification(Task):
 
     Examples
     --------
+    >>> import math
     >>> task = Classification(LogisticLoss(), np.array(["ill", "well"]))
     >>> task
     Classification(LogisticLoss(), classes=['ill', 'well'])
@@ -57,6 +54,8 @@ class Classification(Task):
 
     name = "classification"
     default_loss = LogisticLoss.name
+    losses = (LogisticLoss.name,)
+    about_losses = '"auto" is "logistic". '
     holds_classes = True
     metrics = (
         Metric("accuracy", "accuracy", "Accuracy", True, _accuracy),
@@ -166,7 +165,7 @@ class Classification(Task):
         if not self._has_default_loss:
             return super().effect(weight)
         verb = "multiplies" if weight >= 0 else "divides"
-        return f"{verb} the odds of {self._positive_label} by {_odds_factor(abs(weight))}"
+        return f"{verb} the odds of {self._positive_label} by {format_factor(abs(weight))}"
 
     @property
     def _effect_scale(self) -> str:
@@ -186,13 +185,6 @@ class Classification(Task):
     def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
         """Check the classes."""
         return cls(loss, _read_classes(data["classes"]))
-
-
-def _odds_factor(log_factor: float) -> str:
-    if log_factor > _MAX_LOG_FACTOR:
-        return "more than 10¹³"
-    factor = math.exp(log_factor)
-    return format_number(factor, 3)
 
 
 def _check_discrete(labels: NDArray[Any]) -> None:

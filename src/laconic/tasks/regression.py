@@ -3,22 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+from sklearn.metrics import (
+    d2_tweedie_score,
+    mean_absolute_error,
+    mean_tweedie_deviance,
+    r2_score,
+    root_mean_squared_error,
+)
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic.data.columns import Rows
-from laconic.losses import Loss, SquaredLoss
-from laconic.model.formatting import format_number
+from laconic.losses import (
+    GammaLoss,
+    HuberLoss,
+    LogLinkLoss,
+    Loss,
+    PoissonLoss,
+    SquaredLoss,
+    TweedieLoss,
+    known_loss,
+)
+from laconic.model.formatting import format_factor, format_number
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
 
 def _of_mean(score: Callable[..., float]) -> Callable[..., float]:
     """Make a score of means from one of scikit-learn."""
     return lambda numbers, raw, means, weights: score(numbers, means, sample_weight=weights)
+
+
+def _of_positive_mean(score: Callable[..., float], power: float) -> Callable[..., float]:
+    """Make a score of positive means from one of scikit-learn that knows powers of variances."""
+    least = np.finfo(np.float64).tiny
+    return lambda numbers, raw, means, weights: score(
+        numbers, means.clip(least), sample_weight=weights, power=power
+    )
+
+
+def _deviance_metrics(power: float) -> tuple[Metric, ...]:
+    """Scores of means whose variance grows like mean**power."""
+
+    def has_deviance(numbers: Floats) -> bool:
+        return bool(numbers.min() > 0 if power >= 2 else numbers.min() >= 0)
+
+    def has_share(numbers: Floats) -> bool:
+        return has_deviance(numbers) and numbers.min() < numbers.max()
+
+    share = _of_positive_mean(d2_tweedie_score, power)
+    deviance = _of_positive_mean(mean_tweedie_deviance, power)
+    return (
+        Metric("d2", "D²", "D²", True, share, has_share),
+        Metric("deviance", "mean deviance", "Mean deviance", False, deviance, has_deviance),
+        Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
+    )
+
+
+_MEANS = {
+    PoissonLoss.name: "expected count",
+    GammaLoss.name: "expected amount",
+    TweedieLoss.name: "expected amount",
+}
+"""What predictions are, by the name of a loss with a logarithmic link."""
 
 
 class Regression(Task):
@@ -29,20 +79,50 @@ class Regression(Task):
     >>> task = Regression(SquaredLoss())
     >>> task.sum_words, task.effect(-1.5)
     ('prediction', 'takes 1.5 off the prediction')
+    >>> task = Regression(PoissonLoss())
+    >>> task.sum_words, task.effect(np.log(1.5))
+    ('logarithm of the expected count', 'multiplies the expected count by 1.5')
     """
 
     name = "regression"
     default_loss = SquaredLoss.name
+    losses = (
+        SquaredLoss.name,
+        PoissonLoss.name,
+        GammaLoss.name,
+        TweedieLoss.name,
+        HuberLoss.name,
+    )
+    about_losses = """\
+"auto" is "squared". "poisson" is for counts and rates, "gamma" for positive amounts,
+    "tweedie" (:class:`laconic.losses.TweedieLoss`, power 1.5) for amounts that are often 0: their
+    weights add up to the logarithm of the prediction. "huber" (:class:`laconic.losses.HuberLoss`)
+    bears with targets that are far off. """
     holds_classes = False
-    metrics = (
+    metrics: tuple[Metric, ...] = (
         Metric("r2", "R²", "R²", True, _of_mean(r2_score), lambda numbers: len(numbers) > 1),
         Metric("rmse", "RMSE", "Root mean squared error", False, _of_mean(root_mean_squared_error)),
         Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
     )
-    deciding_metrics = ("rmse", "r2")
+    deciding_metrics: tuple[str, ...] = ("rmse", "r2")
     title = "Rules that predict a number"
     mean_words = "mean target"
-    weights_sentence = "Weights add up to the prediction."
+
+    def __init__(self, loss: Loss) -> None:
+        super().__init__(loss)
+        known = known_loss(loss)
+        if isinstance(known, LogLinkLoss):
+            self.metrics = _deviance_metrics(known.variance_power)
+            self.deciding_metrics = ("deviance", "d2")
+        elif isinstance(known, HuberLoss):
+            # The squares of the other two are what outliers spoil.
+            self.deciding_metrics = ("mae", "r2")
+
+    @cached_property
+    def _mean_name(self) -> str | None:
+        """What predictions are, where weights multiply them."""
+        known = known_loss(self.loss)
+        return None if known is None else _MEANS.get(known.name)
 
     @classmethod
     def read(
@@ -71,7 +151,13 @@ class Regression(Task):
         return cls(loss), target
 
     def check_same(self, other: Task) -> None:
-        """Accept any other target of numbers."""
+        """Refuse to go on with weights of another scale."""
+        links = [known and known.link for known in map(known_loss, (self.loss, other.loss))]
+        if links[0] != links[1]:
+            raise ValueError(
+                "With warm_start=True the scale of the raw predictions must stay the same. Got "
+                f"{other.loss!r} after {self.loss!r}. Set warm_start=False to start over."
+            )
 
     def _numbers(self, cells: NDArray[Any]) -> Floats:
         numbers = np.asarray(cells, dtype=np.float64)
@@ -94,7 +180,24 @@ class Regression(Task):
     @property
     def sum_words(self) -> str:
         """The prediction itself, unless the loss has a link."""
-        return "prediction" if self._has_default_loss else "raw prediction"
+        if self._mean_name is not None:
+            return f"logarithm of the {self._mean_name}"
+        known = known_loss(self.loss)
+        return "prediction" if known and known.link == "identity" else "raw prediction"
+
+    @property
+    def weights_sentence(self) -> str:
+        """What becomes of the sum of the weights."""
+        if self._mean_name is None:
+            return "Weights add up to the prediction."
+        return f"Weights add up to the logarithm of the {self._mean_name}."
+
+    def effect(self, weight: float) -> str:
+        """Say what a weight does to a prediction: it multiplies it where there is a logarithm."""
+        if self._mean_name is None:
+            return super().effect(weight)
+        verb = "multiplies" if weight >= 0 else "divides"
+        return f"{verb} the {self._mean_name} by {format_factor(abs(weight))}"
 
     def format_mean(self, mean: float) -> str:
         """Write a mean with four digits."""

@@ -30,7 +30,7 @@ from laconic.explain import RuleModel
 from laconic.export.json.certificate import certificate_to_dict, read_certificate
 from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
-from laconic.losses import NAMED_LOSSES
+from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
 from laconic.model.conditions import (
     MISSING_RELATIONS,
     RELATIONS,
@@ -52,7 +52,10 @@ _KEYS = (
     *("intercept", "rules", "stages", "scope"),
 )
 # What files need not tell.
-_OPTIONAL_KEYS = ("feature_kinds", "feature_importances", "record", "reading", "certificate")
+_OPTIONAL_KEYS = (
+    *("loss_settings", "feature_kinds", "feature_importances", "record", "reading"),
+    "certificate",
+)
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,14 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             f"{len(ensemble)} rules in 'ensemble_' and {len(results)} in 'search_results_'. "
             "Change both or neither; ensemble_.to_frame() gives the rules as a table."
         )
+    loss = named_loss(model.loss_)
+    settings = loss_settings(loss)
     data = {
         "format": FORMAT,
         "version": VERSION,
         "task": model.task_.name,
-        "loss": named_loss(model.loss_).name,
+        "loss": loss.name,
+        **({"loss_settings": settings} if settings else {}),
         **model.task_.to_dict(),
         "feature_names": list(ensemble.feature_names or ()),
         "has_feature_names": hasattr(model, "feature_names_in_"),
@@ -188,6 +194,8 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "seconds": float(result.seconds),
         "n_conditions_found": result.n_conditions_found,
     }
+    if result.n_halvings > 0:
+        certificate["n_halvings"] = result.n_halvings
     conditions = [asdict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
 
@@ -206,7 +214,7 @@ def _read_model(data: Any) -> SavedModel:
     check_has(data, "", ("task",))
     task = TASKS[read_choice(data["task"], "task", TASKS)]
     check_keys(data, "", (*_KEYS, *task.entries), _OPTIONAL_KEYS)
-    loss = NAMED_LOSSES[read_choice(data["loss"], "loss", NAMED_LOSSES)]
+    loss = _read_loss(data)
     feature_names = _read_feature_names(data["feature_names"])
     rules = read_list(
         data["rules"], "rules", lambda rule, path: _read_rule(rule, path, feature_names)
@@ -230,6 +238,15 @@ def _read_model(data: Any) -> SavedModel:
         read_reading(data["reading"], "reading") if "reading" in data else None,
         read_certificate(data["certificate"], ensemble) if "certificate" in data else None,
     )
+
+
+def _read_loss(data: Any) -> NamedLoss:
+    name = read_choice(data["loss"], "loss", NAMED_LOSSES)
+    settings = read_mapping(data.get("loss_settings", {}), "loss_settings", read_number)
+    try:
+        return make_loss(name, settings)
+    except ValueError as error:
+        raise ValueError(f"loss_settings must suit the loss. {error}") from None
 
 
 def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]:
@@ -329,7 +346,7 @@ def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Pro
 
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
-    check_keys(data, path, (*keys, "n_conditions_found"))
+    check_keys(data, path, (*keys, "n_conditions_found"), ("n_halvings",))
     n_found = data["n_conditions_found"]
     return SearchResult(
         tuple(read_list(data["query"], f"{path}.query", read_whole)),
@@ -339,4 +356,5 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
         read_mapping(data["counters"], f"{path}.counters", read_whole),
         read_amount(data["seconds"], f"{path}.seconds"),
         None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
+        read_whole(data.get("n_halvings", 0), f"{path}.n_halvings"),
     )

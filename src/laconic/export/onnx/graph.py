@@ -124,8 +124,10 @@ class ModelNodes:
         """Raw prediction on the scale of the target."""
         if self.portable.link == "identity":
             return raw_prediction
-        # Not Sigmoid, which some runtimes approximate.
         node, one = self.graph.node, self._double(1.0)
+        if self.portable.link == "log":
+            return node("Exp", [raw_prediction])
+        # Not Sigmoid, which some runtimes approximate.
         exponential = node("Exp", [node("Neg", [raw_prediction])])
         return node("Div", [one, node("Add", [one, exponential])])
 

@@ -60,6 +60,12 @@ const predict = (() => {
     }
   }
 
+  const means = {
+    identity: (rawPrediction) => rawPrediction,
+    log: Math.exp,
+    logistic: (rawPrediction) => 1 / (1 + Math.exp(-rawPrediction)),
+  };
+
   function predict(row) {
     const cells = new Map(model.features.map((feature) => [feature.name, readCell(row, feature)]));
     const covered = model.rules.map(({ conditions }) =>
@@ -69,7 +75,7 @@ const predict = (() => {
     model.rules.forEach(({ weight }, position) => {
       if (covered[position]) rawPrediction += weight;
     });
-    const mean = model.link === "logistic" ? 1 / (1 + Math.exp(-rawPrediction)) : rawPrediction;
+    const mean = means[model.link](rawPrediction);
     if (model.classes === null) {
       return { rawPrediction, prediction: mean, probabilities: null, covered };
     }

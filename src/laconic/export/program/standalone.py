@@ -41,7 +41,7 @@ def predict(row: Any) -> dict[str, Any]:
     for rule, is_covered in zip(MODEL["rules"], covered, strict=True):
         if is_covered:
             raw_prediction += rule["weight"]
-    mean = _sigmoid(raw_prediction) if MODEL["link"] == "logistic" else raw_prediction
+    mean = _mean(raw_prediction, MODEL["link"])
     is_classifier = MODEL["classes"] is not None
     return {
         "raw_prediction": raw_prediction,
@@ -95,6 +95,12 @@ def _holds(cell: Any, relation: str, value: Any) -> bool:
     if relation == ">":
         return bool(cell > value)
     return bool((cell == value) == (relation == "=="))
+
+
+def _mean(raw_prediction: float, link: str) -> float:
+    if link == "log":
+        return math.exp(raw_prediction)
+    return _sigmoid(raw_prediction) if link == "logistic" else raw_prediction
 
 
 def _sigmoid(number: float) -> float:

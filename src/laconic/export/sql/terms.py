@@ -71,6 +71,13 @@ class SqlTerms:
         exp = self._exp
         if self.portable.link == "identity":
             return raw_prediction
+        if self.portable.link == "log":
+            mean = exp.Exp(this=raw_prediction)
+            if largest_raw_prediction(self.portable.ensemble) <= _MAX_EXPONENT:
+                return mean
+            least = exp.Neg(this=exp.Literal.number(_MAX_EXPONENT))
+            is_zero = exp.LT(this=raw_prediction.copy(), expression=least)
+            return exp.Case().when(is_zero, "0").else_(mean)
         is_name = isinstance(raw_prediction, exp.Column)
         exponent = exp.Neg(this=raw_prediction if is_name else exp.Paren(this=raw_prediction))
         divisor = exp.Add(this=exp.Literal.number(1), expression=exp.Exp(this=exponent))

@@ -1,0 +1,123 @@
+"""The losses that have names, and losses of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Any, TypeAlias, cast
+
+from laconic.losses.base import Loss
+from laconic.losses.positive import GammaLoss, PoissonLoss, TweedieLoss
+from laconic.losses.robust import HuberLoss
+from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
+
+_METHODS = ("value", "gradients", "hessians", "inverse_link")
+
+NamedLoss: TypeAlias = (
+    LogisticLoss | SquaredLoss | PoissonLoss | GammaLoss | TweedieLoss | HuberLoss
+)
+
+NAMED_LOSSES: dict[str, NamedLoss] = {
+    loss.name: loss
+    for loss in (
+        LogisticLoss(),
+        SquaredLoss(),
+        PoissonLoss(),
+        GammaLoss(),
+        TweedieLoss(),
+        HuberLoss(),
+    )
+}
+"""The losses that files, other programs and texts know: each has a ``name`` and a ``link``."""
+
+ABSENT_LOSSES = dict.fromkeys(
+    ("quantile", "pinball", "absolute_error"),
+    "A quantile's loss has no curvature, so that no search could prove which rule lowers it "
+    "most. Use loss='huber' where a few targets are far off; for intervals, wrap a model in "
+    "a conformal method, or fit sklearn's HistGradientBoostingRegressor(loss='quantile').",
+)
+"""Names of other libraries for losses that cannot be had, and why."""
+
+
+def known_loss(loss: Loss) -> NamedLoss | None:
+    """Recognise one of the named losses; None for any other.
+
+    Examples
+    --------
+    >>> known_loss(SquaredLoss()).link
+    'identity'
+    """
+    # A subclass may override any method, so only the classes themselves are known.
+    is_known = any(type(named) is type(loss) for named in NAMED_LOSSES.values())
+    return cast(NamedLoss, loss) if is_known else None
+
+
+def takes_means(loss: Loss) -> bool:
+    """Tell whether rows with the same raw prediction may be given the mean of their targets.
+
+    That is what the attribute ``takes_means`` of a loss says; a loss without it is not asked to.
+
+    Examples
+    --------
+    >>> takes_means(SquaredLoss()), takes_means(LogisticLoss())
+    (True, False)
+    """
+    return getattr(loss, "takes_means", False) is True
+
+
+def loss_settings(loss: NamedLoss) -> dict[str, Any]:
+    """Describe by plain values what a named loss is, besides its name.
+
+    Examples
+    --------
+    >>> loss_settings(TweedieLoss(1.7)), loss_settings(SquaredLoss())
+    ({'power': 1.7}, {})
+    """
+    return asdict(loss)
+
+
+def make_loss(name: str, settings: dict[str, float]) -> NamedLoss:
+    """Make a named loss from what `loss_settings` returned.
+
+    Examples
+    --------
+    >>> make_loss("tweedie", {"power": 1.7})
+    TweedieLoss(power=1.7)
+    """
+    kind = type(NAMED_LOSSES[name])
+    known = [field.name for field in fields(kind)]
+    if sorted(settings) != sorted(known):
+        raise ValueError(
+            f"The settings of the loss {name!r} must be {known}. Got {sorted(settings)}."
+        )
+    return kind(**settings)
+
+
+def get_loss(loss: str | Loss) -> Loss:
+    """Loss for a name, or the given loss once it is known to be an instance with all methods.
+
+    Examples
+    --------
+    >>> get_loss("squared")
+    SquaredLoss()
+    >>> get_loss(LogisticLoss())
+    LogisticLoss()
+    """
+    required = (
+        f"'loss' must be one of {', '.join(map(repr, NAMED_LOSSES))} "
+        f"or an object with the methods {', '.join(_METHODS)}."
+    )
+    if isinstance(loss, str):
+        if loss not in NAMED_LOSSES:
+            if loss in ABSENT_LOSSES:
+                raise ValueError(f"There is no loss {loss!r}. {ABSENT_LOSSES[loss]}")
+            raise ValueError(f"{required} Got {loss!r} instead. Check the spelling.")
+        return NAMED_LOSSES[loss]
+    if isinstance(loss, type):
+        name = loss.__name__
+        raise TypeError(f"{required} Got the class {name} instead. Pass an instance: {name}().")
+    missing = [method for method in _METHODS if not callable(getattr(loss, method, None))]
+    if missing:
+        raise TypeError(
+            f"{required} Got {loss!r}, which lacks {', '.join(missing)}. Add what is missing."
+        )
+    return loss
