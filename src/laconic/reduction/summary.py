@@ -19,7 +19,7 @@ from laconic._words import listed_names
 from laconic.data.columns import CategoricalColumn, Category, Column, FeatureKind, feature_kind
 from laconic.data.tables import Table, as_table
 from laconic.reduction.roles import Roles
-from laconic.reduction.sums import Integers
+from laconic.reduction.sums import Integers, added_up
 from laconic.reduction.values import ValueCounts, keys_of
 
 # More texts than that are names of rows, and no rule about one of them is of use.
@@ -192,9 +192,10 @@ def _column_summary(
     facts = (feature_kind(counted), has_values, int(missing.sum()), len(missing))
     if isinstance(counted, CategoricalColumn):
         n_categories = len(counted.categories)
-        sums = np.zeros((n_categories + 1, amounts.shape[1]), dtype=np.int64)
-        np.add.at(sums, counted.codes, amounts)
-        categories = dict(zip(counted.categories, sums, strict=False))
+        sums = np.zeros((n_categories, amounts.shape[1]), dtype=np.int64)
+        codes, found = added_up(counted.codes[~missing, None].astype(np.int64), amounts[~missing])
+        sums[codes[:, 0]] = found
+        categories = dict(zip(counted.categories, sums, strict=True))
         _check_categories(column.name, categories)
         return ColumnSummary(column.name, None, categories, *facts)
     known = ~missing

@@ -79,6 +79,11 @@ def added_up(keys: Integers, amounts: Integers) -> tuple[Integers, Integers]:
     """
     if len(keys) == 0:
         return keys, amounts
+    if keys.shape[1] == amounts.shape[1] == 1 and amounts.min() == amounts.max() == 1:
+        # Sorting takes less than finding out the order.
+        ordered = np.sort(keys[:, 0])
+        starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        return ordered[starts, None], np.diff(starts, append=len(ordered))[:, None]
     order = np.argsort(keys[:, 0]) if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
     ordered = keys[order]
     is_first = np.ones(len(ordered), dtype=bool)
