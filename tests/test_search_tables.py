@@ -195,7 +195,7 @@ def test_five_conditions_are_first_tried_without_tables(monkeypatch):
         assert stopped.objective_value <= easy.objective_value <= stopped.bound
 
 
-def test_only_tables_start_from_a_given_query():
+def test_searches_start_from_a_given_query():
     problem = mixed_problem()
     arguments = (problem.extents, problem.gradients, problem.hessians, problem.coverage, 1.0)
     options = {
@@ -212,10 +212,9 @@ def test_only_tables_start_from_a_given_query():
         "without": [],
     }
     best = search(problem, max_conditions=5)
-    result = _core.optimal(*arguments, branching="tables", start=best.query, **options)
-    assert tuple(result.query) == best.query
-    with pytest.raises(ValueError, match="Only a search in tables starts"):
-        _core.optimal(*arguments, branching="conditions", start=best.query, **options)
+    for branching in ("tables", "conditions", "ranges", "paper"):
+        result = _core.optimal(*arguments, branching=branching, start=best.query, **options)
+        assert tuple(result.query) == best.query
     with pytest.raises(IndexError):
         _core.optimal(*arguments, branching="tables", start=(10**6,), **options)
 

@@ -9,6 +9,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,27 @@ conditions::Ingredients ingredients_without(const std::vector<std::string>& name
     return all;
 }
 
+Share make_share(std::vector<std::size_t> start, const std::optional<std::vector<nb::bytes>>& parts,
+                 std::size_t n_parts, std::optional<double> seconds) {
+    Share share;
+    share.start = std::move(start);
+    share.n_parts = n_parts;
+    share.seconds = seconds.value_or(share.seconds);
+    if (parts) {
+        share.parts.emplace();
+        for (const nb::bytes& part : *parts) share.parts->emplace_back(part.c_str(), part.size());
+    }
+    return share;
+}
+
+std::vector<std::tuple<double, std::uint64_t, nb::bytes>> open_parts(const Result& result) {
+    std::vector<std::tuple<double, std::uint64_t, nb::bytes>> parts;
+    for (const OpenPart& part : result.open)
+        parts.emplace_back(part.bound, part.n_nodes,
+                           nb::bytes(part.bytes.data(), part.bytes.size()));
+    return parts;
+}
+
 nb::dict counters_dict(const Counters& counters) {
     nb::dict names;
     names["nodes"] = counters.n_nodes;
@@ -224,6 +246,10 @@ NB_MODULE(_core, m) {
         .def_ro("value", &Result::value)
         .def_ro("bound", &Result::bound)
         .def_prop_ro("status", [](const Result& result) { return status_name(result.status); })
+        .def_ro("closed_bound", &Result::closed_bound, "No query that was given up is worth more.")
+        .def_prop_ro(
+            "open", [](const Result& result) { return open_parts(result); },
+            "What is left, if parts were asked for: bounds, numbers of nodes, and bytes.")
         .def_ro("kept", &Result::kept, "All queries that a beam search has kept.")
         .def_prop_ro("counters",
                      [](const Result& result) { return counters_dict(result.counters); });
@@ -239,7 +265,8 @@ NB_MODULE(_core, m) {
            const std::vector<std::size_t>& start, std::size_t n_workers, std::size_t memory_limit,
            const std::optional<std::string>& instruction_set,
            const std::vector<std::string>& without, std::optional<std::uint64_t> table_limit,
-           const GivenOthers& others) {
+           const std::optional<std::vector<nb::bytes>>& parts, std::size_t n_parts,
+           std::optional<double> seconds, const GivenOthers& others) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization);
             add_others(problem, hessians, others);
@@ -247,8 +274,12 @@ NB_MODULE(_core, m) {
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                               node_limit, time_limit, interrupt, table_limit);
             const OptimalOptions options{
-                branching_from_name(branching), beam_width,      start,
-                {n_workers, memory_limit},      instruction_set, ingredients_without(without)};
+                branching_from_name(branching),
+                beam_width,
+                make_share(extents.columns_of(start), parts, n_parts, seconds),
+                {n_workers, memory_limit},
+                instruction_set,
+                ingredients_without(without)};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
@@ -256,8 +287,9 @@ NB_MODULE(_core, m) {
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
-        "table_limit"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(),
-        "Best query of all within the limits, with a certificate.");
+        "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
+        "seconds"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(),
+        "Best query of all within the limits, with a certificate; or of some parts of them.");
 
     m.def(
         "beam",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         RuleBoostingRegressorCV,
         load_model,
         save_model,
+        spread_over,
     )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "load_model",
     "save_model",
     "scan",
+    "spread_over",
 ]
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported

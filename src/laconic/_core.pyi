@@ -75,14 +75,26 @@ class Result:
     def status(self) -> str: ...
 
     @property
+    def closed_bound(self) -> float:
+        """No query that was given up is worth more."""
+
+    @property
+    def open(self) -> list[tuple[float, int, bytes]]:
+        """
+        What is left, if parts were asked for: bounds, numbers of nodes, and bytes.
+        """
+
+    @property
     def kept(self) -> list[list[int]]:
         """All queries that a beam search has kept."""
 
     @property
     def counters(self) -> dict: ...
 
-def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, start: Sequence[int], n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str], table_limit: int | None = None, others: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None) -> Result:
-    """Best query of all within the limits, with a certificate."""
+def optimal(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, approximation_factor: float, node_limit: int | None, time_limit: float | None, should_stop: Callable | None, branching: str, beam_width: int | None, start: Sequence[int], n_workers: int, memory_limit: int, instruction_set: str | None, without: Sequence[str], table_limit: int | None = None, parts: Sequence[bytes] | None = None, n_parts: int = 0, seconds: float | None = None, others: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None) -> Result:
+    """
+    Best query of all within the limits, with a certificate; or of some parts of them.
+    """
 
 def beam(extents: Extents, gradients: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], hessians: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], coverage: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], l2_regularization: float, *, max_conditions: int | None, min_coverage: float, time_limit: float | None, should_stop: Callable | None, width: int, starts: Sequence[Sequence[int]], others: tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]] | None = None) -> Result:
     """Beam search; with width 1, greedy search."""

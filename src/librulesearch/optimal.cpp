@@ -19,12 +19,13 @@ void refuse_if(bool is_given, const char* message) {
 Result over_ranges(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
     refuse_if(options.instruction_set.has_value(),
               "Ranges have a single instruction set. Leave out the instruction_set.");
+    refuse_if(!options.share.is_all(), "A search over ranges cannot be shared.");
     const bool has_start = options.beam_width != 0;
     refuse_if(
         has_start && options.beam_width.has_value(),
         "Ranges start from a local search, not from a beam. Leave out the beam_width, or pass "
         "0 to start from the true query.");
-    return ranges::search(problem, limits, options.resources, has_start);
+    return ranges::search(problem, limits, options.resources, options.share, has_start);
 }
 
 }  // namespace
@@ -40,8 +41,6 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
                   problem.l2_regularization == 0.0,
               "Without regularisation, rules that are judged together with others are found in "
               "tables or by the paper's branching. Set branching to 'tables' or 'paper'.");
-    refuse_if(options.branching != Branching::tables && !options.start.empty(),
-              "Only a search in tables starts from a given query.");
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
@@ -54,13 +53,15 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
               "Tables hold queries of at most four conditions where rules are judged together with "
               "others. Set max_conditions to 4 or less.");
     if (options.branching == Branching::tables)
-        return tables::search(problem, limits, options.resources, kernels, beam_width,
-                              problem.extents.columns_of(options.start));
-    return conditions::search(problem, limits, options.resources, kernels, beam_width, [&] {
-        return options.branching == Branching::paper
-                   ? conditions::make_paper_expander(problem, limits)
-                   : conditions::make_class_expander(problem, limits, kernels, options.ingredients);
-    });
+        return tables::search(problem, limits, options.resources, options.share, kernels,
+                              beam_width);
+    return conditions::search(problem, limits, options.resources, options.share, kernels,
+                              beam_width, [&] {
+                                  return options.branching == Branching::paper
+                                             ? conditions::make_paper_expander(problem, limits)
+                                             : conditions::make_class_expander(
+                                                   problem, limits, kernels, options.ingredients);
+                              });
 }
 
 }  // namespace rulesearch

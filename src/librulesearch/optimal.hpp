@@ -24,8 +24,8 @@ struct OptimalOptions {
     /// Of the beam search for a first incumbent; 0 starts from the true query. Without a number, it
     /// is 6, or over ranges a local search.
     std::optional<std::size_t> beam_width = {};
-    /// A first incumbent, propositions of a query within the limits; tables only.
-    std::vector<std::size_t> start = {};
+    /// Over ranges, a search is not shared.
+    Share share = {};
     Resources resources = {};
     /// The best one that there is, unless one is named.
     std::optional<std::string> instruction_set = {};

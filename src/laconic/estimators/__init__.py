@@ -11,6 +11,7 @@ from laconic.estimators.cross_validated import (
 from laconic.estimators.files import ESTIMATORS, load_model, model_from_dict, save_model
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.regressor import RuleBoostingRegressor
+from laconic.search import spread_over
 
 __all__ = [
     "CROSS_VALIDATED",
@@ -25,4 +26,5 @@ __all__ = [
     "load_model",
     "model_from_dict",
     "save_model",
+    "spread_over",
 ]

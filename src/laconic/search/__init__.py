@@ -27,6 +27,7 @@ from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
 from laconic.search.ceiling import ceiling
+from laconic.search.cluster import spread_over
 from laconic.search.optimal import search_optimal
 from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
@@ -46,6 +47,7 @@ __all__ = [
     "SearchScope",
     "SearchStatus",
     "search",
+    "spread_over",
 ]
 
 SearchMethod = Callable[..., SearchResult]

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Collection
 from functools import partial
+from typing import Any
 
 from laconic import _core
 from laconic._checks import is_whole, require
@@ -15,6 +16,7 @@ from laconic.search.budget import (
     resolve_node_limit,
     resolve_table_limit,
 )
+from laconic.search.cluster import checked_client, current_client, run_spread
 from laconic.search.core import capped, n_workers, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
@@ -46,6 +48,7 @@ def search_optimal(
     memory_limit: int = 2**28,
     without: Collection[str] = (),
     instruction_set: str | None = None,
+    client: Any = None,
 ) -> SearchResult:
     """Find the best query of all within the limits, by best-bound-first branch-and-bound.
 
@@ -83,6 +86,9 @@ def search_optimal(
     instruction_set : str or None, default=None
         Instructions to use, of those the processor has; None means the best ones. The result and
         the work stay the same, the time does not. Ranges have no choice.
+    client : distributed.Client, default=None
+        A Dask cluster whose workers share the search; None takes that of
+        :func:`~laconic.search.spread_over`, if any. Ranges stay on one machine.
 
     Notes
     -----
@@ -111,6 +117,7 @@ def search_optimal(
                     callback=callback,
                     branching=way,
                     memory_limit=memory_limit,
+                    client=client,
                 ),
             )
         branching = "conditions" if is_decided and problem.n_components == 0 else chosen
@@ -118,8 +125,7 @@ def search_optimal(
             n_tried = nodes_of_first_try(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     call = partial(
-        run,
-        _core.optimal,
+        _runner(client, branching),
         problem,
         callback=callback,
         approximation_factor=limits.approximation_factor,
@@ -139,6 +145,14 @@ def search_optimal(
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
     return dataclasses.replace(result, node_limit=node_limit)
+
+
+def _runner(client: Any, branching: str) -> Callable[..., SearchResult]:
+    """Choose where a search is run: here, or on a cluster."""
+    client = current_client() if client is None else checked_client(client)
+    if client is None or branching == "ranges":
+        return partial(run, _core.optimal)
+    return partial(run_spread, client)
 
 
 def _try_conditions_first(

@@ -6,6 +6,7 @@
 
 #include "librulesearch/beam/beam.hpp"
 #include "librulesearch/conditions/node.hpp"
+#include "librulesearch/conditions/node_bytes.hpp"
 #include "librulesearch/engine/best_first.hpp"
 
 namespace rulesearch::conditions {
@@ -59,15 +60,23 @@ struct Branching : OptionalHooks<Node> {
         if (memory.used() + siblings.rows.n_bytes() > memory.limit() / 4) siblings.rows = {};
         siblings.charge = memory.charge(siblings.n_bytes());
     }
+
+    void write(const std::vector<Node>& nodes, ByteWriter& out) const {
+        conditions::write(nodes, out);
+    }
+    std::vector<Node> read(ByteReader& in, const MemoryAccount& memory) const {
+        return conditions::read(in, problem.extents.n_columns(), memory);
+    }
+    const void* group(const Node& node) const { return node.siblings.get(); }
 };
 
 }  // namespace
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Kernels& kernels, std::size_t beam_width,
+              const Share& share, const Kernels& kernels, std::size_t beam_width,
               const std::function<std::unique_ptr<Expander>()>& make_expander) {
     Branching branching{{}, problem, limits, kernels, beam_width, make_expander};
-    return BestFirst(problem, limits, resources, branching).solve();
+    return BestFirst(problem, limits, resources, share, branching).solve();
 }
 
 }  // namespace rulesearch::conditions

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "librulesearch/engine/control.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
+#include "librulesearch/engine/shares.hpp"
 #include "librulesearch/engine/workers.hpp"
 #include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/problem/incumbent.hpp"
@@ -32,6 +34,11 @@ struct OptionalHooks {
     /// The incumbent's value is proven: nodes that were given up but may hold queries of the same
     /// value, which goals are about from now on.
     std::vector<Node> tied_nodes(const Incumbent&) { return {}; }
+    /// Nodes as bytes, for searches that several share.
+    void write(const std::vector<Node>&, ByteWriter&) {}
+    std::vector<Node> read(ByteReader&, const MemoryAccount&) { return {}; }
+    /// Nodes that share memory are in one group.
+    const void* group(const Node&) { return nullptr; }
 };
 
 /// Runs a search over a `Branching`, which has a type `Node` (see OpenNodes), the above hooks and
@@ -48,9 +55,10 @@ template <typename Branching>
 class BestFirst {
   public:
     BestFirst(const Problem& problem, const Limits& limits, const Resources& resources,
-              Branching& branching)
+              const Share& share, Branching& branching)
         : problem_(problem),
           limits_(limits),
+          share_(share),
           branching_(branching),
           control_(limits),
           workers_(resources.n_workers),
@@ -62,6 +70,8 @@ class BestFirst {
 
     Result solve() {
         incumbent_.offer(problem_.worth_of_all().value, {});
+        incumbent_.offer(problem_.worth(problem_.extents.extent_of(share_.start)).value,
+                         share_.start);
         if (limits_.max_conditions > 0) {
             start();
             run(limits_.node_limit);
@@ -85,12 +95,19 @@ class BestFirst {
     static constexpr std::uint64_t tie_nodes_per_node = 1;
     static constexpr std::uint64_t min_tie_nodes = 1000;
 
-    /// Sets: a first incumbent and the roots.
+    /// Sets: a first incumbent and the roots, or the nodes of the share.
     void start() {
         const double bound = std::max(incumbent_.value(), bound_of_all_rows(problem_));
         progress_ = {incumbent_.value(), bound, 0, 1, false};
-        branching_.find_incumbent(incumbent_, {control_, &progress_});
-        push(branching_.roots(bound, incumbent_));
+        if (!share_.parts) {
+            branching_.find_incumbent(incumbent_, {control_, &progress_});
+            push(branching_.roots(bound, incumbent_));
+            return;
+        }
+        for (const std::string& part : *share_.parts) {
+            ByteReader reader(part);
+            push(branching_.read(reader, open_.memory()));
+        }
     }
 
     void push(std::vector<Node> nodes) {
@@ -110,6 +127,8 @@ class BestFirst {
             } else if (counters_.n_nodes >= node_limit ||
                        counters_.n_table_rows + counters_.n_table_sets >= limits_.table_limit) {
                 control_.stop(Status::node_limit);
+            } else if (counters_.n_nodes > 0 && is_share_over()) {
+                control_.stop(Status::time_limit);
             } else {
                 expand_batch(goal, node_limit - counters_.n_nodes);
             }
@@ -131,7 +150,7 @@ class BestFirst {
         control_.poll(progress_);
         const auto expand = [&](std::size_t worker, std::size_t item) {
             const Interrupt interrupt{control_, worker == 0 ? &progress_ : nullptr};
-            if (interrupt.is_requested()) return;
+            if (interrupt.is_requested() || (item > 0 && is_share_over())) return;
             expansions[item] = expanders_[worker]->expand(batch[item], goal, interrupt);
         };
         workers_.run(batch.size(), expand, [&] { control_.poll(progress_); });
@@ -154,6 +173,11 @@ class BestFirst {
         open_.push_children(std::move(expansion.children));
     }
 
+    bool is_share_over() const {
+        const auto passed = std::chrono::steady_clock::now() - start_;
+        return std::chrono::duration<double>(passed).count() >= share_.seconds;
+    }
+
     void settle_ties() {
         is_proven_ = true;
         push(branching_.tied_nodes(incumbent_));
@@ -169,29 +193,59 @@ class BestFirst {
         return is_proven_ || open_.empty() ? incumbent_.value() : open_.bound();
     }
 
+    /// Hands back the open nodes, but for those that the incumbent makes superfluous.
+    std::vector<OpenPart> open_parts() {
+        const Goal goal = branching_.goal(incumbent_);
+        std::vector<Node> nodes;
+        while (!open_.empty()) {
+            Node node = open_.pop();
+            if (goal.can_prune(node)) {
+                note_pruned(goal.unproven(node.bound));
+            } else {
+                nodes.push_back(std::move(node));
+            }
+        }
+        std::sort(nodes.rbegin(), nodes.rend());
+        std::vector<OpenPart> parts;
+        for (const std::vector<Node>& hand :
+             deal(std::move(nodes), share_.n_parts,
+                  [&](const Node& n) { return branching_.group(n); })) {
+            ByteWriter writer;
+            branching_.write(hand, writer);
+            parts.push_back({hand.front().bound, hand.size(), writer.take()});
+        }
+        return parts;
+    }
+
     Result result() {
         Result result;
+        const double bound = open_bound();
+        if (share_.n_parts > 0) result.open = open_parts();
+        const bool is_closed = open_.empty() && result.open.empty();
+        result.closed_bound = largest_pruned_;
         result.value = incumbent_.value();
         result.query = incumbent_.query();
-        result.bound = std::max({result.value, largest_pruned_, open_bound()});
+        result.bound = std::max({result.value, largest_pruned_, is_closed ? 0.0 : bound});
         result.counters = counters_;
         if (result.bound <= result.value * (1.0 + Branching::bound_slack)) {
             result.bound = result.value;
             result.status = Status::optimal;
         } else {
-            result.status = open_.empty() ? Status::approximate : *control_.reason();
+            result.status = is_closed ? Status::approximate : *control_.reason();
         }
         return result;
     }
 
     const Problem& problem_;
     const Limits& limits_;
+    const Share& share_;
     Branching& branching_;
     Control control_;
     Workers workers_;
     std::vector<Expander> expanders_;
     Incumbent incumbent_;
     OpenNodes<Node> open_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     Progress progress_{};
     Counters counters_;
     double largest_pruned_ = 0.0;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "librulesearch/problem/extents.hpp"
@@ -111,6 +113,30 @@ struct Resources {
     std::size_t memory_limit = std::size_t{1} << 28;
 };
 
+/// Open nodes of a search that was stopped, as bytes: any search of the same problem, within the
+/// same limits and by the same branching, can take them up.
+struct OpenPart {
+    double bound = 0.0;  // no query in it is worth more
+    std::uint64_t n_nodes = 0;
+    std::string bytes;
+};
+
+/// Which part of a search is to be done, where several share it.
+struct Share {
+    /// Columns of a query within the limits, a first incumbent.
+    std::vector<std::size_t> start = {};
+    /// Bytes of open parts, to be searched rather than all queries.
+    std::optional<std::vector<std::string>> parts = {};
+    /// Into how many parts at most that is divided which is left open; for 0 it is not handed back.
+    std::size_t n_parts = 0;
+    /// From then on no further node is expanded, but for the first.
+    double seconds = std::numeric_limits<double>::infinity();
+
+    bool is_all() const {
+        return !parts && n_parts == 0 && seconds == std::numeric_limits<double>::infinity();
+    }
+};
+
 enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted };
 
 /// How often each pruning rule was applied: because of the bound or because an equivalent query is
@@ -150,6 +176,9 @@ struct Result {
     double bound = 0.0;
     Status status = Status::optimal;
     Counters counters;
+    /// Of all that was given up, whatever is left open.
+    double closed_bound = 0.0;
+    std::vector<OpenPart> open = {};
     /// All queries that a beam search has kept, size by size; of other searches none.
     std::vector<std::vector<std::size_t>> kept = {};
 };

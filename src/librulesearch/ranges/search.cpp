@@ -124,9 +124,9 @@ class Branching : public OptionalHooks<Node> {
 }  // namespace
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              bool has_local_search) {
+              const Share& share, bool has_local_search) {
     Branching branching(problem, limits, has_local_search);
-    return BestFirst(problem, limits, resources, branching).solve();
+    return BestFirst(problem, limits, resources, share, branching).solve();
 }
 
 }  // namespace rulesearch::ranges

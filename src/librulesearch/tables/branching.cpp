@@ -35,14 +35,6 @@ std::vector<std::uint32_t> rank_columns(const PairGraph& pairs, std::size_t n_co
     return ranks;
 }
 
-BitSet later_neighbours(const LocalProblem& local, std::size_t column) {
-    BitSet later(local.ranks.size());
-    local.pairs->neighbours(column).for_each([&](std::size_t other) {
-        if (local.ranks[other] > local.ranks[column]) later.insert(other);
-    });
-    return later;
-}
-
 }  // namespace
 
 std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
@@ -58,7 +50,7 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
     if (node.part == Part::all) {
         local->rows = parent.rows;
         local->sums = parent.sums;
-        columns = BitSet(n_columns, true);
+        columns = parent.columns;
     } else {
         --local->n_conditions;
         local->prefix.push_back(static_cast<std::uint32_t>(node.index));
@@ -68,7 +60,7 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
             local->rows.push_back(parent.rows[i]);
             local->sums.push_back(parent.sums[i]);
         }
-        columns = later_neighbours(parent, node.index);
+        columns = parent.later_partners(node.index);
     }
     const auto make_axes = [&](const BitSet& kept, double max_joined_bins) {
         local->axes = tables::make_axes(features_, local->rows, kept,
@@ -97,6 +89,7 @@ std::shared_ptr<LocalProblem> Brancher::localize(const Node& node, double value,
         local->make_axes(features_, columns);
     }
     local->merge_rows();
+    local->columns = std::move(columns);
     return local;
 }
 
@@ -126,7 +119,7 @@ void Brancher::add_columns(const Node& node, const std::shared_ptr<LocalProblem>
     local->ranks = rank_columns(*local->pairs, problem_.extents.n_columns());
     expansion.local = local;
     local->pairs->columns().for_each([&](std::size_t column) {
-        if (later_neighbours(*local, column).empty()) return;
+        if (local->later_partners(column).empty()) return;
         const double bound = std::min(node.bound, local->pairs->bound(column));
         const Node child{bound, 0, local, Part::column, column};
         if (goal.can_prune(child)) {

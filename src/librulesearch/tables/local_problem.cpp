@@ -62,11 +62,11 @@ std::size_t LocalProblem::n_bytes() const {
     return n_bytes;
 }
 
-void LocalProblem::make_axes(const std::vector<Feature>& features, const BitSet& columns) {
+void LocalProblem::make_axes(const std::vector<Feature>& features, const BitSet& kept) {
     const double n_axes = static_cast<double>(std::max<std::size_t>(n_conditions, 2));
     const double n_cells = cells_per_row * static_cast<double>(rows.size());
     const double n_bins = std::min(std::pow(n_cells, 1.0 / n_axes), max_joined_bins);
-    axes = tables::make_axes(features, rows, columns, static_cast<std::size_t>(n_bins),
+    axes = tables::make_axes(features, rows, kept, static_cast<std::size_t>(n_bins),
                              n_conditions > 2, allowed_pairs());
 }
 
@@ -90,12 +90,28 @@ void LocalProblem::merge_rows() {
     for (Axis& axis : axes) axis.codes.resize(n_kept);
 }
 
+BitSet LocalProblem::later_partners(std::size_t column) const {
+    BitSet later(ranks.size());
+    pairs->neighbours(column).for_each([&](std::size_t other) {
+        if (ranks[other] > ranks[column]) later.insert(other);
+    });
+    return later;
+}
+
 LocalProblem everything(const Problem& problem, std::size_t n_conditions) {
+    return within(problem, {}, n_conditions);
+}
+
+LocalProblem within(const Problem& problem, std::vector<std::uint32_t> prefix,
+                    std::size_t n_conditions) {
     LocalProblem local;
     local.n_conditions = n_conditions;
-    local.rows.resize(problem.extents.n_distinct_rows());
-    std::iota(local.rows.begin(), local.rows.end(), 0);
-    local.sums = problem.rows;
+    local.columns = BitSet(problem.extents.n_columns(), true);
+    problem.extents.extent_of(prefix).for_each([&](std::size_t row) {
+        local.rows.push_back(static_cast<std::uint32_t>(row));
+        local.sums.push_back(problem.rows[row]);
+    });
+    local.prefix = std::move(prefix);
     return local;
 }
 

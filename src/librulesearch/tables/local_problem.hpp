@@ -27,6 +27,7 @@ struct LocalProblem {
     std::size_t n_conditions = 0;       // further ones of a query at most
     std::vector<std::uint32_t> rows;    // distinct ones in the prefix
     std::vector<Statistics> sums;       // by row, of all rows that it stands for
+    BitSet columns;                     // that further conditions may be of
     std::vector<Axis> axes;
     std::shared_ptr<const PairGraph> pairs;  // that a query may have; or none
     std::array<SlopeRange, 2> slopes = {};   // see Question
@@ -35,16 +36,21 @@ struct LocalProblem {
     MemoryCharge charge;
 
     AllowedPairs allowed_pairs() const { return pairs ? pairs->pairs() : AllowedPairs{}; }
+    /// Possible partners of a column, of those that come later where it is the first.
+    BitSet later_partners(std::size_t column) const;
     std::size_t n_bytes() const;
 
     /// Makes axes for queries of up to that many conditions, with masks of two of them.
-    void make_axes(const std::vector<Feature>& features, const BitSet& columns);
+    void make_axes(const std::vector<Feature>& features, const BitSet& kept);
     /// Of rows that no axis tells apart, one stands for all. O(rows * axes).
     void merge_rows();
 };
 
-/// All distinct rows, and no axes yet.
+/// All distinct rows and columns, and no axes yet.
 LocalProblem everything(const Problem& problem, std::size_t n_conditions);
+/// The rows in some columns, which queries have so many conditions besides; no axes yet.
+LocalProblem within(const Problem& problem, std::vector<std::uint32_t> prefix,
+                    std::size_t n_conditions);
 
 /// What it costs to look at all queries of up to that many conditions, known before: rows that are
 /// added to tables, their cells, and sets of rows that are looked at. An upper bound: pairs of

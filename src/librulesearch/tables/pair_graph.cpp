@@ -295,6 +295,14 @@ PairGraph::PairGraph(Question& question, const std::vector<Axis>& axes, std::siz
             allow_pairs(question, sign, axes, inherited, kernels, interrupt);
 }
 
+PairGraph::PairGraph(std::size_t n_columns, const std::vector<std::array<std::uint32_t, 2>>& pairs)
+    : stride_(n_words(n_columns)),
+      pairs_(stride_ * n_columns),
+      columns_(n_columns),
+      bounds_(n_columns, std::numeric_limits<double>::infinity()) {
+    for (const auto& [a, b] : pairs) allow(a, b);
+}
+
 void PairGraph::allow_all(const std::vector<Axis>& axes, const AllowedPairs& inherited) {
     std::vector<std::uint32_t> columns;
     for (const Axis& axis : axes)

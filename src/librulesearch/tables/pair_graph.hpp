@@ -62,6 +62,9 @@ class PairGraph {
     PairGraph(Question& question, const std::vector<Axis>& axes, std::size_t n_columns,
               const AllowedPairs& inherited, const Kernels& kernels, const Interrupt& interrupt);
 
+    /// The given pairs; nothing is known about bounds.
+    PairGraph(std::size_t n_columns, const std::vector<std::array<std::uint32_t, 2>>& pairs);
+
     /// Valid as long as the graph is.
     AllowedPairs pairs() const { return {pairs_.data(), stride_}; }
     /// Columns that may be in a query.

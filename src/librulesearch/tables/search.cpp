@@ -12,6 +12,7 @@
 #include "librulesearch/engine/best_first.hpp"
 #include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/tables/expander.hpp"
+#include "librulesearch/tables/node_bytes.hpp"
 
 namespace rulesearch::tables {
 namespace {
@@ -31,12 +32,11 @@ class Branching : public OptionalHooks<Node> {
     using Node = tables::Node;
 
     Branching(const Problem& problem, const Limits& limits, const Kernels& kernels,
-              std::size_t beam_width, const std::vector<std::size_t>& start)
+              std::size_t beam_width)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
           beam_width_(beam_width),
-          start_(start),
           features_(find_features(problem.extents)) {}
 
     std::unique_ptr<Expander> make_expander() const {
@@ -44,7 +44,6 @@ class Branching : public OptionalHooks<Node> {
     }
 
     void find_incumbent(Incumbent& incumbent, const Interrupt& interrupt) const {
-        incumbent.offer(problem_.worth(problem_.extents.extent_of(start_)).value, start_);
         Counters beam_counters;
         if (beam_width_ > 0)
             extend_beam(problem_, limits_, kernels_, beam_width_, incumbent, beam_counters,
@@ -93,6 +92,12 @@ class Branching : public OptionalHooks<Node> {
             expansion.local->charge = memory.charge(expansion.local->n_bytes());
     }
 
+    void write(const std::vector<Node>& nodes, ByteWriter& out) const { tables::write(nodes, out); }
+    std::vector<Node> read(ByteReader& in, const MemoryAccount& memory) const {
+        return tables::read(in, problem_, features_, memory);
+    }
+    const void* group(const Node& node) const { return node.local.get(); }
+
   private:
     /// By axis: no query with a condition on it is worth more, or more than the incumbent.
     std::vector<double> axis_bounds(const LocalProblem& local, double bound, double value) const {
@@ -122,7 +127,6 @@ class Branching : public OptionalHooks<Node> {
     const Limits& limits_;
     const Kernels& kernels_;
     std::size_t beam_width_;
-    const std::vector<std::size_t>& start_;
     std::vector<Feature> features_;
     std::uint64_t n_opened_ = 0;
 };
@@ -153,10 +157,9 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
 }
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Kernels& kernels, std::size_t beam_width,
-              const std::vector<std::size_t>& start) {
-    Branching branching(problem, limits, kernels, beam_width, start);
-    return BestFirst(problem, limits, resources, branching).solve();
+              const Share& share, const Kernels& kernels, std::size_t beam_width) {
+    Branching branching(problem, limits, kernels, beam_width);
+    return BestFirst(problem, limits, resources, share, branching).solve();
 }
 
 }  // namespace rulesearch::tables

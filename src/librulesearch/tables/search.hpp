@@ -22,10 +22,8 @@ inline constexpr std::size_t max_conditions_with_others = 4;
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components = 0);
 
 /// Best query of all within the limits, with a certificate, for a limit of few conditions: all sets
-/// that bounds do not rule out are looked at, in tables of sums. `start`: columns of a query within
-/// the limits, a first incumbent besides that of a beam search.
+/// that bounds do not rule out are looked at, in tables of sums.
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Kernels& kernels, std::size_t beam_width,
-              const std::vector<std::size_t>& start);
+              const Share& share, const Kernels& kernels, std::size_t beam_width);
 
 }  // namespace rulesearch::tables
