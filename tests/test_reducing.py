@@ -294,3 +294,12 @@ def test_an_interrupt_leaves_no_model_behind():
     with pytest.raises(KeyboardInterrupt):
         model.fit(source, "class")
     assert not hasattr(model, "ensemble_")
+
+
+def test_targets_that_a_loss_does_not_suit_are_told_though_their_means_do():
+    frame = pl.DataFrame({"x": [1, 1, 2, 2], "y": [3.0, 0.0, 2.0, 1.0]})
+    with pytest.raises(ValueError, match="gamma"):
+        RuleBoostingRegressor(loss="gamma").fit(frame.lazy(), "y")
+    model = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.lazy(), "y")
+    known = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.select("x"), frame["y"])
+    np.testing.assert_allclose(model.predict(frame.select("x")), known.predict(frame.select("x")))

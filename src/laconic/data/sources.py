@@ -54,7 +54,7 @@ class TableSource(ABC):
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts, each an eager frame of the given columns; the same every time.
 
-        Parts may be of any size and come in any order, also without any rows.
+        Parts may be of any size, also without any rows.
         """
 
     @abstractmethod
@@ -92,7 +92,7 @@ class PolarsSource(TableSource):
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
         yield from self.frame.select(columns).collect_batches(
-            chunk_size=self.rows_per_part, maintain_order=False, engine="streaming"
+            chunk_size=self.rows_per_part, maintain_order=True, engine="streaming"
         )
 
 

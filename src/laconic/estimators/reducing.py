@@ -62,6 +62,10 @@ def read_stream(
         estimator.task_.check_same(task)
     elif estimator.propositions is None:
         _inspect(source, roles)
+    if roles.kept == "means":
+        # Means may hide what the loss does not suit.
+        ends = np.array([reduction.targets.lowest, reduction.targets.highest])
+        task.settle_loss(ends, None)
     found = CheckedRows(X, rows.table(), target, rows.weights(), reduction.candidates())
     found = estimator._weighted(found, task)
     task.settle_loss(found.counted_target, found.counted_weights)

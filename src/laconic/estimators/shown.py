@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
+from laconic.data.sources import scan
 from laconic.estimators.certifying import certify
+from laconic.estimators.predicting import write_predictions
 from laconic.estimators.rows import CheckedRows, checked_weights
 from laconic.explain.rule_model import RuleModel
 from laconic.relaxation import EnsembleCertificate, RelaxationProgress
@@ -92,6 +96,42 @@ class ShownModel(RuleModel):
             node_limit=node_limit,
             time_limit=time_limit,
             callback=callback,
+        )
+
+    def save_predictions(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        probabilities: bool = False,
+        keep_columns: Sequence[str] = (),
+    ) -> int:
+        """Predict for a table of any length, and write a Parquet file as the rows are read.
+
+        The file is complete or not there at all, also if Ctrl-C ends the work. No more than the
+        columns of the rules, and those that are kept, are read.
+
+        Parameters
+        ----------
+        X : str, path, lazy frame, relation or frame
+            As :func:`laconic.scan` takes it.
+        path : str or path
+            The Parquet file to write: a column "prediction", in the order of the rows.
+        probabilities : bool, default=False
+            Whether to add a column with the probability of each class.
+        keep_columns : sequence of str, default=()
+            Columns of the table to put beside the predictions, such as keys.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        source = scan(X)
+        for name in keep_columns:
+            source.require(name, "column to keep")
+        return write_predictions(
+            self, source, path, probabilities=probabilities, keep_columns=keep_columns
         )
 
     def report(

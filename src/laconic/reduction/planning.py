@@ -11,7 +11,7 @@ from laconic.data.tables import unknown_column_message
 from laconic.model.conditions import Proposition, by_feature
 from laconic.reduction.cells import TableCells
 from laconic.reduction.conditions import summary_propositions
-from laconic.reduction.roles import Roles
+from laconic.reduction.roles import NO_TARGETS, Range, Roles
 from laconic.reduction.rows import Plan, ReducedRows
 from laconic.reduction.summary import TableSummary
 from laconic.reduction.sums import Units
@@ -38,6 +38,8 @@ class Reduction:
     kinds: dict[str, FeatureKind]
     labels: tuple[Category, ...]
     """The classes, ascending, where these are kept."""
+    targets: Range = NO_TARGETS
+    """What the targets are, where these are numbers."""
 
     def candidates(self) -> CandidatePropositions:
         """List the conditions with the rows that they cover."""
@@ -77,5 +79,5 @@ def make_plan(
     cells = TableCells.of(summary.categories, (*propositions, *conditions.known), n_targets)
     units = None
     if roles.kept == "means":
-        units = Units.for_terms(summary.largest, summary.n_counted)
+        units = Units.for_terms(summary.targets.largest, summary.n_counted)
     return Plan(roles, cells, labels, units), propositions, kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -28,6 +29,26 @@ class CountedRows:
     """None if all of them are."""
     weights: Floats | None
     n_rows: int
+
+
+@dataclass(frozen=True)
+class Range:
+    """Between which numbers the targets are, and the largest magnitude of one times its weight."""
+
+    lowest: float = math.inf
+    highest: float = -math.inf
+    largest: float = 0.0
+
+    def merge(self, other: Range) -> Range:
+        """Put two parts together."""
+        return Range(
+            min(self.lowest, other.lowest),
+            max(self.highest, other.highest),
+            max(self.largest, other.largest),
+        )
+
+
+NO_TARGETS = Range()
 
 
 @dataclass(frozen=True)
@@ -86,14 +107,14 @@ class Roles:
         """Whole numbers that a weight takes."""
         return 1 if self.weight_units is None else 2
 
-    def target_summary(self, table: Table, rows: CountedRows) -> tuple[dict[Category, int], float]:
-        """Find the classes, with their numbers of rows, or the largest target times its weight."""
+    def target_summary(self, table: Table, rows: CountedRows) -> tuple[dict[Category, int], Range]:
+        """Find the classes, with their numbers of rows, or what numbers there are."""
         if self.kept == "classes":
             labels, codes = self.labels(table, rows)
             counts = np.bincount(codes, minlength=len(labels)).tolist()
             known = {label: count for label, count in zip(labels, counts, strict=True) if count}
             self.check_labels(known)
-            return known, 0.0
+            return known, NO_TARGETS
         numbers = self.numbers(table, rows)
         with np.errstate(over="ignore"):
             weighted = numbers if rows.weights is None else numbers * rows.weights
@@ -103,7 +124,9 @@ class Roles:
                 f"The target {self.target!r} times its weight must be finite. Got values that "
                 "overflow; scale the target or the weights down."
             )
-        return {}, largest
+        if len(numbers) == 0:
+            return {}, NO_TARGETS
+        return {}, Range(float(numbers.min()), float(numbers.max()), largest)
 
     @staticmethod
     def check_labels(labels: Mapping[Category, int]) -> None:

@@ -86,7 +86,7 @@ def reduce_source(
     collector = Collector()
     for part in reading.parts("rows", roles.columns, lambda: len(collector)):
         collector.add(reduce_partition(part, plan))
-    return Reduction(collector.total(), propositions, kinds, plan.labels)
+    return Reduction(collector.total(), propositions, kinds, plan.labels, summary.targets)
 
 
 def with_weight_units(roles: Roles, reading: _Reading) -> Roles:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from laconic._words import listed_names
 from laconic.data.columns import CategoricalColumn, Category, Column, FeatureKind, feature_kind
 from laconic.data.tables import Table, as_table
-from laconic.reduction.roles import Roles
+from laconic.reduction.roles import NO_TARGETS, Range, Roles
 from laconic.reduction.sums import Integers, added_up
 from laconic.reduction.values import ValueCounts, keys_of
 
@@ -105,8 +105,8 @@ class TableSummary:
     columns: dict[str, ColumnSummary]
     labels: Mapping[Category, int]
     """How many rows that count have each class; nothing where the target is a number."""
-    largest: float
-    """Largest magnitude of a target times its weight."""
+    targets: Range
+    """What the targets are, where these are numbers."""
     n_rows: int
     n_counted: int
     """Rows of positive weight."""
@@ -128,7 +128,7 @@ class TableSummary:
         return TableSummary(
             {name: column.merge(other.columns[name]) for name, column in self.columns.items()},
             labels,
-            max(self.largest, other.largest),
+            self.targets.merge(other.targets),
             self.n_rows + other.n_rows,
             self.n_counted + other.n_counted,
         )
@@ -136,7 +136,7 @@ class TableSummary:
     @classmethod
     def of_nothing(cls) -> TableSummary:
         """Look at no rows at all."""
-        return cls({}, {}, 0.0, 0, 0)
+        return cls({}, {}, NO_TARGETS, 0, 0)
 
     def checked(self) -> TableSummary:
         """Refuse a table without rows."""
@@ -175,12 +175,12 @@ def partition_summary(part: Any, roles: Roles) -> TableSummary:
     table = as_table(part)
     rows = roles.counted(table)
     amounts = roles.weight_amounts(rows.weights, rows.n_rows)
-    labels, largest = roles.target_summary(table, rows)
+    labels, targets = roles.target_summary(table, rows)
     columns = {
         name: _column_summary(table.pop_column(name), rows.is_counted, amounts)
         for name in roles.features
     }
-    return TableSummary(columns, labels, largest, table.n_rows, rows.n_rows)
+    return TableSummary(columns, labels, targets, table.n_rows, rows.n_rows)
 
 
 def _column_summary(
