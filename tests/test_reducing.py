@@ -303,3 +303,13 @@ def test_targets_that_a_loss_does_not_suit_are_told_though_their_means_do():
     model = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.lazy(), "y")
     known = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.select("x"), frame["y"])
     np.testing.assert_allclose(model.predict(frame.select("x")), known.predict(frame.select("x")))
+
+
+def test_a_model_with_a_certificate_for_all_rows_is_made_of_them(monkeypatch):
+    frame = make_table(300).select("number", "few", "target")
+    with pytest.raises(ValueError, match="strategy='global' needs a table in memory"):
+        RuleBoostingRegressor(strategy="global").fit(frame.lazy(), "target")
+    monkeypatch.setattr(reducing, "LONG_TABLE", 0)
+    X = frame.drop("target")
+    model = RuleBoostingRegressor(n_rules=1, strategy="global", max_conditions=1)
+    assert model.fit(X, frame["target"]).certificate_.verify(X)

@@ -43,6 +43,11 @@ def read_stream(
     Sets, of the estimator: task_, n_features_in_, feature_names_in_.
     """
     source = as_source(X)
+    if estimator.strategy == "global":
+        raise ValueError(
+            "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
+            "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
+        )
     roles = _roles(estimator, source, y, sample_weight, loss)
     _check_names(estimator, roles.features)
     reduction = reduce_source(source, roles, _conditions(estimator, X), _reader(estimator, source))
@@ -76,6 +81,9 @@ def read_stream(
 def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
     """Reduce a long table in memory; others, and those of streams, stay as they are."""
     if rows.candidates is not None or rows.table.n_rows < LONG_TABLE:
+        return rows
+    if estimator.strategy == "global":
+        # Its certificate speaks of all rows, one by one.
         return rows
     kept = _kept(estimator, estimator.loss_)
     conditions = _conditions(estimator, rows.X)
