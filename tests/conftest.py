@@ -17,3 +17,16 @@ def datasets_folder():
     if find_folder() is None and not NEIGHBOUR.is_dir():
         pytest.skip("needs the folder of benchmark problems: set LACONIC_DATASETS to it")
     return find_datasets()
+
+
+@pytest.fixture(scope="session")
+def dask_client():
+    """A Dask cluster of two worker processes, started once."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client

@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Literal
 
 from laconic._checks import require
@@ -28,6 +29,7 @@ from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
 from laconic.search.ceiling import ceiling
 from laconic.search.cluster import spread_over
+from laconic.search.interrupts import keeping_results
 from laconic.search.optimal import search_optimal
 from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
@@ -74,6 +76,7 @@ def search(
     node_limit: int | Literal["auto"] | None = None,
     time_limit: float | None = None,
     simplify: float = 0.0,
+    on_interrupt: Literal["raise", "keep"] = "raise",
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -96,6 +99,8 @@ def search(
     simplify : float in [0, 1), default=0.0
         Leave out propositions of the query found as long as that costs no more than this share of
         its objective.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -114,6 +119,7 @@ def search(
             f"min_coverage must not exceed the coverage of all rows, {problem.total_coverage:g}. "
             f"Got {min_coverage!r}: no query covers that much."
         )
+    require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     own_limit = None
     is_known = isinstance(method, str)
@@ -125,7 +131,8 @@ def search(
         own_limit = resolve_node_limit(limits, problem.extents)
         limits = dataclasses.replace(limits, node_limit=own_limit)
     started = time.perf_counter()
-    result = method(problem, limits, n_jobs=n_jobs, callback=callback, **options)
+    with keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+        result = method(problem, limits, n_jobs=n_jobs, callback=told, **options)
     # What a search of the caller's own says is left alone.
     if is_known and problem.cells is not None and not result.is_optimal:
         bound = min(result.bound, ceiling(problem, result.objective_value))

@@ -42,10 +42,10 @@ def spread_over(client: Any) -> Iterator[None]:
     ----------
     client : distributed.Client
 
-    Examples
-    --------
-    >>> with spread_over(client):  # doctest: +SKIP
-    ...     model.fit(X, y)
+    Notes
+    -----
+    To be written ``with spread_over(client): model.fit(X, y)``. With ``node_limit=None``, searches
+    go on until all is proven.
     """
     token = _CLIENT.set(checked_client(client))
     try:
