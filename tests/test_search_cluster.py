@@ -155,13 +155,9 @@ def test_the_problem_is_sent_once_for_all_rules(dask_client, monkeypatch):
 
 
 def test_errors_on_workers_are_raised(dask_client, monkeypatch):
-    monkeypatch.setattr(cluster, "_search_piece", _fail)
+    monkeypatch.setattr(cluster, "_search_piece", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         search(hard_problem(), branching="conditions", client=dask_client)
-
-
-def _fail(*_):
-    return 1 / 0
 
 
 def test_ranges_stay_on_one_machine(dask_client, submitted):
