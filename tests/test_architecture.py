@@ -19,7 +19,7 @@ ROOMS = (
     ("model",),
     ("losses",),
     ("search",),
-    ("candidates", "refitting", "relaxation"),
+    ("candidates", "constraints", "refitting", "relaxation"),
     ("reduction",),
     ("boosting",),
     ("selection",),

@@ -204,3 +204,35 @@ def test_weights_come_back_from_where_the_loss_is_all_but_linear(start):
     y = np.array([1.0, -1.0])
     weights = refitted_weights(rules, y, LogisticLoss(), np.array([start]))
     assert weights == pytest.approx([0.0], abs=1e-9)
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()], ids=["squared", "logistic"])
+def test_weights_keep_their_signs_and_are_the_best_such_weights(loss):
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        n_rules = int(rng.integers(1, 7))
+        covered = rng.random((n_rules, 40)) < 0.5
+        covered[0] = True
+        penalties = rng.choice([0.01, 1.0, 5.0], n_rules)
+        rules = OtherRules(covered, penalties)
+        y = rng.normal(size=40) if isinstance(loss, SquaredLoss) else rng.choice([-1.0, 1.0], 40)
+        signs = rng.choice([-1, 0, 1], n_rules)
+        weights = refitted_weights(rules, y, loss, rng.normal(size=n_rules), signs=signs)
+        assert (weights * signs >= 0).all()
+        # No feasible direction leads downhill: slopes are 0, or pull to the wrong side of 0.
+        slopes = covered @ loss.gradients(y, weights @ covered) + penalties * weights
+        scale = np.abs(covered @ loss.gradients(y, np.zeros(40))).max() + 1.0
+        is_held = (weights == 0.0) & (slopes * signs > 0.0)
+        assert np.abs(slopes[~is_held]).max(initial=0.0) < 1e-9 * scale, (seed, slopes, weights)
+        free = refitted_weights(rules, y, loss, np.zeros(n_rules))
+        if (free * signs >= 0).all():
+            assert_allclose(weights, free, atol=1e-8)
+
+
+def test_no_signs_are_as_good_as_none():
+    rng = np.random.default_rng(0)
+    rules = OtherRules(rng.random((3, 20)) < 0.5, np.ones(3))
+    y = rng.normal(size=20)
+    free = refitted_weights(rules, y, SquaredLoss(), np.zeros(3))
+    zeros = refitted_weights(rules, y, SquaredLoss(), np.zeros(3), signs=np.zeros(3, dtype=int))
+    assert (free == zeros).all()

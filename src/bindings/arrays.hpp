@@ -46,7 +46,8 @@ nb::ndarray<nb::numpy, Value, nb::ndim<1>> make_array(std::size_t size, Fill&& f
 /// Sums the rows' statistics over distinct rows, without the GIL.
 inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
                                         const DoubleVector& gradients, const DoubleVector& hessians,
-                                        const DoubleVector& coverage, double l2_regularization) {
+                                        const DoubleVector& coverage, double l2_regularization,
+                                        int sign = 0) {
     const std::size_t n_rows = extents.n_rows();
     require_length(gradients, "gradients", n_rows);
     require_length(hessians, "hessians", n_rows);
@@ -57,6 +58,7 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
     for (std::size_t row = 0; row < n_rows; ++row)
         problem.rows[extents.distinct_row(row)] +=
             {gradients.data()[row], hessians.data()[row], coverage.data()[row]};
+    problem.sign = sign;
     return problem;
 }
 

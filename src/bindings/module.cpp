@@ -266,9 +266,9 @@ NB_MODULE(_core, m) {
            const std::optional<std::string>& instruction_set,
            const std::vector<std::string>& without, std::optional<std::uint64_t> table_limit,
            const std::optional<std::vector<nb::bytes>>& parts, std::size_t n_parts,
-           std::optional<double> seconds, const GivenOthers& others) {
+           std::optional<double> seconds, const GivenOthers& others, int sign) {
             Problem problem =
-                make_problem(extents, gradients, hessians, coverage, l2_regularization);
+                make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
             add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
@@ -288,7 +288,7 @@ NB_MODULE(_core, m) {
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
         "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
-        "seconds"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(),
+        "seconds"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(), "sign"_a = 0,
         "Best query of all within the limits, with a certificate; or of some parts of them.");
 
     m.def(
@@ -298,9 +298,9 @@ NB_MODULE(_core, m) {
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            std::size_t width, const std::vector<std::vector<std::size_t>>& starts,
-           const GivenOthers& others) {
+           const GivenOthers& others, int sign) {
             Problem problem =
-                make_problem(extents, gradients, hessians, coverage, l2_regularization);
+                make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
             add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
@@ -310,7 +310,8 @@ NB_MODULE(_core, m) {
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a, "starts"_a,
-        "others"_a.noconvert().none() = nb::none(), "Beam search; with width 1, greedy search.");
+        "others"_a.noconvert().none() = nb::none(), "sign"_a = 0,
+        "Beam search; with width 1, greedy search.");
 
     bind_bounds(m);
 }

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.candidates import CandidatePropositions
+from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
@@ -40,6 +41,7 @@ def boost(
     sample_weight: Floats | None = None,
     objective: str = "stagewise",
     fit_intercept: bool = False,
+    constraints: Constraints | None = None,
     search_options: Mapping[str, Any] | None = None,
 ) -> Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
@@ -69,6 +71,9 @@ def boost(
         One of ``OBJECTIVES``.
     fit_intercept : bool, default=False
         Whether the intercept is refitted with the weights, where these are.
+    constraints : Constraints, default=None
+        What rules may be made of, and the signs of their weights. A rule that a refit leaves
+        without weight, as it would rather have the other sign, goes out.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`.
 
@@ -106,11 +111,18 @@ def boost(
         l2_regularization,
         sample_weight,
         fit_intercept=fit_intercept,
+        constraints=constraints,
     )
     rounds.begin()
-    for _ in range(n_rules):
+    options = dict(search_options or {})
+    if constraints is not None:
+        options["allowed"] = constraints.allowed(candidates.propositions)
+    # Where rules go out, others take their places.
+    n_wanted, n_left = len(rounds.ensemble) + n_rules, 2 * n_rules
+    while len(rounds.ensemble) < n_wanted and n_left > 0:
+        n_left -= 1
         problem = rounds.pose()
-        result = search(problem, **(search_options or {}))
+        result = search(problem, **options)
         if result.status is SearchStatus.INTERRUPTED:
             return None
         if not rounds.has_gain(problem, result):
@@ -135,7 +147,9 @@ class Stagewise:
         sample_weight: Floats | None,
         *,
         fit_intercept: bool,
+        constraints: Constraints | None = None,
     ) -> None:
+        self.constraints = constraints
         self.candidates, self.y, self.loss = candidates, y, loss
         self.l2_regularization, self.sample_weight = l2_regularization, sample_weight
         self.fit_intercept = fit_intercept
@@ -239,6 +253,8 @@ class Joint(Stagewise):
         """Take up the start, with the best weights for its rules."""
         if len(self.ensemble) > 0:
             self.refit()
+            if self.constraints is not None:
+                self.drop_idle()
         super().begin()
 
     def refitted(self, penalty: float) -> OtherRules:
@@ -249,6 +265,13 @@ class Joint(Stagewise):
             covered = np.vstack([covered, np.ones((1, len(self.y)), dtype=bool)])
             penalties = np.append(penalties, 0.0)
         return OtherRules(covered, penalties)
+
+    def signs(self) -> NDArray[np.int_] | None:
+        """Tell the signs that weights must keep, the intercept last; None if any will do."""
+        if self.constraints is None:
+            return None
+        signs = [self.constraints.sign_of(rule.query) for rule in self.ensemble]
+        return np.array([*signs, 0] if self.fit_intercept else signs, dtype=np.int_)
 
     def others(self) -> OtherRules:
         """List the rules that are refitted with the next one."""
@@ -268,6 +291,7 @@ class Joint(Stagewise):
             np.array([*start, intercept] if self.fit_intercept else start),
             offset=0.0 if self.fit_intercept else intercept,
             sample_weight=self.sample_weight,
+            signs=self.signs(),
         )
         weights = found.tolist()
         if self.fit_intercept:
@@ -295,9 +319,21 @@ class Joint(Stagewise):
         self.covered.append(problem.covered(query))
         self.append(query, 0.0)  # so that the refit starts from the risk of the round before
         self.refit()
-        self.set_raw_predictions()
         # Without one, there is nothing left to gain but rounding errors, which the refit knows.
-        return self.ensemble[-1].weight != 0.0
+        has_weight = self.ensemble[-1].weight != 0.0
+        if self.constraints is not None:
+            self.drop_idle()
+        self.set_raw_predictions()
+        return has_weight
+
+    def drop_idle(self) -> None:
+        """Take out rules that would rather have a weight of the other sign.
+
+        Sets: ensemble, covered.
+        """
+        kept = [n for n, rule in enumerate(self.ensemble) if rule.weight != 0.0]
+        self.covered = [self.covered[n] for n in kept]
+        self.ensemble = self.ensemble.with_rules(self.ensemble[n] for n in kept)
 
 
 class Orthogonal(Joint):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from laconic.boosting import NEGLIGIBLE_GAIN, Joint
 from laconic.candidates import CandidatePropositions
+from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss
 from laconic.model.rules import RuleEnsemble
 from laconic.refitting import penalised_loss
@@ -66,6 +67,7 @@ def polish(
     l2_regularization: float,
     sample_weight: Floats | None = None,
     fit_intercept: bool = False,
+    constraints: Constraints | None = None,
     search_options: Mapping[str, Any] | None = None,
     max_rounds: int = MAX_ROUNDS,
 ) -> Iterator[Polished]:
@@ -78,7 +80,8 @@ def polish(
 
     Parameters
     ----------
-    candidates, y, loss, l2_regularization, sample_weight, fit_intercept, search_options
+    candidates, y, loss, l2_regularization, sample_weight, fit_intercept
+    constraints, search_options
         As for :func:`laconic.boosting.boost`.
     ensemble : RuleEnsemble
         With the weights that are best together.
@@ -118,8 +121,11 @@ def polish(
     """
     if len(ensemble) == 0:
         return
+    options = dict(search_options or {})
+    if constraints is not None:
+        options["allowed"] = constraints.allowed(candidates.propositions)
     state = _State(
-        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, search_options or {}
+        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, options
     )
     current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
@@ -134,6 +140,29 @@ def polish(
             return
 
 
+def refitted_stages(
+    candidates: CandidatePropositions,
+    y: Floats,
+    loss: Loss,
+    ensemble: RuleEnsemble,
+    covered: Sequence[NDArray[np.bool_]],
+    *,
+    l2_regularization: float,
+    sample_weight: Floats | None = None,
+    fit_intercept: bool = False,
+    constraints: Constraints | None = None,
+    search_options: Mapping[str, Any] | None = None,
+) -> tuple[RuleEnsemble, ...]:
+    """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here.
+
+    The parameters are those of :func:`polish`.
+    """
+    state = _State(
+        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, {}
+    )
+    return Polished(ensemble, [], list(covered), -1, False, False, state).stages()
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """What all exchanges have in common."""
@@ -144,6 +173,7 @@ class _State:
     l2_regularization: float
     sample_weight: Floats | None
     fit_intercept: bool
+    constraints: Constraints | None
     search_options: Mapping[str, Any]
 
     def looked_at(self, current: Polished, position: int) -> Polished | None:
@@ -159,11 +189,21 @@ class _State:
         new = problem.covered(result.query)
         if not np.array_equal(new, current.covered[position]):
             others.add(problem, result.query)
-            if is_better(others, self._joint(current, range(len(current.covered)))):
+            old = self._joint(current, range(len(current.covered)))
+            costs = self.price(result) - self.price(current.results[position])
+            # A rule that leaves others without a weight does not take the place of one.
+            is_whole = len(others.ensemble) == len(old.ensemble)
+            if is_whole and is_better(others, old, costs * problem.total_coverage):
                 return _exchanged(current, position, others, result)
-        kept = _certificate(current, position, problem, result)
+        price = self.price(current.results[position])
+        kept = _certificate(current, position, problem, result, price)
         results = [*current.results[:position], kept, *current.results[position + 1 :]]
         return dataclasses.replace(current, results=results, position=position, is_exchanged=False)
+
+    def price(self, result: SearchResult) -> float:
+        """Tell what a rule has to pay for its features."""
+        allowed = self.search_options.get("allowed")
+        return 0.0 if allowed is None else float(allowed.price(result.query))
 
     def first_rules(self, current: Polished, n_rules: int) -> RuleEnsemble:
         """Give the first rules the weights that are best without the others."""
@@ -184,23 +224,24 @@ class _State:
             self.l2_regularization,
             self.sample_weight,
             fit_intercept=self.fit_intercept,
+            constraints=self.constraints,
         )
 
 
-def is_better(new: Joint, old: Joint) -> bool:
-    """Tell whether a model has a smaller penalised loss, by more than rounding errors."""
+def is_better(new: Joint, old: Joint, costs: float = 0.0) -> bool:
+    """Tell whether a model has a smaller penalised loss, by more than rounding errors and costs."""
     (new_value, new_rounding), (old_value, old_rounding) = map(_value, (new, old))
     # Where rules fit all rows, their losses are nothing but rounding errors of predictions.
     start, _ = _value(old, scale=0.0)
     least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-    return old_value - new_value > least
+    return old_value - new_value - costs > least
 
 
 def _value(model: Joint, scale: float = 1.0) -> tuple[float, float]:
     weights = [rule.weight for rule in model.ensemble]
     intercept = model.ensemble.intercept
     return penalised_loss(
-        model.others(),
+        model.refitted(model.l2_regularization),
         model.y,
         model.loss,
         scale * np.array([*weights, intercept] if model.fit_intercept else weights),
@@ -220,10 +261,10 @@ def _exchanged(current: Polished, position: int, new: Joint, result: SearchResul
 
 
 def _certificate(
-    current: Polished, position: int, problem: SearchProblem, result: SearchResult
+    current: Polished, position: int, problem: SearchProblem, result: SearchResult, price: float
 ) -> SearchResult:
     """Say of the rule that was kept what the search has shown."""
-    objective_value = problem.objective_of(problem.value(current.covered[position]))
+    objective_value = problem.objective_of(problem.value(current.covered[position])) - price
     status = result.status
     # A rule of an earlier fit may be outside of the limits of the search.
     bound = max(result.bound, objective_value)

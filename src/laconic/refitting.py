@@ -32,6 +32,7 @@ def refitted_weights(
     *,
     offset: float = 0.0,
     sample_weight: Floats | None = None,
+    signs: NDArray[np.int_] | None = None,
 ) -> Floats:
     """Weights that minimise the penalised loss of an ensemble, given which rows its rules cover.
 
@@ -42,6 +43,10 @@ def refitted_weights(
     squared loss; a second one takes off its rounding errors. Where rules do not determine their
     weights, as without penalty when two cover the same rows, the step is the shortest one. Where
     the loss falls for ever, weights are finite and gradients have all but vanished.
+
+    Where weights have signs to keep, each step is to the best such weights of the quadratic model:
+    straight towards them, all weights have their signs. Those that would rather have the other one
+    are 0.
 
     Parameters
     ----------
@@ -56,6 +61,9 @@ def refitted_weights(
     offset : float, default=0.0
         Raw prediction of all rows that is not refitted.
     sample_weight : ndarray of shape (n_rows,), default=None
+    signs : int array of shape (n_rules,), default=None
+        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
+        others. Weights to start from that have the wrong sign count as 0.
 
     Returns
     -------
@@ -71,7 +79,8 @@ def refitted_weights(
     >>> weights.round(9)
     array([1., 4.])
     """
-    return refit(rules, y, loss, start, offset=offset, sample_weight=sample_weight).weights
+    found = refit(rules, y, loss, start, offset=offset, sample_weight=sample_weight, signs=signs)
+    return found.weights
 
 
 class Refit(NamedTuple):
@@ -89,16 +98,21 @@ def refit(
     *,
     offset: float = 0.0,
     sample_weight: Floats | None = None,
+    signs: NDArray[np.int_] | None = None,
 ) -> Refit:
     """Find the weights of `refitted_weights`, and count halvings."""
-    risk = _Risk(rules, y, loss, start, offset, sample_weight)
+    if signs is not None and not signs.any():
+        signs = None
+    if signs is not None:
+        start = within_signs(start, signs)
+    risk = _Risk(rules, y, loss, start, offset, sample_weight, signs)
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
         point = risk.at(start)
         for _ in range(_MAX_STEPS):
             if point.excess <= 1.0:
                 break
-            step = point.step()
+            step = point.step() if signs is None else signed_step(point, signs)
             if not isinstance(loss, SquaredLoss):
                 step = point.damped(step)
             following = risk.along(point, step)
@@ -193,15 +207,12 @@ class _Point:
     """Its second derivatives, a matrix."""
     excess: float
     """Largest slope, in units of what rounding leaves of it."""
+    negligible: Floats
+    """What rounding leaves of each slope."""
 
     def step(self) -> Floats:
         """Newton's step; the shortest one if there are several."""
-        diagonal = np.diag(self.curvature)
-        # Rules of very different curvature are no reason to call the matrix singular.
-        scales = np.divide(1.0, np.sqrt(diagonal), where=diagonal > 0, out=np.zeros(len(diagonal)))
-        scaled = self.curvature * scales * scales[:, np.newaxis]
-        solution = np.linalg.lstsq(scaled, self.slopes * scales, rcond=_SINGULAR)[0]
-        return np.asarray(-scales * solution, dtype=np.float64)
+        return newton_step(self.slopes, self.curvature)
 
     def damped(self, step: Floats) -> Floats:
         """Shorten a step so that no weight goes further than doubling it, plus 1.
@@ -216,6 +227,66 @@ class _Point:
         return np.asarray(step / too_far, dtype=np.float64)
 
 
+def newton_step(slopes: Floats, curvature: Floats) -> Floats:
+    """Find the way to the minimum of a quadratic function; the shortest if there are several."""
+    diagonal = np.diag(curvature)
+    # Rules of very different curvature are no reason to call the matrix singular.
+    scales = np.divide(1.0, np.sqrt(diagonal), where=diagonal > 0, out=np.zeros(len(diagonal)))
+    scaled = curvature * scales * scales[:, np.newaxis]
+    solution = np.linalg.lstsq(scaled, slopes * scales, rcond=_SINGULAR)[0]
+    return np.asarray(-scales * solution, dtype=np.float64)
+
+
+def within_signs(weights: Floats, signs: NDArray[np.int_]) -> Floats:
+    """Set weights of the wrong sign to 0.
+
+    Examples
+    --------
+    >>> within_signs(np.array([1.0, 1.0, 1.0]), np.array([-1, 0, 1]))
+    array([0., 1., 1.])
+    """
+    return np.where(weights * signs < 0.0, 0.0, weights)
+
+
+def signed_step(point: _Point, signs: NDArray[np.int_]) -> Floats:
+    """Find the way to the minimum of the quadratic model over weights that keep their signs.
+
+    As Lawson and Hanson do for weights that are not negative: weights that are 0 take part one
+    after the other, the one with most to gain first, and go back to 0 where they get in the way of
+    others.
+    """
+    n_weights = len(signs)
+    weights = point.weights.copy()
+    is_free = (signs == 0) | (weights != 0.0)
+    for _ in range(3 * n_weights + 10):
+        # As far as weights keep their signs, go to the minimum over the free ones.
+        while is_free.any():
+            slopes = point.slopes + point.curvature @ (weights - point.weights)
+            step = np.zeros(n_weights)
+            free = np.flatnonzero(is_free)
+            step[free] = newton_step(slopes[free], point.curvature[np.ix_(free, free)])
+            if not np.isfinite(step).all():
+                return step
+            goal = weights + step
+            is_wrong = is_free & (goal * signs < 0.0)
+            if not is_wrong.any():
+                weights = goal
+                break
+            shares = np.ones(n_weights)
+            shares[is_wrong] = weights[is_wrong] / (weights - goal)[is_wrong]
+            share = shares.min()
+            weights = within_signs(weights + share * step, signs)
+            weights[is_wrong & (shares <= share)] = 0.0
+            is_free &= (signs == 0) | (weights != 0.0)
+        slopes = point.slopes + point.curvature @ (weights - point.weights)
+        gains = np.where(is_free, 0.0, -slopes * signs)
+        best = int(gains.argmax())
+        if gains[best] <= point.negligible[best]:
+            break
+        is_free[best] = True
+    return weights - point.weights
+
+
 class _Risk:
     """The penalised loss as a function of the weights; rows of a cell share their score."""
 
@@ -227,9 +298,11 @@ class _Risk:
         start: Floats,
         offset: float,
         sample_weight: Floats | None,
+        signs: NDArray[np.int_] | None = None,
     ) -> None:
         self.y, self.loss, self.offset = y, loss, offset
         self.n_halvings = 0
+        self.signs = signs
         self.sample_weight = sample_weight
         self.penalties = rules.penalties
         self.cells = rules.cells()
@@ -272,13 +345,18 @@ class _Risk:
         pulls = self._cell_sums(np.abs(gradients)) + np.abs(cell_scores) * hessians
         idle = self.idle_penalties * np.abs(weights).max(initial=0.0)
         rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay) + idle) + self.negligible
-        excess = np.divide(np.abs(slopes), rounding, where=rounding > 0, out=np.zeros(len(slopes)))
+        pulling = np.abs(slopes)
+        if self.signs is not None:
+            # What pulls a weight of 0 to the wrong side does not count.
+            pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
+        excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
         return _Point(
             weights,
             *self.value(weights),
             slopes,
             (self.columns * hessians) @ self.columns.T + np.diag(self.penalties),
             float(excess.max(initial=0.0)),
+            rounding,
         )
 
     def along(self, point: _Point, step: Floats) -> _Point | None:
@@ -290,6 +368,8 @@ class _Risk:
         counts = -point.slopes @ step > point.rounding
         for _ in range(_MAX_HALVINGS):
             weights = point.weights + step
+            if self.signs is not None:
+                weights = within_signs(weights, self.signs)
             value, _ = self.value(weights)
             if value <= point.value + point.rounding:  # not if it is nan
                 return self.at(weights)

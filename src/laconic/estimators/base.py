@@ -27,6 +27,7 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
+from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
 from laconic.data.columns import FeatureKind
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import is_source
@@ -48,7 +49,7 @@ from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
 from laconic.model.conditions import Proposition
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import RuleEnsemble
-from laconic.polishing import polish
+from laconic.polishing import polish, refitted_stages
 from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
@@ -57,6 +58,7 @@ class RuleBoosting(ShownModel):
     """What all estimators share; they differ in their task."""
 
     provable_with_: dict[str, Any]
+    constraints_: Constraints | None
     task: ClassVar[type[Task]]
     """What the estimator is for."""
     _advice_to_go_on: ClassVar[str] = "Fit again with warm_start=True to find the others."
@@ -100,6 +102,13 @@ class RuleBoosting(ShownModel):
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
         negated_categories: bool = True,
         propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        excluded_features: Any = None,
+        lone_features: Any = None,
+        separated_features: Any = None,
+        feature_costs: Any = None,
+        weight_signs: str = "both",
         fit_intercept: bool = True,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -123,6 +132,13 @@ class RuleBoosting(ShownModel):
         self.max_thresholds = max_thresholds
         self.negated_categories = negated_categories
         self.propositions = propositions
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.excluded_features = excluded_features
+        self.lone_features = lone_features
+        self.separated_features = separated_features
+        self.feature_costs = feature_costs
+        self.weight_signs = weight_signs
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -225,6 +241,7 @@ class RuleBoosting(ShownModel):
             "l2_regularization_",
             "scope_",
             "provable_with_",
+            "constraints_",
             "reading_",
             "certificate_",
         ):
@@ -245,8 +262,11 @@ class RuleBoosting(ShownModel):
     def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
         """Find the conditions and what to start from; rules are found as the rounds are asked for.
 
-        Sets: n_propositions_, l2_regularization_.
+        Sets: n_propositions_, l2_regularization_, constraints_.
         """
+        self.constraints_ = read_constraints(
+            rows.table.feature_names, **{name: getattr(self, name) for name in CONSTRAINTS}
+        )
         candidates = rows.candidates
         if candidates is None:
             candidates = self._candidates(rows.X, rows.table, rows.weights)
@@ -266,6 +286,7 @@ class RuleBoosting(ShownModel):
             "l2_regularization": self.l2_regularization_,
             "sample_weight": weights,
             "fit_intercept": self.fit_intercept,
+            "constraints": self.constraints_,
             "search_options": self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
         }
@@ -283,6 +304,7 @@ class RuleBoosting(ShownModel):
             fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
         if self.strategy == "global":
             fit.second_start = GlobalStart.of(self, candidates, y, rows.weights, shared)
+        fit.restage = partial(refitted_stages, candidates, y, self.loss_, **shared)
         fit.extents = candidates.extents
         return fit
 
@@ -368,6 +390,7 @@ class RuleBoosting(ShownModel):
             negated_categories=bool(self.negated_categories),
             n_propositions=self.n_propositions_,
             are_propositions_given=self.propositions is not None,
+            constraints={} if self.constraints_ is None else self.constraints_.settings,
         )
 
     def _search_options(self) -> dict[str, Any]:

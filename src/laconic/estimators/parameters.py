@@ -10,6 +10,7 @@ import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
 from laconic.boosting import OBJECTIVES, Joint
+from laconic.constraints import CONSTRAINTS, check_constraint
 from laconic.losses import ABSENT_LOSSES
 from laconic.search import METHODS
 
@@ -62,6 +63,28 @@ propositions : list or tuple of Proposition, callable or None, default=None
     The conditions that rules may be made of, where you know them: cut-offs of your field, for
     example. A callable is given the training table, as it was passed to `fit`, and returns them.
     `max_thresholds` and `negated_categories` then have no effect. None: from the table.
+monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+    Features, by name or position, with which predictions may only rise (1) or only fall (-1), or an
+    entry for every feature, 0 for those that are free. A condition ``x > t`` on a feature with 1 is
+    then used in rules of positive weight only, ``x <= t`` in rules of negative weight only, and
+    refits keep the signs: the model is monotone in such a feature, whatever the others are. Missing
+    values have no place in the order; either sign may say that a value is missing or present.
+    Features must have an order: numbers or booleans.
+interaction_cst : {{"pairwise", "no_interactions"}}, list of sets of features or None, default=None
+    Which features a rule may use together: any two, none, or those of one of the sets. Features
+    that no set names are one more set.
+excluded_features : list of features or None, default=None
+    Features that no rule uses, by name or position.
+lone_features : list of features or None, default=None
+    Features that a rule uses by themselves or not at all.
+separated_features : list of sets of features or None, default=None
+    Of each set a rule uses one feature at most.
+feature_costs : dict of features to float or None, default=None
+    What a rule must gain, in units of the mean loss, to use a feature; each feature counts once per
+    rule. The rule found is the best one after costs. Not with objective="orthogonal", which
+    measures gains in other units.
+weight_signs : {{"both", "positive", "negative"}}, default="both"
+    Signs that weights of rules may have; the intercept may have any.
 fit_intercept : bool, default=True
     Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False
@@ -87,6 +110,8 @@ l2_regularization_ : float
     The penalty in use.
 certificate_ : EnsembleCertificate
     With ``strategy="global"``: how close the model comes to the best possible one on its rows.
+constraints_ : Constraints or None
+    What rules may be made of, as far as it is constrained; not in loaded models.
 scope_ : SearchScope
     Which rules were searched: candidate conditions and limits. Missing where `warm_start` added
     rules that were searched among others than those before.
@@ -165,6 +190,23 @@ def check_parameters(estimator: Any) -> None:
             f"The 'strategy' parameter of {type(estimator).__name__} must be 'boosting' with "
             f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
             "objective='joint' to refit them."
+        )
+    for name, nothing in CONSTRAINTS.items():
+        value = getattr(estimator, name)
+        required = check_constraint(name, value)
+        is_given = value is not None and not (isinstance(value, str) and value == nothing)
+        if required is None and is_given and estimator.strategy == "global":
+            required = f"{nothing!r} with strategy='global', which looks at all rules"
+        if required is not None:
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
+                f"Got {value!r} instead."
+            )
+    if estimator.feature_costs and estimator.objective == "orthogonal":
+        raise ValueError(
+            f"The 'feature_costs' parameter of {type(estimator).__name__} must be None with "
+            "objective='orthogonal', which measures gains in other units than the loss. Set "
+            "objective='joint'."
         )
     if estimator.polish and not issubclass(OBJECTIVES[estimator.objective], Joint):
         raise ValueError(

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, TextIO
 
 import numpy as np
@@ -104,6 +105,10 @@ class RunningFit:
     """Polishes a model; None if nobody wants that."""
     second_start: GlobalStart | None = None
     """Looks at all rules at once; None if nobody wants that."""
+    restage: Callable[..., tuple[RuleEnsemble, ...]]
+    """Gives the first rules of a model the weights that suit them, where others led there."""
+    is_restaged = False
+    """Whether rules went out again, so that stages are not those of the rules that are left."""
 
     def tell(self, search: SearchProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
@@ -147,8 +152,12 @@ class RunningFit:
             if end.value is not None and is_stopped(end.value):
                 self.unfinished = end.value
             return False
-        results = [*self.results, result]
-        covered = [*self.covered, self.extents.covered(list(result.query))]
+        # Rules that a refit left without a weight are out.
+        remaining = {rule.query for rule in ensemble[:-1]}
+        is_kept = [rule.query in remaining for rule in self.ensemble]
+        results = [*compress(self.results, is_kept), result]
+        covered = [*compress(self.covered, is_kept), self.extents.covered(list(result.query))]
+        self.is_restaged |= not all(is_kept)
         # Without a call in between, Ctrl-C finds all of it or nothing.
         self.ensemble, self.results, self.covered = ensemble, results, covered
         self.stages.append(ensemble)
@@ -165,6 +174,9 @@ class RunningFit:
             if not keeps_rules or not self.ensemble.rules:
                 raise
             return True
+        finally:
+            if self.is_restaged:
+                self.stages = list(self.restage(self.ensemble, self.covered))
         return False
 
     def polished(self) -> Iterator[Polished]:

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from laconic._checks import require
 from laconic._core import Extents
+from laconic.search.allowed import Allowed, Family, search_allowed
 from laconic.search.beam import search_beam, search_greedy
 from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
@@ -40,7 +41,9 @@ from laconic.search.simplifying import simplified
 
 __all__ = [
     "METHODS",
+    "Allowed",
     "Extents",
+    "Family",
     "OtherRules",
     "SearchLimits",
     "SearchProblem",
@@ -77,6 +80,7 @@ def search(
     time_limit: float | None = None,
     simplify: float = 0.0,
     on_interrupt: Literal["raise", "keep"] = "raise",
+    allowed: Allowed | None = None,
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -101,6 +105,8 @@ def search(
         its objective.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
+    allowed : Allowed, default=None
+        The queries that count, and what they cost; None if all do, at no price.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -108,8 +114,8 @@ def search(
     Returns
     -------
     SearchResult
-        The query and its certificate: stopped early or not, no query within ``max_conditions`` and
-        ``min_coverage`` has an objective above ``bound``.
+        The query and its certificate: stopped early or not, no query that is allowed, within
+        ``max_conditions`` and ``min_coverage``, has an objective above ``bound``.
     """
     limits = SearchLimits(
         max_conditions, min_coverage, approximation_factor, node_limit, time_limit
@@ -121,26 +127,31 @@ def search(
         )
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
-    own_limit = None
     is_known = isinstance(method, str)
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         method = METHODS[method]
-    else:
-        # A search of the caller's own is given a number, and need not hand it back.
-        own_limit = resolve_node_limit(limits, problem.extents)
-        limits = dataclasses.replace(limits, node_limit=own_limit)
+    find = method
+
+    def run(part: SearchProblem, limits: SearchLimits) -> SearchResult:
+        own_limit = None
+        if not is_known:
+            # A search of the caller's own is given a number, and need not hand it back.
+            own_limit = resolve_node_limit(limits, part.extents)
+            limits = dataclasses.replace(limits, node_limit=own_limit)
+        with keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+            result = find(part, limits, n_jobs=n_jobs, callback=told, **options)
+        # What a search of the caller's own says is left alone.
+        if is_known and part.cells is not None and not result.is_optimal:
+            bound = min(result.bound, ceiling(part, result.objective_value))
+            result = dataclasses.replace(result, bound=bound)
+        return dataclasses.replace(result, node_limit=result.node_limit or own_limit)
+
     started = time.perf_counter()
-    with keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
-        result = method(problem, limits, n_jobs=n_jobs, callback=told, **options)
-    # What a search of the caller's own says is left alone.
-    if is_known and problem.cells is not None and not result.is_optimal:
-        bound = min(result.bound, ceiling(problem, result.objective_value))
-        result = dataclasses.replace(result, bound=bound)
-    if simplify > 0:
-        result = simplified(problem, result, simplify)
-    return dataclasses.replace(
-        result,
-        seconds=time.perf_counter() - started,
-        node_limit=result.node_limit or own_limit,
-    )
+    if allowed is not None:
+        result = search_allowed(problem, allowed, limits, run, simplify)
+    else:
+        result = run(problem, limits)
+        if simplify > 0:
+            result = simplified(problem, result, simplify)
+    return dataclasses.replace(result, seconds=time.perf_counter() - started)

@@ -63,6 +63,8 @@ def ceiling(problem: SearchProblem, at_least: float) -> float:
     if cells is None or penalty <= 0.0 or value <= 0.0:
         return math.inf
     for sign in (1.0, -1.0):
+        if sign == problem.sign:
+            continue  # weights are of the opposite sign of the gradients
         prices = _Prices(sign * problem.gradients, problem.hessians, cells)
         value = max(value, _highest(prices, penalty, value))
     # What is left of hessians is a difference of theirs.

@@ -44,6 +44,8 @@ def call(
     """Call a search of the core, with options of its own."""
     if problem.projections is not None:
         options["others"] = problem.projections, problem.cells, problem.taken
+    if problem.sign != 0:
+        options["sign"] = problem.sign
     return function(
         problem.extents,
         problem.gradients,

@@ -140,6 +140,9 @@ class SearchProblem:
         Rows that are covered by the same others have the same number; None without others.
     taken : bool array of shape (n_sets, n_rows) or None
         Sets of rows that are worth nothing, as a rule covers them already; None without others.
+    sign : {-1, 0, 1}
+        Sign of the weights that rules may have, 0 for either. Queries of the other sign are worth
+        nothing. See :meth:`restricted`.
 
     Examples
     --------
@@ -161,6 +164,7 @@ class SearchProblem:
         others: OtherRules | None = None,
     ) -> None:
         self.extents = _as_extents(extents)
+        self.sign = 0
         n_rows = self.extents.n_rows
         if n_rows == 0:
             raise ValueError("extents must have at least one row. Got shape (…, 0).")
@@ -219,6 +223,12 @@ class SearchProblem:
         """Pose the problem as if the weights of the others stayed as they are."""
         problem = copy.copy(self)
         problem.projections = problem.cells = problem.taken = None
+        return problem
+
+    def restricted(self, extents: Extents, sign: int) -> Self:
+        """Pose the problem for other propositions on the same rows, and weights of one sign."""
+        problem = copy.copy(self)
+        problem.extents, problem.sign = extents, sign
         return problem
 
     @property
@@ -367,13 +377,14 @@ class SearchProblem:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
         Where there are other rules, what they cannot imitate takes the place of Σh, and a set that
-        one of them covers already is worth 0; values are rounded, so that ties are ties.
+        one of them covers already is worth 0; values are rounded, so that ties are ties. Weights of
+        the wrong sign are worth 0, too.
         """
         covered = np.ascontiguousarray(covered, dtype=bool)
         if self.taken is not None and (self.taken == covered).all(axis=1).any():
             return 0.0
         sum_gradients, sum_hessians = self._sums(covered)
-        if sum_gradients == 0.0:
+        if sum_gradients == 0.0 or sum_gradients * self.sign > 0.0:
             return 0.0
         value = sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
         return value if self.projections is None else rounded(value)

@@ -234,6 +234,7 @@ class BranchAndBound:
         self.limits, self.switches, self.unscaled = limits, switches, problem.unscaled
         self.node_limit = resolve_node_limit(limits, problem.extents)
         self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
+        self.sign = problem.sign
 
         order = descending_ratios(problem.gradients, problem.hessians)
         self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
@@ -277,6 +278,8 @@ class BranchAndBound:
             covered[extent] = True
             if covered.tobytes() in self.taken:
                 return 0.0
+        if self.sign != 0 and self.sign * float(self.gradients[extent].sum()) > 0.0:
+            return 0.0
         return objective(
             self.gradients[extent],
             self.hessians[extent],

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
 class SearchScope:
     """The rules among which those of a model were searched, and how.
 
-    The names are those of the parameters of an estimator, after which all but the last two are
-    called.
+    The names are those of the parameters of an estimator, after which all but the last three
+    are called.
     """
 
     search: str
@@ -27,3 +29,5 @@ class SearchScope:
     """Number of candidate conditions."""
     are_propositions_given: bool
     """Whether the candidate conditions were given, and not made from the table."""
+    constraints: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """What else rules were allowed to be, by the parameters that say so."""

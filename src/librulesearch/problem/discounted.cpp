@@ -28,6 +28,7 @@ Problem discounted(const Problem& problem, const BitSet& set) {
         for_each_part(row, [&](const Others::Part& part) { in_set[part.cell] += part.hessian; });
     });
     Problem result{problem.extents, problem.rows, problem.l2_regularization};
+    result.sign = problem.sign;
     double total = 0.0;
     for (const Statistics& row : problem.rows) total += row.hessian;
     const double unit = std::ldexp(1.0, std::ilogb(std::max(total, 1e-290)) - 51);

@@ -48,11 +48,18 @@ struct Problem {
     double l2_regularization;
     /// If there are any, what a new rule gains is judged after a refit of all weights.
     Others others = {};
+    /// Of the weights that rules may have: 1 or -1, or 0 for both. The weight of a set is positive
+    /// where its gradients add up to something negative; sets of the other sign are worth nothing.
+    int sign = 0;
 
-    /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0. With others, the
-    /// hessians are those that they leave.
+    bool allows(double sum_gradients) const {
+        return sign == 0 || (sign > 0 ? sum_gradients < 0.0 : sum_gradients > 0.0);
+    }
+
+    /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0, and for weights of
+    /// the wrong sign. With others, the hessians are those that they leave.
     double value(double sum_gradients, double sum_hessians) const {
-        if (sum_gradients == 0.0) return 0.0;
+        if (sum_gradients == 0.0 || !allows(sum_gradients)) return 0.0;
         return sum_gradients * sum_gradients / (l2_regularization + sum_hessians);
     }
     double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }

@@ -37,6 +37,7 @@ void RatioOrder::assign(const Problem& problem, const BitSet& extent) {
 double RatioOrder::bound(const Problem& problem) const {
     double bound = 0.0;
     for (const auto* rows : {&positive, &negative}) {
+        if (!problem.allows(rows == &positive ? 1.0 : -1.0)) continue;
         RunningBound running(problem.l2_regularization);
         for (const std::uint32_t row : *rows) running.add(problem.rows[row]);
         bound = std::max(bound, running.bound());

@@ -150,7 +150,8 @@ void Expander::offer(const Node& node, const Goal& goal, Expansion& expansion) {
         return;
     }
     const Statistics sums = rows_.sum(rows, cuts);
-    const double value = problem_.value(sums);
+    const double value =
+        problem_.value(node.is_negative ? -sums.gradient : sums.gradient, sums.hessian);
     if (sums.coverage < goal.min_coverage || value < goal.value) return;
     if (goal.settles_ties || value > goal.value)
         expansion.offers.push_back({value, std::move(cuts)});

@@ -41,12 +41,13 @@ class Branching : public OptionalHooks<Node> {
         incumbent.offer(best.value, chains_.query(best.cuts));
     }
 
-    /// All boxes of either sign.
+    /// All boxes of either sign, or of the one that counts.
     std::vector<Node> roots(double bound, const Incumbent& incumbent) const {
         std::vector<Node> roots;
         const double value = goal(incumbent).value;
         for (const bool is_negative : {false, true}) {
             const SignedRows& rows = is_negative ? negative_ : positive_;
+            if (!problem_.allows(is_negative ? -1.0 : 1.0)) continue;
             if (rows.sum_gains() <= 0.0 || chains_.n_chains() == 0) continue;
             Node root;
             root.bound = bound;

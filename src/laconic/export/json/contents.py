@@ -28,6 +28,7 @@ from laconic.data.entries import (
 from laconic.data.reading import Reading, read_reading
 from laconic.explain import RuleModel
 from laconic.export.json.certificate import certificate_to_dict, read_certificate
+from laconic.export.json.constraints import read_constraints
 from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
@@ -285,6 +286,7 @@ _SCOPE_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
     "negated_categories": read_bool,
     "n_propositions": read_whole,
     "are_propositions_given": read_bool,
+    "constraints": read_constraints,
 }
 
 

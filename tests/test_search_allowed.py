@@ -1,0 +1,206 @@
+"""Queries that are allowed, and what they cost: against all of them, one by one."""
+
+import dataclasses
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from laconic.search import Allowed, Family, SearchProblem, SearchStatus, search
+from laconic.search.allowed import part_of
+from problems import random_problem, random_problem_with_others
+
+N_PROBLEMS = 1200
+N_CHUNKS = 6
+
+VARIANTS = [
+    {},
+    {"branching": "paper"},
+    {"branching": "ranges"},
+    {"branching": "conditions", "beam_width": 0},
+    {"without": ["leaves", "beam"], "n_jobs": 2},
+]
+TABLES = {"branching": "tables"}
+
+
+def chunk(number):
+    return range(number * N_PROBLEMS // N_CHUNKS, (number + 1) * N_PROBLEMS // N_CHUNKS)
+
+
+def best_of_all(problem, allowed, limits):
+    """Look at each query of each family, however many there are."""
+    n_longest = limits.get("max_conditions", problem.n_propositions)
+    best = (math.inf,)
+    seen = set()
+    for family in allowed.families:
+        signed = problem.restricted(problem.extents, family.sign)
+        for size in range(min(n_longest, len(family.propositions)) + 1):
+            for query in combinations(family.propositions, size):
+                if (query, family.sign) in seen:
+                    continue
+                seen.add((query, family.sign))
+                covered = problem.covered(query)
+                is_short = problem.coverage[covered].sum() < limits.get("min_coverage", 0) * (
+                    1 - 1e-12
+                )
+                if is_short and query:
+                    continue
+                value = signed.objective(query) - allowed.price(query)
+                best = min(best, (-value, len(query), query))
+    return best[2], -best[0]
+
+
+def subsets(rng, n_propositions):
+    """Some of the propositions, at random; all of them now and then."""
+    share = rng.choice([0.3, 0.6, 1.0])
+    return tuple(np.flatnonzero(rng.random(n_propositions) < share).tolist())
+
+
+def check(case, allowed, seed, *options):
+    query, value = best_of_all(case.problem, allowed, case.limits)
+    for kwargs in (*options, {"method": "reference"}, {"method": "brute_force"}):
+        result = search(case.problem, allowed=allowed, **case.limits, **kwargs)
+        assert result.objective_value == pytest.approx(value, rel=1e-9, abs=0), (seed, kwargs)
+        assert result.status is SearchStatus.OPTIMAL
+        assert result.bound == result.objective_value
+        if "method" not in kwargs:
+            assert result.query == query, (seed, kwargs, allowed)
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_families_agree_with_brute_force_over_all_allowed_queries(number):
+    for seed in chunk(number):
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        n = case.problem.n_propositions
+        families = tuple(Family(subsets(rng, n)) for _ in range(rng.integers(1, 5)))
+        check(case, Allowed(families), seed, *VARIANTS)
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_signs_agree_with_brute_force_over_all_allowed_queries(number):
+    for seed in chunk(number):
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        n = case.problem.n_propositions
+        signs = rng.choice([-1, 0, 1], size=rng.integers(1, 4))
+        families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
+        check(case, Allowed(families), seed, *VARIANTS)
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_signs_in_tables_agree_with_brute_force_over_all_allowed_queries(number):
+    for seed in chunk(number):
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        case = dataclasses.replace(case, limits=case.limits | {"max_conditions": 1 + seed % 5})
+        n = case.problem.n_propositions
+        families = tuple(Family(subsets(rng, n), sign) for sign in (-1, 1))
+        check(case, Allowed(families), seed, TABLES)
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_prices_agree_with_brute_force_over_all_allowed_queries(number):
+    for seed in chunk(number):
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        n = case.problem.n_propositions
+        signs = rng.choice([-1, 0, 1], size=rng.integers(1, 3))
+        families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
+        group_of = rng.integers(0, 4, size=n)
+        best = search(case.problem, **case.limits).objective_value
+        prices = {
+            frozenset(np.flatnonzero(group_of == group).tolist()): best
+            * rng.choice([0.1, 0.3, 0.7])
+            for group in set(group_of.tolist()) - {0}
+        }
+        check(case, Allowed(families, prices), seed, {}, {"branching": "paper"})
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_beside_other_rules_they_agree_with_brute_force(number):
+    for seed in chunk(number):
+        case, rng = random_problem_with_others(seed), np.random.default_rng(seed)
+        problem, limits = case.problem, case.limits | {"max_conditions": 3}
+        n = problem.n_propositions
+        families = tuple(Family(subsets(rng, n), sign) for sign in (-1, 1, 0))
+        allowed = Allowed(families)
+        query, value = best_of_all(problem, allowed, limits)
+        has_penalty = problem.l2_regularization > 0.0
+        ways = ["auto", "paper", "tables", *(["conditions"] if has_penalty else [])]
+        for options in ({"branching": way} for way in ways):
+            result = search(problem, allowed=allowed, **limits, **options)
+            assert (result.query, result.objective_value) == (query, value), (seed, options)
+            assert result.status is SearchStatus.OPTIMAL
+
+
+def hard_problem(n_rows=200, n_propositions=24):
+    rng = np.random.default_rng(3)
+    extents = rng.random((n_propositions, n_rows)) < 0.7
+    return SearchProblem(extents, rng.normal(size=n_rows), np.ones(n_rows), 1.0)
+
+
+def test_a_single_family_of_everything_is_the_search_itself():
+    problem = hard_problem()
+    everything = Allowed((Family(tuple(range(problem.n_propositions))),))
+    one, other = (
+        search(problem, max_conditions=4),
+        search(problem, max_conditions=4, allowed=everything),
+    )
+    assert one == dataclasses.replace(other, seconds=one.seconds)
+
+
+def test_nodes_are_shared_by_all_families():
+    problem = hard_problem()
+    families = tuple(Family(tuple(range(start, start + 20))) for start in range(4))
+    result = search(
+        problem, allowed=Allowed(families), node_limit=12, branching="paper", beam_width=0
+    )
+    assert result.counters["nodes"] <= 12
+    assert result.status is SearchStatus.NODE_LIMIT
+    best = search(problem, allowed=Allowed(families))
+    assert result.objective_value <= best.objective_value <= result.bound
+
+
+def test_a_callback_ends_all_searches():
+    calls = []
+    problem = hard_problem()
+    families = tuple(Family(tuple(range(start, start + 20))) for start in range(4))
+    result = search(
+        problem,
+        allowed=Allowed(families),
+        branching="paper",
+        callback=lambda progress: calls.append(progress) or True,
+    )
+    assert result.status is SearchStatus.INTERRUPTED
+    assert len(calls) == 1
+    assert result.bound == math.inf  # nobody has looked at the other families
+
+
+def test_simplified_queries_stay_within_their_family_and_sign():
+    for seed in range(300):
+        case = random_problem(seed)
+        n = case.problem.n_propositions
+        allowed = Allowed((Family(tuple(range(n)), 1), Family(tuple(range(n // 2)), -1)))
+        full = search(case.problem, allowed=allowed, **case.limits)
+        short = search(case.problem, allowed=allowed, simplify=0.3, **case.limits)
+        assert len(short.query) <= len(full.query)
+        assert short.objective_value >= 0.7 * full.objective_value * (1 - 1e-12)
+        assert short.bound >= full.objective_value
+        weight = case.problem.weight(short.query)
+        assert short.objective_value == 0.0 or weight > 0 or max(short.query, default=-1) < n // 2
+
+
+def test_parts_of_extents_are_made_once():
+    extents = hard_problem().extents
+    assert part_of(extents, (1, 3)) is part_of(extents, (1, 3))
+    assert part_of(extents, tuple(range(24))) is extents
+    assert (part_of(extents, (1, 3)).covered([1]) == extents.covered([3])).all()
+
+
+def test_what_does_not_gain_more_than_it_costs_is_not_found():
+    problem = SearchProblem([[True, True, False, False]], [-1, -1, 1, 1], np.ones(4), 0.0)
+    gain = problem.objective((0,))
+    everything = (Family((0,)),)
+    cheap = search(problem, allowed=Allowed(everything, {frozenset({0}): 0.9 * gain}))
+    assert cheap.query == (0,)
+    assert cheap.objective_value == pytest.approx(0.1 * gain)
+    dear = search(problem, allowed=Allowed(everything, {frozenset({0}): 1.1 * gain}))
+    assert (dear.query, dear.objective_value, dear.status) == ((), 0.0, SearchStatus.OPTIMAL)
