@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
-from laconic.cli import files, inputs, options, records, screen, validation
+from laconic.cli import files, inputs, large, options, records, screen, validation
 from laconic.cli.exits import EXIT_INTERRUPTED
 from laconic.cli.progress import FitScreen, limit_option
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
@@ -45,7 +45,9 @@ def fit(
     table : Path
         Text (.csv, .tsv, .txt), .parquet, .feather, .xlsx or JSON lines (.jsonl), also with .gz or
         .zst, or - for the standard input. Separators and decimal signs are found out. Empty cells
-        are missing values, and columns with numbers such as 01234 are text.
+        are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
+        quotes such as "data/*.parquet", a database (.duckdb) and files of more than 2 GiB are read
+        in parts.
     model : Path
         File to save the model to, as JSON.
     json : bool
@@ -55,23 +57,17 @@ def fit(
     """
     if model is not None:
         files.check_model_destination(model, table)
-    rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
+    if large.is_read_in_parts(table):
+        return _fit_in_parts(table, source, learning, check, model, progress, json=json)
+    rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
     estimator = learning.estimator(rows)
     fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
     with inputs.short_warnings(), progress.watch():
         fitted.fit(rows.X, rows.y, rows.sample_weight)
-    if progress.is_interrupted:
-        # Without a rule, a fit that was interrupted leaves no ensemble.
-        n_found = len(getattr(fitted, "ensemble_", ()))
-        if n_found == 0:
-            screen.complain("Interrupted before the first rule was found. Nothing is saved.")
-            return EXIT_INTERRUPTED
-        n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
-        screen.complain(
-            f"Interrupted: the model has the {n_found} of {n_rules} rules found so far."
-        )
+    if progress.is_interrupted and not _tell_interrupted(fitted):
+        return EXIT_INTERRUPTED
     predictions = fitted.predictions_for(rows.X)
     scores = [validation.training_scores(predictions, rows)]
     fitted.record_ = FitRecord(
@@ -85,18 +81,71 @@ def fit(
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:
-        _show(console, fitted, predictions, rows)
+        _show(console, fitted, predictions, rows, predictions.covered.sum(axis=0).tolist())
     if test_rows is not None:
         scores.append(validation.test_scores(fitted, test_rows, source))
     elif check.validation and len(fitted.ensemble_) > 0 and not progress.is_interrupted:
         scores += _cross_validate(fitted, rows, learning, progress)
     fitted.record_ = dataclasses.replace(fitted.record_, scores=(*scores,))
-    records.print_scores(console, fitted)
+    return _finish(fitted, model, progress, json=json)
+
+
+def _fit_in_parts(
+    path: Path,
+    source: Source,
+    learning: Learning,
+    check: Validation,
+    model: Path | None,
+    progress: FitScreen,
+    *,
+    json: bool,
+) -> int:
+    """Learn rules from a table that is not loaded as a whole."""
+    table, test_rows = large.LargeTable(path, source), check.read_test(source)
+    fitted, n_rows = large.fit_large(table, learning, progress)
+    if progress.is_interrupted and not _tell_interrupted(fitted):
+        return EXIT_INTERRUPTED
+    fitted.record_ = large.record_of(table, learning, fitted, n_rows)
+    fitted.reading_ = table.rows.reading
     if model is not None:
         laconic.save_model(fitted, model)
-        screen.print_text(console, f"Saved to {visible(str(model))}")
+    if not progress.console.quiet:
+        has_weights = table.rows.sample_weight is not None
+        n_covered = [round(rule.coverage) for rule in fitted.rule_coverages_]
+        predictions = fitted.predictions_for(table.rows.X)
+        shown = None if has_weights else n_covered
+        _show(progress.console, fitted, predictions, table.rows, shown)
+    if test_rows is not None:
+        scores = (*fitted.record_.scores, validation.test_scores(fitted, test_rows, source))
+        fitted.record_ = dataclasses.replace(fitted.record_, scores=scores)
+    elif check.validation:
+        inputs.note(
+            ["a table that is read in parts is not cross-validated. Name rows with --test."],
+            quiet=progress.console.quiet,
+        )
+    return _finish(fitted, model, progress, json=json)
+
+
+def _tell_interrupted(fitted: RuleBoosting) -> bool:
+    """Say what Ctrl-C has left of a fit; returns whether that is anything."""
+    # Without a rule, a fit that was interrupted leaves no ensemble.
+    n_found = len(getattr(fitted, "ensemble_", ()))
+    if n_found == 0:
+        screen.complain("Interrupted before the first rule was found. Nothing is saved.")
+        return False
+    n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
+    screen.complain(f"Interrupted: the model has the {n_found} of {n_rules} rules found so far.")
+    return True
+
+
+def _finish(fitted: RuleBoosting, model: Path | None, progress: FitScreen, *, json: bool) -> int:
+    """Show the scores of a model, and save it."""
+    records.print_scores(progress.console, fitted)
+    if model is not None:
+        laconic.save_model(fitted, model)
+        screen.print_text(progress.console, f"Saved to {visible(str(model))}")
     else:
-        screen.print_text(console, "Not saved. --model model.json keeps the model.")
+        screen.print_text(progress.console, "Not saved. --model model.json keeps the model.")
     if json:
         screen.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
@@ -123,7 +172,11 @@ def _cross_validate(
 
 
 def _show(
-    console: Console, model: RuleBoosting, predictions: Predictions, rows: TrainingRows
+    console: Console,
+    model: RuleBoosting,
+    predictions: Predictions,
+    rows: TrainingRows,
+    n_covered: Sequence[int] | None,
 ) -> None:
     """Show the rules, the rows that they cover, and what is proven about them."""
     screen.print_text(console, f"\n{screen.describe_model(model)}")
@@ -137,7 +190,6 @@ def _show(
         for line in _stops(model):
             screen.print_text(console, line)
         return
-    n_covered = predictions.covered.sum(axis=0).tolist()
     console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")
     for line in _proofs(model):
         screen.print_text(console, line)

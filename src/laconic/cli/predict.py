@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from laconic.cli import columns, files, inputs, options, screen
+from laconic.cli import columns, files, inputs, large, options, screen
 from laconic.cli.exits import CommandError
 
 
@@ -17,9 +17,13 @@ def predict(
     probabilities: options.Flag = False,
     keep_columns: options.Flag = False,
     json: options.Flag = False,
+    query: str | None = None,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
     """Predict the target for the rows of a table.
+
+    A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb) and files of more
+    than 2 GiB are read in parts, and their predictions written to a Parquet file meanwhile.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ def predict(
         exactly as they are.
     json : bool
         Write JSON: a list with an object per row.
+    query : str
+        What to read from a database, in SQL.
     """
     fitted = files.load_model_for("predict", model, table)
     if output is not None:
@@ -46,6 +52,11 @@ def predict(
         raise CommandError(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
+    if large.is_read_in_parts(table):
+        source = large.open_table(table, format, query)
+        kept = source.column_names if keep_columns else ()
+        large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)
+        return
     rows = inputs.TableFile(table, format)
     predictions = inputs.predictions_for(fitted, rows)
     found = {"prediction": predictions.values}

@@ -60,8 +60,8 @@ def prepare(
     X = columns.with_day_numbers(X)
     misread = table.warn_about_misread(frame, reader)
     doubtful = {name: _doubt(ways) for name, ways in dates.items() if len(ways) > 1}
-    X = _without(X, doubtful, " --keep {} takes it as text.")
-    X = _without(X, {each.name: _TYPE.format(each.dtype) for each in X if _has_no_use(each)}, "")
+    X = leave_out(X, doubtful, " --keep {} takes it as text.")
+    X = leave_out(X, {each.name: _TYPE.format(each.dtype) for each in X if _has_no_use(each)}, "")
     found = [
         finding
         for finding in inspect_columns(as_table(X))
@@ -75,7 +75,7 @@ def prepare(
             quiet=quiet,
         )
         reasons = {each.column: each.words for each in found if each.column not in same}
-        X = _without(X, reasons, " --keep {} uses it all the same.")
+        X = leave_out(X, reasons, " --keep {} uses it all the same.")
     return Prepared(X, {name: frame[name] for name in others}, reading)
 
 
@@ -96,7 +96,7 @@ def _has_no_use(values: pl.Series) -> bool:
     return not (values.dtype.is_numeric() or values.dtype in kinds)
 
 
-def _without(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
+def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
     """Leave out columns, and say why."""
     inputs.warn(
         f"column {name!r} {words}. It is left out.{advice.format(shlex.quote(name))}"

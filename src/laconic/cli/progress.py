@@ -17,6 +17,7 @@ from rich.text import Text
 
 from laconic.cli import screen
 from laconic.model.formatting import format_weight, visible
+from laconic.reduction.streaming import ReadProgress, describe_reading
 from laconic.relaxation import describe_proof
 from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate, describe_search, format_seconds
@@ -74,6 +75,12 @@ class FitScreen:
             if not self.console.is_terminal:
                 self._print_rule(progress)
         return self.is_interrupted
+
+    def read(self, progress: ReadProgress) -> None:
+        """Show how reading a table gets on."""
+        self._words = describe_reading(progress)
+        if progress.is_done and not self.console.is_terminal:
+            screen.print_text(self.console, self._words)
 
     @contextmanager
     def watch(self) -> Iterator[None]:

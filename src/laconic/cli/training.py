@@ -76,6 +76,8 @@ class Source:
         "gamma" and "tweedie". The model is that of the rates.
     drop : tuple of str
         Columns to leave out.
+    query : str
+        What to read from a database, in SQL.
     keep : tuple of str
         Columns to use even if they seem to name rows or to give the target away, and whose texts
         stay texts even if they seem to be dates or amounts of money.
@@ -87,6 +89,7 @@ class Source:
     exposure: str | None = None
     drop: options.Names = ()
     keep: options.Names = ()
+    query: str | None = None
     format: options.Format = options.DEFAULT_FORMAT
 
     def read(self, path: Path, *, quiet: bool = False) -> TrainingRows:

@@ -38,6 +38,9 @@ _READERS = {
 }
 
 
+_DATABASES = (".duckdb", ".ddb")
+
+
 class TableSource(ABC):
     """A table that is read in parts."""
 
@@ -60,6 +63,10 @@ class TableSource(ABC):
     @abstractmethod
     def is_integer(self, column: str) -> bool:
         """Tell whether the type of a column is that of whole numbers."""
+
+    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
+        """Leave out all other columns, and the rows where one of these has no value."""
+        raise NotImplementedError
 
     def __repr__(self) -> str:
         n_columns = len(self.column_names)
@@ -89,6 +96,10 @@ class PolarsSource(TableSource):
         """Tell whether the type of a column is that of whole numbers."""
         return bool(self._schema[column].is_integer())
 
+    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
+        """Leave out all other columns, and the rows where one of these has no value."""
+        return PolarsSource(self.frame.select(columns).drop_nulls(known), self.rows_per_part)
+
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
         yield from self.frame.select(columns).collect_batches(
@@ -113,9 +124,14 @@ class DuckDBSource(TableSource):
         """Tell whether the type of a column is that of whole numbers."""
         return "INT" in self._types[column]
 
+    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
+        """Leave out all other columns, and the rows where one of these has no value."""
+        query = self.relation.project(", ".join(map(_quoted, columns)))
+        return DuckDBSource(query.filter(f"{_quoted(known)} IS NOT NULL"), self.rows_per_part)
+
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        names = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        names = ", ".join(map(_quoted, columns))
         query = self.relation.project(names)
         # Before DuckDB 1.4, the method had another name.
         read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
@@ -146,15 +162,23 @@ class FrameSource(TableSource):
             yield frame[start : start + self.rows_per_part].to_native()
 
 
-def scan(table: Any, *, rows_per_part: int = ROWS_PER_PART, **options: Any) -> TableSource:
+def scan(
+    table: Any,
+    *,
+    query: str | None = None,
+    rows_per_part: int = ROWS_PER_PART,
+    **options: Any,
+) -> TableSource:
     """Prepare to learn from a table of any length, in parts.
 
     Parameters
     ----------
     table : str, path, sequence of them, polars.LazyFrame, duckdb.DuckDBPyRelation or frame
-        A file, a folder of Parquet files, a pattern such as ``"data/*.parquet"``, a query that
-        polars or DuckDB have prepared, or a table in memory. A query must give the same rows each
-        time it runs.
+        A file, a folder of files, a pattern such as ``"data/*.parquet"``, a database of DuckDB
+        (``.duckdb``), a query that polars or DuckDB have prepared, or a table in memory. A query
+        must give the same rows each time it runs.
+    query : str or None, default=None
+        What to read from a database, in SQL; None takes its only table.
     rows_per_part : int, default=500_000
         Rows that are in memory at a time.
     **options
@@ -174,6 +198,13 @@ def scan(table: Any, *, rows_per_part: int = ROWS_PER_PART, **options: Any) -> T
     """
     if is_source(table):
         return as_source(table, rows_per_part)
+    if isinstance(table, str | os.PathLike) and _suffix(os.fspath(table)) in _DATABASES:
+        return _open_database(os.fspath(table), query, rows_per_part)
+    if query is not None:
+        raise ValueError(
+            f"A query needs a database, a file that ends with {' or '.join(_DATABASES)}. Got "
+            f"{table!r}. Pass duckdb.sql(query) for other tables."
+        )
     if isinstance(table, str | os.PathLike):
         return _scan_files([os.fspath(table)], rows_per_part, options)
     if isinstance(table, Sequence) and all(isinstance(path, str | os.PathLike) for path in table):
@@ -207,6 +238,27 @@ _KINDS: dict[tuple[str, str], type[PolarsSource | DuckDBSource]] = {
     ("polars", "LazyFrame"): PolarsSource,
     ("duckdb", "DuckDBPyRelation"): DuckDBSource,
 }
+
+
+def _open_database(path: str, query: str | None, rows_per_part: int) -> TableSource:
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {path!r}. Check the path.")
+    duckdb = import_extra("duckdb", "large", "Reading from a database")
+    connection = duckdb.connect(path, read_only=True)
+    if query is None:
+        tables = [name for (name,) in connection.sql("SHOW TABLES").fetchall()]
+        if len(tables) != 1:
+            raise ValueError(
+                f"A query must say what to read from {path!r}. It has the tables "
+                f"{listed_names(tables)}."
+            )
+        [query] = tables
+        return DuckDBSource(connection.table(_quoted(query)), rows_per_part)
+    return DuckDBSource(connection.query(query), rows_per_part)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _scan_files(paths: list[str], rows_per_part: int, options: dict[str, Any]) -> TableSource:

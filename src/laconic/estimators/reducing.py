@@ -20,11 +20,11 @@ from laconic.reduction import (
     Conditions,
     ReadProgress,
     Roles,
+    describe_reading,
     reduce_source,
     reduce_table,
 )
 from laconic.reduction.roles import CountedRows, Kept
-from laconic.search.certificates import format_seconds
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -184,22 +184,6 @@ class ReadPrinter:
             self.stream.write(f"{describe_reading(progress)}\n")
             self.stream.flush()
             self.last_time = time.monotonic()
-
-
-def describe_reading(progress: ReadProgress) -> str:
-    """Say how reading a table gets on.
-
-    Examples
-    --------
-    >>> describe_reading(ReadProgress("rows", 3_000_000, 1.5, 1200, True))
-    'read rows: 3,000,000 rows, 1,200 distinct, 1.5 s, 2,000,000 rows/s'
-    """
-    verb = "read" if progress.is_done else "reading"
-    number = "" if progress.n_distinct is None else f" {progress.n_distinct:,} distinct,"
-    return (
-        f"{verb} {progress.step}: {progress.n_rows:,} rows,{number} "
-        f"{format_seconds(progress.seconds)}, {progress.rows_per_second:,.0f} rows/s"
-    )
 
 
 def _reader(estimator: RuleBoosting, source: TableSource) -> Callable[[ReadProgress], Any] | None:

@@ -20,6 +20,7 @@ from laconic.reduction.summary import (
     partition_summary,
 )
 from laconic.reduction.sums import Units
+from laconic.search.certificates import format_seconds
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,22 @@ class ReadProgress:
     def rows_per_second(self) -> float:
         """How fast the rows were read."""
         return self.n_rows / self.seconds if self.seconds > 0 else 0.0
+
+
+def describe_reading(progress: ReadProgress) -> str:
+    """Say how reading a table gets on.
+
+    Examples
+    --------
+    >>> describe_reading(ReadProgress("rows", 3_000_000, 1.5, 1200, True))
+    'read rows: 3,000,000 rows, 1,200 distinct, 1.5 s, 2,000,000 rows/s'
+    """
+    verb = "read" if progress.is_done else "reading"
+    number = "" if progress.n_distinct is None else f" {progress.n_distinct:,} distinct,"
+    return (
+        f"{verb} {progress.step}: {progress.n_rows:,} rows,{number} "
+        f"{format_seconds(progress.seconds)}, {progress.rows_per_second:,.0f} rows/s"
+    )
 
 
 class _Reading:

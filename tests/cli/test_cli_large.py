@@ -1,0 +1,123 @@
+"""laconic fit and predict with tables that are read in parts"""
+
+import duckdb
+import polars as pl
+import pytest
+
+from cli.commands import people, refused
+from laconic import load_model
+from laconic.cli import large
+
+
+@pytest.fixture
+def parts(tmp_path):
+    """Pattern of the files of a table."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, part in enumerate(people(300).iter_slices(70)):
+        part.write_parquet(folder / f"part-{number}.parquet")
+    return folder / "*.parquet"
+
+
+FIT = ["--target", "client", "--drop", "spent", "weight"]
+
+
+def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
+    model = tmp_path / "model.json"
+    code, out, err = run("fit", parts, *FIT, "--n-rules", 2, "--model", model)
+    assert code == 0
+    assert "read values: 300 rows" in out
+    assert "rows/s" in out
+    assert "Learned from 300 rows to predict client" in out
+    assert "training rows" in out
+    assert "Saved to" in out
+    assert err == (
+        "note: a table that is read in parts is not cross-validated. Name rows with --test.\n"
+    )
+    whole = tmp_path / "whole.parquet"
+    people(300).write_parquet(whole)
+    run("fit", whole, *FIT, "--n-rules", 2, "--model", tmp_path / "whole.json", "--no-validation")
+    one, other = load_model(model), load_model(tmp_path / "whole.json")
+    assert [rule.query for rule in one.ensemble_] == [rule.query for rule in other.ensemble_]
+    assert one.record_.n_rows == 300
+
+
+def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
+    frame = people(300)
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        connection.sql("CREATE TABLE people AS SELECT * FROM frame")
+        connection.sql("CREATE TABLE other AS SELECT 1 AS x")
+    frame.write_csv(tmp_path / "large.csv")
+    monkeypatch.setattr(large, "MAX_BYTES_TO_LOAD", 10)
+    outputs = []
+    for path, *how in [
+        (parts.parent,),
+        (tmp_path / "shop.duckdb", "--query", "SELECT * FROM people"),
+        (tmp_path / "large.csv",),
+    ]:
+        code, out, _ = run("fit", path, *how, *FIT, "--n-rules", 1, "--json")
+        assert code == 0
+        outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
+    assert len({text[text.index('"rules"') : text.index('"weight"')] for text in outputs}) == 1
+    refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
+
+
+def test_regression_weights_and_test_rows(run, parts, tmp_path):
+    test = tmp_path / "test.csv"
+    people(50, seed=1).write_csv(test)
+    code, out, err = run(
+        *("fit", parts, "--target", "spent", "--weight", "weight", "--drop", "client"),
+        *("--n-rules", 2, "--test", test),
+    )
+    assert (code, err) == (0, "")
+    assert "test rows" in out
+    assert "R²" in out
+
+
+def test_rows_without_a_target_and_useless_columns_are_left_out(run, tmp_path):
+    frame = people(100).with_columns(
+        client=pl.when(pl.col("age") > 80).then(None).otherwise(pl.col("client"))
+    )
+    frame = frame.with_row_index("row")
+    frame.write_parquet(tmp_path / "part-1.parquet")
+    code, out, err = run("fit", tmp_path / "part-*.parquet", *FIT, "--n-rules", 1)
+    assert code == 0
+    assert "rows have no target, 'client', and are left out" in err
+    assert "column 'row' counts the rows. It is left out." in err
+    n_known = frame["client"].drop_nulls().len()
+    assert f"Learned from {n_known} rows" in out
+
+
+def test_predictions_are_written_in_parts(run, parts, tmp_path):
+    model, output = tmp_path / "model.json", tmp_path / "out.parquet"
+    run("fit", parts, *FIT, "--n-rules", 2, "--model", model, "--quiet")
+    code, out, err = run(
+        "predict", model, parts, "--output", output, "--probabilities", "--keep-columns"
+    )
+    assert (code, err) == (0, "")
+    assert "300 rows written to" in out
+    found = pl.read_parquet(output)
+    assert found.columns == [
+        *people().columns,
+        *("prediction", "probability_no", "probability_yes"),
+    ]
+    X = people(300).select(load_model(model).feature_names_in_.tolist())
+    assert found["prediction"].to_list() == load_model(model).predict(X).tolist()
+    refused(run("predict", model, parts), "go to a Parquet file")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "clint"], "Did you mean 'client'?"),
+        (["--target", "client", "--n-rules", "auto"], "--n-rules auto needs a table"),
+        (["--target", "spent", "--exposure", "weight"], "--exposure needs a table"),
+        (["--target", "client", "--query", "SELECT 1"], "A query needs a database"),
+    ],
+)
+def test_what_cannot_be_done_is_told(run, parts, options, message):
+    refused(run("fit", parts, *options), message)
+
+
+def test_a_pattern_without_files_is_told(run, tmp_path):
+    refused(run("fit", tmp_path / "no-*.parquet", "--target", "y"), "There is no file")
