@@ -18,7 +18,6 @@ from rich.text import Text
 from laconic.cli import screen
 from laconic.model.formatting import format_weight, visible
 from laconic.reduction.streaming import ReadProgress, describe_reading
-from laconic.relaxation import describe_proof
 from laconic.search import SearchResult
 from laconic.search.certificates import describe_certificate, describe_search, format_seconds
 
@@ -67,6 +66,8 @@ class FitScreen:
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None:
+            from laconic.relaxation import describe_proof
+
             self._words = f"{progress.label}: {describe_proof(progress.proof)}"
         elif progress.search is not None:
             self._words = f"{progress.label}: {describe_search(progress.search)}"
