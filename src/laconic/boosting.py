@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ def boost(
     objective: str = "stagewise",
     fit_intercept: bool = False,
     constraints: Constraints | None = None,
+    given: Sequence[GivenRule] = (),
     search_options: Mapping[str, Any] | None = None,
 ) -> Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
@@ -74,6 +76,9 @@ def boost(
     constraints : Constraints, default=None
         What rules may be made of, and the signs of their weights. A rule that a refit leaves
         without weight, as it would rather have the other sign, goes out.
+    given : sequence of GivenRule, default=()
+        Rules that come first, in this order, and count among the others. Each is judged next to the
+        best one in its place.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`.
 
@@ -119,10 +124,16 @@ def boost(
         options["allowed"] = constraints.allowed(candidates.propositions)
     # Where rules go out, others take their places.
     n_wanted, n_left = len(rounds.ensemble) + n_rules, 2 * n_rules
+    waiting = list(given)
     while len(rounds.ensemble) < n_wanted and n_left > 0:
         n_left -= 1
         problem = rounds.pose()
         result = search(problem, **options)
+        if waiting and result.status is not SearchStatus.INTERRUPTED:
+            rule = waiting.pop(0)
+            if rounds.add_given(problem, rule):
+                yield rounds.ensemble, rule.certificate(problem, result)
+            continue
         if result.status is SearchStatus.INTERRUPTED:
             return None
         if not rounds.has_gain(problem, result):
@@ -131,6 +142,28 @@ def boost(
             return None
         yield rounds.ensemble, dataclasses.replace(result, n_halvings=rounds.n_halvings)
     return None
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRule:
+    """A rule that somebody wants, whatever it gains."""
+
+    query: Query
+    covered: NDArray[np.bool_]
+    weight: float | None = None
+    """None for the best one; others are kept where weights are not refitted."""
+
+    def certificate(self, problem: SearchProblem, best: SearchResult) -> SearchResult:
+        """Tell what it gains next to the best rule in its place."""
+        value = problem.objective_of(problem.value(self.covered))
+        return dataclasses.replace(
+            best,
+            query=(),
+            objective_value=value,
+            bound=max(best.bound, value),
+            status=SearchStatus.GIVEN,
+            n_conditions_found=None,
+        )
 
 
 class Stagewise:
@@ -239,11 +272,24 @@ class Stagewise:
         self.raw_predictions += covered * weight
         return True
 
-    def append(self, query: tuple[int, ...], weight: float) -> None:
+    def add_given(self, problem: SearchProblem, rule: GivenRule) -> bool:
+        """Add a rule that was not searched for; returns whether it is kept.
+
+        Sets: ensemble, covered, raw_predictions.
+        """
+        weight = problem.weight_of(rule.covered) if rule.weight is None else rule.weight
+        sign = 0 if self.constraints is None else self.constraints.sign_of(rule.query)
+        if weight * sign < 0.0:
+            return False
+        self.append(rule.query, weight)
+        self.raw_predictions += rule.covered * weight
+        return True
+
+    def append(self, query: Query | tuple[int, ...], weight: float) -> None:
         """Append a rule to the ensemble."""
-        propositions = tuple(self.candidates.propositions[p] for p in query)
-        rules = (*self.ensemble, Rule(Query(propositions), weight))
-        self.ensemble = self.ensemble.with_rules(rules)
+        if not isinstance(query, Query):
+            query = Query(tuple(self.candidates.propositions[p] for p in query))
+        self.ensemble = self.ensemble.with_rules((*self.ensemble, Rule(query, weight)))
 
 
 class Joint(Stagewise):
@@ -325,6 +371,17 @@ class Joint(Stagewise):
             self.drop_idle()
         self.set_raw_predictions()
         return has_weight
+
+    def add_given(self, problem: SearchProblem, rule: GivenRule) -> bool:
+        """Add a rule that was not searched for, and refit; returns whether it is kept."""
+        self.covered.append(rule.covered)
+        self.append(rule.query, 0.0)
+        self.refit()
+        is_kept = self.constraints is None or self.ensemble[-1].weight != 0.0
+        if self.constraints is not None:
+            self.drop_idle()
+        self.set_raw_predictions()
+        return is_kept
 
     def drop_idle(self) -> None:
         """Take out rules that would rather have a weight of the other sign.

@@ -129,12 +129,14 @@ def polish(
     )
     current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
-    for position in islice(cycle(range(len(ensemble))), max_rounds * len(ensemble)):
+    # Rules that somebody wants stay where they are.
+    positions = [n for n, result in enumerate(results) if result.status is not SearchStatus.GIVEN]
+    for position in islice(cycle(positions), max_rounds * len(positions)):
         found = state.looked_at(current, position)
         if found is None:
             return
         n_kept = 0 if found.is_exchanged else n_kept + 1
-        current = dataclasses.replace(found, is_stable=n_kept == len(ensemble))
+        current = dataclasses.replace(found, is_stable=n_kept == len(positions))
         yield current
         if current.is_stable:
             return

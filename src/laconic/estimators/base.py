@@ -33,6 +33,7 @@ from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import is_source
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
+from laconic.estimators.given import given_rules
 from laconic.estimators.globally import GlobalStart
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
@@ -46,9 +47,9 @@ from laconic.estimators.shown import ShownModel
 from laconic.explain.rule_model import checked_table
 from laconic.explain.shapley import feature_importances
 from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
-from laconic.model.conditions import Proposition
+from laconic.model.conditions import Proposition, Query
 from laconic.model.coverage import rule_coverages
-from laconic.model.rules import RuleEnsemble
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import polish, refitted_stages
 from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
@@ -109,6 +110,7 @@ class RuleBoosting(ShownModel):
         separated_features: Any = None,
         feature_costs: Any = None,
         weight_signs: str = "both",
+        initial_rules: Sequence[str | Query | Rule] | None = None,
         fit_intercept: bool = True,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -139,6 +141,7 @@ class RuleBoosting(ShownModel):
         self.separated_features = separated_features
         self.feature_costs = feature_costs
         self.weight_signs = weight_signs
+        self.initial_rules = initial_rules
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -290,12 +293,15 @@ class RuleBoosting(ShownModel):
             "search_options": self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
         }
+        if len(start) == 0:
+            fit.given = given_rules(self.initial_rules, rows, n_rules, self.constraints_)
         fit.rounds = boost(
             candidates,
             y,
             self.loss_,
             start,
             covered=covered,
+            given=fit.given,
             n_rules=n_rules - len(start),
             objective=self.objective,
             **shared,

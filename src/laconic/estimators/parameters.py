@@ -85,6 +85,11 @@ feature_costs : dict of features to float or None, default=None
     measures gains in other units.
 weight_signs : {{"both", "positive", "negative"}}, default="both"
     Signs that weights of rules may have; the intercept may have any.
+initial_rules : list of str, Query or Rule, or None, default=None
+    Rules that the model has in any case, written as models print them, such as
+    ``'age > 65 & sex == "f"'``. They come first and are never exchanged; the others are found given
+    them. Weights are the best ones; with objective="stagewise", a `Rule` keeps its own. Their
+    certificates say how they compare with the best rule in their place.
 fit_intercept : bool, default=True
     Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False
@@ -202,6 +207,11 @@ def check_parameters(estimator: Any) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
                 f"Got {value!r} instead."
             )
+    if estimator.initial_rules and estimator.strategy == "global":
+        raise ValueError(
+            f"The 'initial_rules' parameter of {type(estimator).__name__} must be None with "
+            "strategy='global', which exchanges all rules. Set strategy='boosting' to keep them."
+        )
     if estimator.feature_costs and estimator.objective == "orthogonal":
         raise ValueError(
             f"The 'feature_costs' parameter of {type(estimator).__name__} must be None with "
@@ -281,6 +291,10 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "propositions": (
         "a list or tuple of Proposition, a callable or None",
         _is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
+    ),
+    "initial_rules": (
+        "a list of str, Query or Rule, or None",
+        _is_none_or(lambda value: isinstance(value, list | tuple)),
     ),
     "fit_intercept": ("a bool", _is_bool),
     "warm_start": ("a bool", _is_bool),

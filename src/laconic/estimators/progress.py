@@ -12,13 +12,14 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.boosting import GivenRule
 from laconic.estimators.advice import is_stopped
 from laconic.estimators.globally import GlobalStart
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.polishing import MAX_ROUNDS, Polished
 from laconic.relaxation import RelaxationProgress, describe_proof
-from laconic.search import Extents, SearchProgress, SearchResult
+from laconic.search import Extents, SearchProgress, SearchResult, SearchStatus
 from laconic.search.certificates import (
     describe_certificate,
     describe_search,
@@ -107,6 +108,8 @@ class RunningFit:
     """Looks at all rules at once; None if nobody wants that."""
     restage: Callable[..., tuple[RuleEnsemble, ...]]
     """Gives the first rules of a model the weights that suit them, where others led there."""
+    given: Sequence[GivenRule] = ()
+    """Rules that somebody wants."""
     is_restaged = False
     """Whether rules went out again, so that stages are not those of the rules that are left."""
 
@@ -156,7 +159,7 @@ class RunningFit:
         remaining = {rule.query for rule in ensemble[:-1]}
         is_kept = [rule.query in remaining for rule in self.ensemble]
         results = [*compress(self.results, is_kept), result]
-        covered = [*compress(self.covered, is_kept), self.extents.covered(list(result.query))]
+        covered = [*compress(self.covered, is_kept), self._covered_by(ensemble[-1], result)]
         self.is_restaged |= not all(is_kept)
         # Without a call in between, Ctrl-C finds all of it or nothing.
         self.ensemble, self.results, self.covered = ensemble, results, covered
@@ -164,6 +167,12 @@ class RunningFit:
         if self.callbacks:
             self.tell()
         return True
+
+    def _covered_by(self, rule: Rule, result: SearchResult) -> NDArray[np.bool_]:
+        """Tell which rows the last rule covers."""
+        if result.status is SearchStatus.GIVEN:
+            return next(given.covered for given in self.given if given.query == rule.query)
+        return self.extents.covered(list(result.query))
 
     def run(self, *, keeps_rules: bool) -> bool:
         """Go through all rounds; returns whether Ctrl-C ended them and rules are kept."""

@@ -36,6 +36,8 @@ def _describe_proof(result: SearchResult) -> str:
         return "proven optimal"
     if result.status is SearchStatus.HEURISTIC:
         return "heuristic, no proof"
+    if result.status is SearchStatus.GIVEN:
+        return f"given, {describe_ratio(result.approximation_ratio)}"
     return describe_ratio(result.approximation_ratio)
 
 

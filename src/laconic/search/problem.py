@@ -395,7 +395,11 @@ class SearchProblem:
 
     def weight(self, query: tuple[int, ...]) -> float:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
-        sum_gradients, sum_hessians = self._sums(self.covered(query))
+        return self.weight_of(self.covered(query))
+
+    def weight_of(self, covered: npt.NDArray[np.bool_]) -> float:
+        """Weight of a rule that covers some rows."""
+        sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
             return 0.0
         of_gradients, of_hessians = self._exponents

@@ -22,6 +22,8 @@ class SearchStatus(StrEnum):
     """The method gives no proof; the bound holds for all queries nevertheless."""
     NODE_LIMIT = "node_limit"
     TIME_LIMIT = "time_limit"
+    GIVEN = "given"
+    """The query was not searched for; the bound holds for all queries in its place."""
     INTERRUPTED = "interrupted"
     """A callback asked to stop."""
 

@@ -1,0 +1,312 @@
+"""Conditions that people write, in the words in which models print them.
+
+``age > 65 & sex == "f"``, ``100 < PS <= 180``, ``not paid``, ``income is missing``: conditions are
+joined by ``&`` or ``and``, names and values may stand in quotes, and ``<`` and ``>=`` are welcome.
+`RELATIONS` says how each relation is read; what else there is to be said about a feature is a
+further entry there.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from laconic._words import listed_names, nearest
+from laconic.data.columns import CategoricalColumn, Category, FeatureKind, feature_kind
+from laconic.data.tables import Table
+from laconic.model.conditions import Proposition, Query
+from laconic.model.formatting import format_name
+
+_STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
+_NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
+_JOIN = re.compile(r"\s*(?:&&?|∧|and\b|AND\b)\s*")
+_END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|and|AND)\b")
+_END_OF_VALUE = re.compile(r"\s*(?:&|∧|$|[<>=!])|\s+(?:and|AND)\s")
+_SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "=": "=="}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What is known about a feature that a condition is about."""
+
+    name: str
+    is_text: bool | None = None
+    """None if that is not known."""
+    categories: tuple[Category, ...] | None = None
+    kind: FeatureKind | None = None
+
+
+def features_of(table: Table) -> Callable[[str], Feature]:
+    """Describe the features of a table, as they are asked for."""
+
+    def describe(name: str) -> Feature:
+        column = table.column(name)
+        categories = column.categories if isinstance(column, CategoricalColumn) else None
+        return Feature(name, column.is_text, categories, feature_kind(column))
+
+    return describe
+
+
+def parse_query(
+    text: str, names: Sequence[str], describe: Callable[[str], Feature] = Feature
+) -> Query:
+    """Read a conjunction of conditions.
+
+    Parameters
+    ----------
+    text : str
+    names : sequence of str
+        Features that conditions may be about. Names with blanks need no quotes.
+    describe : callable, default=Feature
+        Tells what is known about a feature: `features_of` a table.
+
+    Examples
+    --------
+    >>> print(parse_query('worst area > 880 and sex == "f"', ["worst area", "sex"]))
+    worst area > 880 & sex == f
+    >>> parse_query("agee > 65", ["age", "sex"])
+    Traceback (most recent call last):
+    ...
+    ValueError: There is no feature 'agee'. Did you mean 'age'?
+      agee > 65
+      ^
+    """
+    parser = Parser(text, names, describe)
+    return parser.query()
+
+
+class Parser:
+    """Reads a text from left to right."""
+
+    def __init__(self, text: str, names: Sequence[str], describe: Callable[[str], Feature]) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"Conditions must be written as text. Got {text!r} instead.")
+        self.text, self.describe = text, describe
+        # The longest first, so that "age at entry" is not taken for "age".
+        self.names = sorted(names, key=len, reverse=True)
+        self.place = 0
+
+    def query(self) -> Query:
+        """Read all conditions."""
+        if self.text.strip() == "always":
+            return Query()
+        propositions: list[Proposition] = []
+        while True:
+            self._skip()
+            propositions += self._condition()
+            self._skip()
+            if self.place == len(self.text):
+                return Query(tuple(dict.fromkeys(propositions)))
+            if self.match(_JOIN) is None:
+                raise self.error("Expected '&' or the end of the rule")
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Read what fits a pattern, if it is next."""
+        found = pattern.match(self.text, self.place)
+        if found is not None:
+            self.place = found.end()
+        return found
+
+    def error(self, message: str, place: int | None = None) -> ValueError:
+        """Say what is wrong, and where."""
+        place = self.place if place is None else place
+        return ValueError(f"{message}.\n  {self.text}\n  {' ' * place}^".replace("?.\n", "?\n"))
+
+    def number(self) -> float:
+        """Read a number."""
+        self._skip()
+        found = self.match(_NUMBER)
+        if found is None:
+            raise self.error("Expected a number")
+        return float(found.group().replace("−", "-").replace("_", ""))
+
+    def value(self, feature: Feature) -> Category:
+        """Read a value that a feature is compared with."""
+        self._skip()
+        place = self.place
+        quoted = self.match(_STRING)
+        if quoted is not None:
+            return self._category(feature, str(ast.literal_eval(quoted.group())), place)
+        end = _END_OF_VALUE.search(self.text, self.place)
+        word = self.text[self.place : end.start() if end else None].strip()
+        if not word:
+            raise self.error("Expected a value")
+        self.place += len(word)
+        if feature.is_text is not True and _NUMBER.fullmatch(word):
+            number = float(word.replace("−", "-").replace("_", ""))
+            return int(number) if number.is_integer() else number
+        if feature.is_text is not True and word.lower() in ("true", "false"):
+            return word.lower() == "true"
+        return self._category(feature, word, place)
+
+    def _category(self, feature: Feature, value: str, place: int) -> str:
+        if feature.is_text is False:
+            kind = "numbers" if feature.categories is None else "true and false"
+            raise self.error(f"{feature.name!r} holds {kind}, no texts", place)
+        known = [c for c in feature.categories or () if isinstance(c, str)]
+        if known and value not in known:
+            near = nearest(value, known)
+            hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(known)}"
+            raise self.error(f"{feature.name!r} has no category {value!r}. {hint}", place)
+        return value
+
+    def _skip(self) -> None:
+        while self.place < len(self.text) and self.text[self.place].isspace():
+            self.place += 1
+
+    def _condition(self) -> list[Proposition]:
+        place = self.place
+        if self.match(re.compile(r"(?:not|NOT)\s+")) is not None:
+            name = self._known_name()
+            if name is not None and self._is_at_end():
+                return [_yes_or_no(self.describe(name), is_yes=False)]
+            self.place = place  # a name that begins with "not"
+        if self.match(_NUMBER) is not None:
+            relation = self._relation()
+            self.place = place
+            if relation in ("<", "<="):
+                return self._interval()
+        feature = self.describe(self._name())
+        if self._is_at_end():
+            if feature.kind not in (None, "boolean"):
+                raise self.error(f"Expected a relation such as '>' after {feature.name!r}")
+            return [_yes_or_no(feature, is_yes=True)]
+        return self._related(feature)
+
+    def _interval(self) -> list[Proposition]:
+        low = self.number()
+        lower = self._relation()
+        self._skip()
+        feature = self.describe(self._name())
+        found = _threshold(feature, ">" if lower == "<" else ">=", low)
+        if self._is_at_end():
+            return [found]
+        upper = self._relation()
+        if upper not in ("<", "<="):
+            raise self.error("Expected '<=' or '<'")
+        return [found, _threshold(feature, upper, self.number())]
+
+    def _related(self, feature: Feature) -> list[Proposition]:
+        self._skip()
+        place = self.place
+        relation = self._relation()
+        if relation is None:
+            raise self.error(f"Expected a relation, one of {', '.join(RELATIONS)}", place)
+        if relation in ("<", "<=", ">", ">=") and feature.is_text:
+            raise self.error(
+                f"{feature.name!r} holds texts, which have no order: write '==' or '!='", place
+            )
+        return RELATIONS[relation](self, feature)
+
+    def _relation(self) -> str | None:
+        self._skip()
+        for relation in sorted([*RELATIONS, *_SPELLINGS], key=len, reverse=True):
+            words = r"\s+".join(map(re.escape, relation.split()))
+            if self.match(re.compile(words + (r"\b" if relation[-1].isalpha() else ""))):
+                return _SPELLINGS.get(relation, relation)
+        return None
+
+    def _is_at_end(self) -> bool:
+        rest = self.text[self.place :]
+        return not rest.strip() or _JOIN.match(rest) is not None
+
+    def _known_name(self) -> str | None:
+        quoted = _STRING.match(self.text, self.place)
+        if quoted is not None:
+            name = str(ast.literal_eval(quoted.group()))
+            if name in self.names:
+                self.place = quoted.end()
+                return name
+            return None
+        for name in self.names:
+            end = self.place + len(name)
+            if self.text.startswith(name, self.place) and _END_OF_NAME.match(self.text, end):
+                self.place = end
+                return name
+        return None
+
+    def _name(self) -> str:
+        place = self.place
+        name = self._known_name()
+        if name is not None:
+            return name
+        quoted = _STRING.match(self.text, place)
+        end = _END_OF_NAME.search(self.text, place)
+        word = self.text[place : end.start() if end else None].strip()
+        if quoted is not None:
+            word = str(ast.literal_eval(quoted.group()))
+        if not word:
+            raise self.error("Expected the name of a feature")
+        near = nearest(word, self.names)
+        names = listed_names(sorted(self.names))
+        hint = f"Did you mean {near!r}?" if near else f"There are {names}"
+        raise self.error(f"There is no feature {word!r}. {hint}", place)
+
+
+def _threshold(feature: Feature, relation: str, number: float) -> Proposition:
+    """Put ``<`` and ``>=`` in the relations that conditions have."""
+    if relation in ("<", ">="):
+        is_whole = feature.kind is not None and float(number).is_integer()
+        number = number - 1 if is_whole else math.nextafter(number, -math.inf)
+        relation = "<=" if relation == "<" else ">"
+    return Proposition(feature.name, relation, number)
+
+
+def _yes_or_no(feature: Feature, *, is_yes: bool) -> Proposition:
+    if feature.categories is None and feature.kind == "boolean":
+        return Proposition(feature.name, ">" if is_yes else "<=", 0)
+    return Proposition(feature.name, "==", is_yes)
+
+
+def _read_threshold(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
+    return lambda parser, feature: [_threshold(feature, relation, parser.number())]
+
+
+def _read_value(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
+    def read(parser: Parser, feature: Feature) -> list[Proposition]:
+        value = parser.value(feature)
+        is_integer = feature.categories is None and feature.kind == "integer"
+        if relation == "==" and is_integer and isinstance(value, int):
+            # As thresholds, of which models print it.
+            return [_threshold(feature, ">", value - 1), _threshold(feature, "<=", value)]
+        return [Proposition(feature.name, relation, value)]
+
+    return read
+
+
+def _read_missing(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
+    return lambda parser, feature: [Proposition(feature.name, relation)]
+
+
+RELATIONS: dict[str, Callable[[Parser, Feature], list[Proposition]]] = {
+    **{relation: _read_threshold(relation) for relation in ("<=", ">=", "<", ">")},
+    **{relation: _read_value(relation) for relation in ("==", "!=")},
+    **{relation: _read_missing(relation) for relation in ("is missing", "is present")},
+    "is not missing": _read_missing("is present"),
+}
+"""How what follows a feature is read, by the words that it begins with."""
+
+
+def as_query(rule: Any, names: Sequence[str], describe: Callable[[str], Feature]) -> Query:
+    """Take the conditions of a rule: a text, a Query, a Rule or a Proposition."""
+    if isinstance(rule, str):
+        return parse_query(rule, names, describe)
+    query = Query((rule,)) if isinstance(rule, Proposition) else getattr(rule, "query", rule)
+    if not isinstance(query, Query):
+        raise TypeError(
+            "A rule must be a text such as 'age > 65 & sex == f', a Query or a Rule. "
+            f"Got {rule!r} instead."
+        )
+    for proposition in query:
+        if proposition.feature not in names:
+            near = nearest(proposition.feature, names)
+            hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(names)}."
+            raise ValueError(
+                f"The rule '{query}' is about {format_name(proposition.feature)}, which is no "
+                f"feature. {hint}"
+            )
+    return query

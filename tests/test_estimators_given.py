@@ -1,0 +1,115 @@
+"""Models that start from rules that somebody wants."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from laconic import (
+    Query,
+    Rule,
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    load_model,
+    save_model,
+)
+from laconic.search import SearchStatus
+from laconic.search.certificates import describe_certificate
+
+
+def table(n_rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_rows),
+            "sex": rng.choice(["f", "m"], n_rows),
+            "income": rng.normal(40, 10, n_rows).round(1),
+        }
+    )
+    score = (X.age > 60) * 2.0 + (X.income > 45) * (X.sex == "f") - 1
+    return X, score + rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("objective", ["joint", "stagewise", "orthogonal"])
+def test_initial_rules_come_first_and_the_others_are_found_given_them(objective):
+    X, y = table()
+    texts = ['age > 65 & sex == "f"', "income <= 30"]
+    model = RuleBoostingRegressor(5, objective=objective, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in model.ensemble_[:2]] == [
+        "age > 65 & sex == f",
+        "income <= 30",
+    ]
+    assert len(model.ensemble_) == 5
+    assert [result.status for result in model.search_results_] == ["given"] * 2 + ["optimal"] * 3
+    for result in model.search_results_[:2]:
+        assert 0 < result.objective_value <= result.bound
+        assert describe_certificate(result).startswith("given, at least ")
+    # Weights and coverages are those of the rules.
+    covered = model.ensemble_.covered(X)
+    assert [coverage.coverage for coverage in model.rule_coverages_] == covered.sum(axis=0).tolist()
+    if objective == "joint":
+        free = RuleBoostingRegressor(5, objective=objective).fit(X, y)
+        best = free.search_results_[0].objective_value
+        assert model.search_results_[0].bound == pytest.approx(best)
+
+
+def test_weights_of_given_rules_are_the_best_ones_or_their_own():
+    X, y = table()
+    rule = Rule(Query(RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query.propositions), 0.125)
+    joint = RuleBoostingRegressor(1, initial_rules=[rule]).fit(X, y)
+    searched = RuleBoostingRegressor(1).fit(X, y)
+    assert joint.ensemble_[0].weight == pytest.approx(searched.ensemble_[0].weight)
+    kept = RuleBoostingRegressor(1, objective="stagewise", initial_rules=[rule]).fit(X, y)
+    assert kept.ensemble_[0].weight == 0.125
+
+
+def test_polishing_does_not_exchange_them():
+    X, y = table()
+    texts = ["income <= 30", "age <= 20"]
+    model = RuleBoostingRegressor(4, polish=True, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in model.ensemble_[:2]] == texts
+    everything = RuleBoostingRegressor(2, polish=True, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in everything.ensemble_] == texts
+
+
+def test_they_are_saved_and_cloned(tmp_path):
+    X, y = table()
+    model = RuleBoostingClassifier(3, initial_rules=["age > 65"]).fit(X, y > 0)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.ensemble_ == model.ensemble_
+    assert loaded.search_results_[0].status is SearchStatus.GIVEN
+    assert clone(model).fit(X, y > 0).ensemble_ == model.ensemble_
+    chosen = RuleBoostingClassifierCV(4, initial_rules=["age > 65"]).fit(X, y > 0)
+    assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
+
+
+def test_a_given_rule_that_fits_no_allowed_weight_goes_out():
+    X, y = table()
+    model = RuleBoostingRegressor(
+        3, initial_rules=["age > 65"], monotonic_cst={"age": -1, "income": 1}
+    ).fit(X, y)
+    assert "age > 65" not in [str(rule.query) for rule in model.ensemble_]
+    assert len(model.search_results_) == len(model.ensemble_)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"initial_rules": ["agee > 3"]}, "no feature 'agee'. Did you mean 'age'"),
+        ({"initial_rules": ["sex == x"]}, "'sex' has no category 'x'"),
+        ({"initial_rules": ["age > 3", "age > 3"]}, "must be different. Got 'age > 3' twice"),
+        ({"initial_rules": "age > 3"}, "must be a list of str, Query or Rule, or None"),
+        ({"n_rules": 1, "initial_rules": ["age > 3", "age > 4"]}, "must not be smaller than"),
+        (
+            {"initial_rules": ["age > 3"], "excluded_features": ["age"]},
+            "may not use 'age', as the constraints say",
+        ),
+        ({"initial_rules": ["age > 3"], "strategy": "global"}, "must be None with strategy"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(parameters, message):
+    X, y = table(40)
+    with pytest.raises(ValueError, match=message):
+        RuleBoostingRegressor(**parameters).fit(X, y)
