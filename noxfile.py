@@ -111,6 +111,20 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def site(session: nox.Session) -> None:
+    """Build the documentation site into build/site; a warning is an error."""
+    install(session, ".[docs]", *PROJECT["optional-dependencies"]["docs"][1:])
+    for generated in ("gallery", "reference"):
+        shutil.rmtree(ROOT / "docs" / generated, ignore_errors=True)
+    folder = ROOT / "build" / "site"
+    session.run(
+        *("python", "-m", "sphinx", "--builder", "html", "--fail-on-warning", "--keep-going"),
+        *("--doctree-dir", str(folder.with_name("site-doctrees")), "docs", str(folder)),
+    )
+    session.log(f"open {folder / 'index.html'}")
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Run every benchmark once, to compare before and after; arguments after `--` go to asv."""
     install(session, ".[bench]")

@@ -139,7 +139,7 @@ n_propositions_ : int
     Number of candidate conditions that rules were made of.
 n_features_in_ : int
     Number of columns of the training table.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (n_features,)
     Their names, where the table had names."""
 
 

@@ -1,0 +1,40 @@
+"""
+Churn: how many rules does the table deserve?
+=============================================
+
+A made-up table of customers with text, numbers and missing values. Cross-validation chooses the
+number of rules, and a picture shows where they overlap.
+"""
+
+import numpy as np
+import pandas as pd
+
+from laconic import RuleBoostingClassifierCV
+from laconic.plot import CrossValidationDisplay, RuleOverlapDisplay
+
+rng = np.random.default_rng(0)
+n_customers = 2000
+customers = pd.DataFrame(
+    {
+        "contract": rng.choice(["month", "year", "two years"], n_customers, p=[0.5, 0.3, 0.2]),
+        "months": rng.integers(1, 73, n_customers),
+        "monthly fee": rng.normal(65, 25, n_customers).clip(20).round(2),
+        "support calls": rng.poisson(1.0, n_customers).astype(float),
+        "paperless": rng.random(n_customers) < 0.6,
+    }
+)
+customers.loc[rng.random(n_customers) < 0.05, "support calls"] = None
+risk = 0.08 + 0.45 * ((customers["contract"] == "month") & (customers["months"] <= 12))
+risk += 0.3 * ((customers["monthly fee"] > 80) & (customers["support calls"] > 1))
+left = np.where(rng.random(n_customers) < risk, "left", "stayed")
+
+model = RuleBoostingClassifierCV().fit(customers, left)
+print(model)
+
+# %%
+# Why that many:
+CrossValidationDisplay.from_estimator(model)
+
+# %%
+# Which customers the rules share:
+RuleOverlapDisplay.from_estimator(model, customers)

@@ -1,0 +1,36 @@
+"""
+Medicine: a tumour model to check with a pencil
+===============================================
+
+Four rules tell benign from malignant tumours. Each is proven to be the best one to add, and each
+prediction can be explained to the person it is about.
+"""
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+from laconic import RuleBoostingClassifier
+from laconic.plot import ContributionDisplay, RuleWeightDisplay
+
+X, y = load_breast_cancer(as_frame=True, return_X_y=True)
+y = y.map({0: "malignant", 1: "benign"})
+X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+
+model = RuleBoostingClassifier(n_rules=4).fit(X_train, y_train)
+print(model)
+
+# %%
+# On tumours that the model has not seen:
+print(f"accuracy {model.score(X_test, y_test):.3f}")
+print(f"area under the curve {roc_auc_score(y_test, model.decision_function(X_test)):.3f}")
+
+# %%
+# The weights, as bars:
+RuleWeightDisplay.from_estimator(model)
+
+# %%
+# One prediction, from the constant to the sum:
+patient = X_test.iloc[[3]]
+print(model.explain(patient)[0])
+ContributionDisplay.from_estimator(model, patient)
