@@ -206,7 +206,7 @@ def test_given_conditions(monkeypatch):
     found = RuleBoostingClassifier(n_rules=2, propositions=own).fit(frame.lazy(), "class")
     assert_same(found, known)
     for propositions, error, message in [
-        ([Proposition("nubmer", ">", 1)], ValueError, "Did you mean 'number'"),
+        ([Proposition("umber", ">", 1)], ValueError, "Did you mean 'number'"),
         ([Proposition("number", "==", "a")], TypeError, "needs a column of strings"),
         ([], ValueError, "Got none at all"),
     ]:
