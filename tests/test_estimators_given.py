@@ -113,3 +113,30 @@ def test_rules_that_make_no_sense_are_refused(parameters, message):
     X, y = table(40)
     with pytest.raises(ValueError, match=message):
         RuleBoostingRegressor(**parameters).fit(X, y)
+
+
+def test_rules_of_long_tables_cover_the_rows_that_they_say():
+    from laconic.estimators.reducing import LONG_TABLE
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(LONG_TABLE + 10, 1)).round(3)
+    y = 2.0 * (X[:, 0] > 0.12345) + rng.normal(size=len(X))
+    model = RuleBoostingRegressor(
+        2, initial_rules=["x0 > 0.12345"], excluded_rules=["x0 > 0.9"], max_thresholds=1
+    ).fit(X, y)
+    assert str(model.ensemble_[0].query) == "x0 > 0.12345"
+    assert model.rule_coverages_[0].coverage == (X[:, 0] > 0.12345).sum()
+
+
+def test_excluded_rules_are_not_found_in_other_words_either():
+    X, y = table()
+    for objective in ("joint", "stagewise"):
+        free = RuleBoostingRegressor(1, objective=objective).fit(X, y)
+        without = RuleBoostingRegressor(
+            1, objective=objective, excluded_rules=[free.ensemble_[0]]
+        ).fit(X, y)
+        covered = free.ensemble_[0].query.covered(X)
+        assert (without.ensemble_[0].query.covered(X) != covered).any()
+        assert without.search_results_[0].is_optimal
+        best, second = free.search_results_[0], without.search_results_[0]
+        assert second.objective_value <= best.objective_value * (1 + 1e-8)

@@ -44,6 +44,7 @@ def boost(
     fit_intercept: bool = False,
     constraints: Constraints | None = None,
     given: Sequence[GivenRule] = (),
+    barred: Sequence[NDArray[np.bool_]] = (),
     search_options: Mapping[str, Any] | None = None,
 ) -> Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
@@ -79,6 +80,8 @@ def boost(
     given : sequence of GivenRule, default=()
         Rules that come first, in this order, and count among the others. Each is judged next to the
         best one in its place.
+    barred : sequence of bool arrays of shape (n_rows,), default=()
+        Rows that no rule covers exactly.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`.
 
@@ -127,7 +130,7 @@ def boost(
     waiting = list(given)
     while len(rounds.ensemble) < n_wanted and n_left > 0:
         n_left -= 1
-        problem = rounds.pose()
+        problem = rounds.pose().barring(barred)
         result = search(problem, **options)
         if waiting and result.status is not SearchStatus.INTERRUPTED:
             rule = waiting.pop(0)

@@ -68,6 +68,7 @@ def polish(
     sample_weight: Floats | None = None,
     fit_intercept: bool = False,
     constraints: Constraints | None = None,
+    barred: Sequence[NDArray[np.bool_]] = (),
     search_options: Mapping[str, Any] | None = None,
     max_rounds: int = MAX_ROUNDS,
 ) -> Iterator[Polished]:
@@ -81,7 +82,7 @@ def polish(
     Parameters
     ----------
     candidates, y, loss, l2_regularization, sample_weight, fit_intercept
-    constraints, search_options
+    constraints, barred, search_options
         As for :func:`laconic.boosting.boost`.
     ensemble : RuleEnsemble
         With the weights that are best together.
@@ -125,7 +126,15 @@ def polish(
     if constraints is not None:
         options["allowed"] = constraints.allowed(candidates.propositions)
     state = _State(
-        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, options
+        candidates,
+        y,
+        loss,
+        l2_regularization,
+        sample_weight,
+        fit_intercept,
+        constraints,
+        barred,
+        options,
     )
     current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
@@ -153,6 +162,7 @@ def refitted_stages(
     sample_weight: Floats | None = None,
     fit_intercept: bool = False,
     constraints: Constraints | None = None,
+    barred: Sequence[NDArray[np.bool_]] = (),
     search_options: Mapping[str, Any] | None = None,
 ) -> tuple[RuleEnsemble, ...]:
     """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here.
@@ -160,7 +170,7 @@ def refitted_stages(
     The parameters are those of :func:`polish`.
     """
     state = _State(
-        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, {}
+        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, (), {}
     )
     return Polished(ensemble, [], list(covered), -1, False, False, state).stages()
 
@@ -176,6 +186,7 @@ class _State:
     sample_weight: Floats | None
     fit_intercept: bool
     constraints: Constraints | None
+    barred: Sequence[NDArray[np.bool_]]
     search_options: Mapping[str, Any]
 
     def looked_at(self, current: Polished, position: int) -> Polished | None:
@@ -184,7 +195,7 @@ class _State:
         if self.fit_intercept and len(others.ensemble) == 0:
             others.refit()
         others.begin()
-        problem = others.pose()
+        problem = others.pose().barring(self.barred)
         result = search(problem, **self.search_options)
         if result.status is SearchStatus.INTERRUPTED:
             return None

@@ -33,7 +33,8 @@ from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import is_source
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
-from laconic.estimators.given import given_rules
+from laconic.estimators.editable import EditableModel
+from laconic.estimators.given import barred_rows, given_rules
 from laconic.estimators.globally import GlobalStart
 from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
 from laconic.estimators.progress import (
@@ -43,7 +44,6 @@ from laconic.estimators.progress import (
 )
 from laconic.estimators.reducing import read_stream, reduced
 from laconic.estimators.rows import CheckedRows, Floats, checked_weights, counted
-from laconic.estimators.shown import ShownModel
 from laconic.explain.rule_model import checked_table
 from laconic.explain.shapley import feature_importances
 from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
@@ -55,7 +55,7 @@ from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
 
-class RuleBoosting(ShownModel):
+class RuleBoosting(EditableModel):
     """What all estimators share; they differ in their task."""
 
     provable_with_: dict[str, Any]
@@ -111,6 +111,7 @@ class RuleBoosting(ShownModel):
         feature_costs: Any = None,
         weight_signs: str = "both",
         initial_rules: Sequence[str | Query | Rule] | None = None,
+        excluded_rules: Sequence[str | Query | Rule] | None = None,
         fit_intercept: bool = True,
         warm_start: bool = False,
         on_interrupt: str = "raise",
@@ -142,6 +143,7 @@ class RuleBoosting(ShownModel):
         self.feature_costs = feature_costs
         self.weight_signs = weight_signs
         self.initial_rules = initial_rules
+        self.excluded_rules = excluded_rules
         self.fit_intercept = fit_intercept
         self.warm_start = warm_start
         self.on_interrupt = on_interrupt
@@ -247,6 +249,7 @@ class RuleBoosting(ShownModel):
             "constraints_",
             "reading_",
             "certificate_",
+            "edits_",
         ):
             self.__dict__.pop(name, None)
 
@@ -290,11 +293,12 @@ class RuleBoosting(ShownModel):
             "sample_weight": weights,
             "fit_intercept": self.fit_intercept,
             "constraints": self.constraints_,
+            "barred": barred_rows(self, rows),
             "search_options": self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
         }
         if len(start) == 0:
-            fit.given = given_rules(self.initial_rules, rows, n_rules, self.constraints_)
+            fit.given = given_rules(self, rows, n_rules)
         fit.rounds = boost(
             candidates,
             y,

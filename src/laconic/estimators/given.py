@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic.boosting import GivenRule
 from laconic.estimators.rows import counted
-from laconic.model.conditions import Query
+from laconic.model.conditions import Proposition, Query
 from laconic.model.parsing import as_query, features_of
 from laconic.model.rules import Rule
 
@@ -31,18 +32,37 @@ def read_rules(rules: Any, table: Table, constraints: Constraints | None) -> lis
     return queries
 
 
-def given_rules(
-    rules: Any, rows: CheckedRows, n_rules: int, constraints: Constraints | None
-) -> list[GivenRule]:
+def wanted_conditions(estimator: Any, table: Table) -> list[Proposition]:
+    """List the conditions of all rules that an estimator was told of."""
+    rules = (*(estimator.initial_rules or ()), *(estimator.excluded_rules or ()))
+    describe = features_of(table)
+    queries = (as_query(rule, table.feature_names, describe) for rule in rules)
+    return [proposition for query in queries for proposition in query]
+
+
+def given_rules(estimator: Any, rows: CheckedRows, n_rules: int) -> list[GivenRule]:
     """Read the initial rules of a fit, and find the rows that they cover."""
-    queries = read_rules(rules, rows.table, constraints)
+    rules = estimator.initial_rules or ()
+    # Reduced rows are told apart by these rules, but may not show what a column holds.
+    whole = rows if rows.whole is None else rows.whole
+    queries = read_rules(rules, whole.table, estimator.constraints_)
     if len(queries) > n_rules:
         raise ValueError(
             f"n_rules must not be smaller than the number of 'initial_rules'. Got {n_rules} for "
             f"{len(queries)}."
         )
-    found = []
-    for rule, query in zip(rules or (), queries, strict=True):
-        covered = np.ascontiguousarray(query.covered(rows.table)[counted(rows.weights)])
-        found.append(GivenRule(query, covered, rule.weight if isinstance(rule, Rule) else None))
-    return found
+    return [
+        GivenRule(query, _covered(query, rows), rule.weight if isinstance(rule, Rule) else None)
+        for rule, query in zip(rules, queries, strict=True)
+    ]
+
+
+def barred_rows(estimator: Any, rows: CheckedRows) -> list[NDArray[np.bool_]]:
+    """Find the rows that rules must not cover exactly."""
+    whole = rows if rows.whole is None else rows.whole
+    queries = read_rules(estimator.excluded_rules, whole.table, None)
+    return [_covered(query, rows) for query in queries]
+
+
+def _covered(query: Query, rows: CheckedRows) -> NDArray[np.bool_]:
+    return np.ascontiguousarray(query.covered(rows.table)[counted(rows.weights)])

@@ -90,6 +90,8 @@ initial_rules : list of str, Query or Rule, or None, default=None
     ``'age > 65 & sex == "f"'``. They come first and are never exchanged; the others are found given
     them. Weights are the best ones; with objective="stagewise", a `Rule` keeps its own. Their
     certificates say how they compare with the best rule in their place.
+excluded_rules : list of str, Query or Rule, or None, default=None
+    Rules that the model is not to have, nor others that cover the same training rows.
 fit_intercept : bool, default=True
     Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False
@@ -207,11 +209,12 @@ def check_parameters(estimator: Any) -> None:
                 f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
                 f"Got {value!r} instead."
             )
-    if estimator.initial_rules and estimator.strategy == "global":
-        raise ValueError(
-            f"The 'initial_rules' parameter of {type(estimator).__name__} must be None with "
-            "strategy='global', which exchanges all rules. Set strategy='boosting' to keep them."
-        )
+    for name in ("initial_rules", "excluded_rules"):
+        if getattr(estimator, name) and estimator.strategy == "global":
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be None with "
+                "strategy='global', which looks at all rules. Set strategy='boosting'."
+            )
     if estimator.feature_costs and estimator.objective == "orthogonal":
         raise ValueError(
             f"The 'feature_costs' parameter of {type(estimator).__name__} must be None with "
@@ -293,6 +296,10 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         _is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
     ),
     "initial_rules": (
+        "a list of str, Query or Rule, or None",
+        _is_none_or(lambda value: isinstance(value, list | tuple)),
+    ),
+    "excluded_rules": (
         "a list of str, Query or Rule, or None",
         _is_none_or(lambda value: isinstance(value, list | tuple)),
     ),

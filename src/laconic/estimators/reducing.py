@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import narwhals as nw
@@ -14,6 +15,7 @@ from laconic._words import listed_names
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import as_table
+from laconic.estimators.given import wanted_conditions
 from laconic.estimators.rows import CheckedRows
 from laconic.losses import Loss, takes_means
 from laconic.reduction import (
@@ -47,6 +49,11 @@ def read_stream(
         raise ValueError(
             "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
             "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
+        )
+    if estimator.initial_rules or estimator.excluded_rules:
+        raise ValueError(
+            "Rules of your own need a table in memory. Got one that is read in parts. Leave out "
+            "'initial_rules' and 'excluded_rules', or take a sample of the rows."
         )
     roles = _roles(estimator, source, y, sample_weight, loss)
     _check_names(estimator, roles.features)
@@ -87,6 +94,9 @@ def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
         return rows
     kept = _kept(estimator, estimator.loss_)
     conditions = _conditions(estimator, rows.X)
+    conditions = replace(
+        conditions, known=(*conditions.known, *wanted_conditions(estimator, rows.table))
+    )
     reduction = reduce_table(rows.table, rows.target, rows.weights, kept, conditions)
     found = reduction.rows
     target = found.target()

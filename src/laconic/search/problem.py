@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
@@ -223,6 +224,21 @@ class SearchProblem:
         """Pose the problem as if the weights of the others stayed as they are."""
         problem = copy.copy(self)
         problem.projections = problem.cells = problem.taken = None
+        return problem
+
+    def barring(self, sets: Sequence[npt.NDArray[np.bool_]]) -> Self:
+        """Pose the problem so that some sets of rows are worth nothing, whatever covers them."""
+        if len(sets) == 0:
+            return self
+        problem = copy.copy(self)
+        barred = np.ascontiguousarray(np.stack(sets), dtype=bool)
+        if problem.projections is None or problem.taken is None:
+            # As beside others that imitate nothing.
+            problem.projections = np.zeros((1, self.n_rows))
+            problem.cells = np.zeros(self.n_rows, dtype=np.int32)
+            problem.taken = barred
+        else:
+            problem.taken = np.vstack([problem.taken, barred])
         return problem
 
     def restricted(self, extents: Extents, sign: int) -> Self:

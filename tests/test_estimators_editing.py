@@ -1,0 +1,201 @@
+"""Models that experts edit: what changes, what stays, and what it costs."""
+
+import numpy as np
+import pytest
+
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+    load_model,
+    save_model,
+)
+from laconic.search import SearchStatus
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, size=(150, 4)).astype(float)
+    y = 2.0 * (X[:, 0] > 3) + (X[:, 1] > 5) * (X[:, 2] > 2) - X[:, 3] / 4
+    return X, y + 0.3 * rng.normal(size=150)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return RuleBoostingRegressor(4).fit(*data)
+
+
+def queries(model):
+    return [str(rule.query) for rule in model.ensemble_]
+
+
+def test_a_dropped_rule_does_not_come_back_in_other_words(model, data):
+    edited = model.edit(*data, drop=[1])
+    assert queries(edited)[:3] == queries(model)[1:]
+    assert len(edited.ensemble_) == 4
+    old = model.ensemble_[0].query.covered(data[0])
+    assert not any((rule.query.covered(data[0]) == old).all() for rule in edited.ensemble_)
+    assert queries(model) == queries(RuleBoostingRegressor(4).fit(*data))
+
+
+def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
+    edited = model.edit(*data, replace={2: "x1 > 4"}, force=["x3 <= 1"], lock=[3])
+    assert set(queries(edited)) >= {"x1 > 4", "x3 <= 1", queries(model)[2]}
+    assert len(edited.ensemble_) == 4
+    statuses = [result.status for result in edited.search_results_]
+    assert statuses.count(SearchStatus.GIVEN) == 3
+    assert statuses[3] is SearchStatus.OPTIMAL
+
+
+def test_prices_are_those_of_the_rules_with_their_best_weights(model, data):
+    X, y = data
+    edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_rules=4)
+    words = [edit.words for edit in edited.edits_]
+    assert words == ["before", f"without {queries(model)[1]}", "with x3 <= 1"]
+    before, dropped, forced = edited.edits_
+    assert (before.n_rules, dropped.n_rules, forced.n_rules) == (4, 3, 4)
+    assert dropped.risk > before.risk
+    assert forced.risk <= dropped.risk
+
+    def risk(model):
+        penalty = model.l2_regularization_ * sum(rule.weight**2 for rule in model.ensemble_)
+        return np.mean((y - model.predict(X)) ** 2) + penalty / 2 / len(y)
+
+    assert before.risk == pytest.approx(risk(model))
+    assert forced.risk == pytest.approx(risk(edited))
+    assert before.loss > 0
+    text = str(edited.edits_)
+    assert text.splitlines()[0].split() == ["rules", "risk", "price", "held", "out", "price"]
+    assert len(text.splitlines()) == 4
+
+
+def test_more_or_fewer_rules_can_be_asked_for(model, data):
+    assert len(model.edit(*data, drop=[1, 2], n_rules=2).ensemble_) == 2
+    longer = model.edit(*data, n_rules=6)
+    assert queries(longer)[:4] == queries(model)
+    assert longer.edits_[-1].words == "completed by 2 rules"
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ({"drop": [5]}, "'drop' must name rules by their numbers, from 1 to 4. Got 5"),
+        ({"drop": [0]}, "from 1 to 4. Got 0"),
+        ({"drop": [1], "lock": [1]}, "not two of these. Got 1 twice"),
+        ({"force": ["x9 > 3"]}, "There is no feature 'x9'"),
+    ],
+)
+def test_edits_that_make_no_sense_are_refused(model, data, edits, message):
+    with pytest.raises(ValueError, match=message):
+        model.edit(*data, **edits)
+
+
+def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
+    """interpretml/interpret #460 and #592: editing leaves a valid, explainable model."""
+    X, y = data
+    model = RuleBoostingClassifier(5).fit(X, y > 1)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    edited = loaded.edit(X, y > 1, drop=[1, 4], force=["x3 <= 1"], n_rules=3)
+    assert len(edited.ensemble_) == 4
+    contributions = edited.explain(X[:3])
+    assert contributions is not None
+    save_model(edited, tmp_path / "edited.json")
+    again = load_model(tmp_path / "edited.json")
+    assert (again.predict(X) == edited.predict(X)).all()
+    assert edited.scope_ == model.scope_
+
+
+def test_models_of_a_chosen_size_can_be_edited(data):
+    chosen = RuleBoostingRegressorCV(4).fit(*data)
+    edited = chosen.edit(*data, force=["x3 <= 1"])
+    assert type(edited) is RuleBoostingRegressor
+    assert "x3 <= 1" in queries(edited)
+
+
+def test_edits_keep_constraints(data):
+    X, y = data
+    model = RuleBoostingRegressor(4, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
+    edited = model.edit(X, y, drop=[2])
+    for rule in edited.ensemble_:
+        assert edited.constraints_.sign_of(rule.query) in (0, np.sign(rule.weight))
+    with pytest.raises(ValueError, match="fits no weight"):
+        model.edit(X, y, force=["2 < x0 <= 5"])
+
+
+# Alternatives
+
+
+def brute_force_alternatives(model, X, y, number, tolerance):
+    """All sets of rows that conjunctions cover, by what they gain in the place of a rule."""
+    from itertools import combinations
+
+    from laconic.candidates import candidate_propositions
+    from laconic.search import SearchProblem
+
+    candidates = candidate_propositions(X, max_thresholds=model.max_thresholds)
+    start = model.stages_[number - 1]
+    raw = start.raw_predictions(X)
+    problem = SearchProblem(
+        candidates.extents,
+        model.loss_.gradients(y, raw),
+        model.loss_.hessians(y, raw),
+        model.l2_regularization_,
+    )
+    values = {}
+    for size in range(model.max_conditions + 1):
+        for query in combinations(range(len(candidates)), size):
+            covered = problem.covered(query)
+            values[covered.tobytes()] = problem.objective_of(problem.value(covered))
+    own = model.ensemble_[number - 1].query.covered(X).tobytes()
+    best = max(values.values())
+    del values[own]
+    return sorted(v / best for v in values.values() if v >= (1 - tolerance) * best)[::-1]
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
+    X, y = data[0][:60], data[1][:60]
+    model = RuleBoostingRegressor(3, objective="stagewise", max_thresholds=2, max_conditions=2).fit(
+        X, y
+    )
+    expected = brute_force_alternatives(model, X, y, number, 0.3)
+    found = model.alternatives(number, X, y, tolerance=0.3, max_found=100)
+    assert found.is_complete
+    assert [one.share for one in found] == pytest.approx(expected, rel=1e-6)
+    own = model.ensemble_[number - 1].query.covered(X)
+    for one in found:
+        covered = one.query.covered(X)
+        assert one.overlap == (covered & own).sum() / (covered | own).sum()
+        assert one.overlap < 1
+    assert found.share == pytest.approx(1.0)
+
+
+def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
+    X, y = data
+    found = model.alternatives(2, X, y, tolerance=0.2, max_found=5)
+    assert len({one.query.covered(X).tobytes() for one in found}) == len(found)
+    shares = [one.share for one in found]
+    assert shares == sorted(shares, reverse=True)
+    assert all(share >= 0.8 for share in shares)
+    assert len(found) == 5 or found.is_complete
+    assert str(found).startswith("Instead of rule 2, ")
+    with pytest.raises(ValueError, match=r"by its number, from 1 to 4\. Got 5"):
+        model.alternatives(5, X, y)
+
+
+def test_beside_an_intercept_the_rest_of_the_rows_is_an_alternative():
+    X = np.arange(40).reshape(-1, 1)
+    y = (X[:, 0] > 17).astype(float)
+    model = RuleBoostingRegressor(1, max_thresholds=None).fit(X, y)
+    first = model.alternatives(1, X, y)[0]
+    assert (str(model.ensemble_[0].query), first.text) == ("x0 <= 17", "x0 > 17")
+    assert (first.overlap, round(first.share, 6)) == (0.0, 1.0)
+
+
+def test_alternatives_keep_constraints(data):
+    X, y = data
+    model = RuleBoostingRegressor(3, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
+    for one in model.alternatives(1, X, y, tolerance=0.5):
+        assert model.constraints_.sign_of(one.query) in (0, np.sign(one.weight))
