@@ -10,6 +10,8 @@ import glob
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -135,8 +137,16 @@ class DuckDBSource(TableSource):
         query = self.relation.project(names)
         # Before DuckDB 1.4, the method had another name.
         read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
+        batches, n_rows = [], 0
+        # Those of a file may be no longer than its row groups.
         for batch in read(self.rows_per_part):
-            yield self._arrow.Table.from_batches([batch])
+            batches.append(batch)
+            n_rows += len(batch)
+            if n_rows >= self.rows_per_part:
+                yield self._arrow.Table.from_batches(batches)
+                batches, n_rows = [], 0
+        if batches:
+            yield self._arrow.Table.from_batches(batches)
 
 
 class FrameSource(TableSource):
@@ -270,8 +280,13 @@ def _scan_files(paths: list[str], rows_per_part: int, options: dict[str, Any]) -
             f"All files of a table must be of one kind: {listed_names(_READERS)}. Got "
             f"{listed_names(sorted(suffixes))}."
         )
-    polars = import_extra("polars", "large", "Reading files in parts")
     [reader] = readers
+    is_plain = not options and not any(sign in file for file in files for sign in "*?[")
+    if reader == "scan_parquet" and is_plain and find_spec("duckdb") is not None:
+        # It reads no further ahead than it has to.
+        relation = import_module("duckdb").connect().read_parquet(files)
+        return DuckDBSource(relation, rows_per_part)
+    polars = import_extra("polars", "large", "Reading files in parts")
     if suffixes == {".tsv"}:
         options = {"separator": "\t"} | options
     frame = getattr(polars, str(reader))(files, **options)
