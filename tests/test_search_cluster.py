@@ -167,7 +167,7 @@ def test_ranges_stay_on_one_machine(dask_client, submitted):
 
 
 def test_what_is_no_client_is_refused():
-    with pytest.raises(ValueError, match="client must be a distributed.Client"):
+    with pytest.raises(ValueError, match=r"client must be a distributed\.Client"):
         search(hard_problem(60, 2), client="tcp://somewhere")
     with pytest.raises(ValueError, match="client must be"), laconic.spread_over(None):
         pass

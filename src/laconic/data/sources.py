@@ -62,6 +62,23 @@ class TableSource(ABC):
         Parts may be of any size, also without any rows.
         """
 
+    def looks(
+        self,
+        columns: Sequence[str],
+        look: Callable[[Any], Any],
+        merge: Callable[[Any, Any], Any],
+    ) -> Iterator[tuple[int, Any]]:
+        """Look at all parts: yield numbers of rows, and what was seen in them.
+
+        Where parts are elsewhere, they are looked at there, and several looks may be merged.
+        """
+        for part in self.parts(columns):
+            yield len(part), look(part)
+
+    def joined(self, column: Any, role: str) -> tuple[TableSource, Any]:
+        """Take in a column that is none of the table's, if it can be; else nothing changes."""
+        return self, column
+
     @abstractmethod
     def is_integer(self, column: str) -> bool:
         """Tell whether the type of a column is that of whole numbers."""
@@ -185,12 +202,12 @@ def scan(
     ----------
     table : str, path, sequence of them, polars.LazyFrame, duckdb.DuckDBPyRelation or frame
         A file, a folder of files, a pattern such as ``"data/*.parquet"``, a database of DuckDB
-        (``.duckdb``), a query that polars or DuckDB have prepared, or a table in memory. A query
-        must give the same rows each time it runs.
+        (``.duckdb``), a query that polars or DuckDB have prepared, a data frame of Dask, or a table
+        in memory. A query must give the same rows each time it runs.
     query : str or None, default=None
         What to read from a database, in SQL; None takes its only table.
     rows_per_part : int, default=500_000
-        Rows that are in memory at a time.
+        Rows that are in memory at a time; a data frame of Dask has parts of its own.
     **options
         For the function of polars that scans the files, such as ``separator=";"``.
 
@@ -244,7 +261,14 @@ def _kind(X: Any) -> tuple[str, str]:
     return type(X).__module__.split(".")[0].removeprefix("_"), type(X).__name__
 
 
-_KINDS: dict[tuple[str, str], type[PolarsSource | DuckDBSource]] = {
+def _dask_source(frame: Any, rows_per_part: int) -> TableSource:
+    from laconic.data.dask_frames import DaskSource
+
+    return DaskSource(frame, rows_per_part)
+
+
+_KINDS: dict[tuple[str, str], Callable[[Any, int], TableSource]] = {
+    ("dask", "DataFrame"): _dask_source,
     ("polars", "LazyFrame"): PolarsSource,
     ("duckdb", "DuckDBPyRelation"): DuckDBSource,
 }

@@ -165,8 +165,8 @@ class RuleBoosting(EditableModel):
         X : table-like of shape (n_rows, n_features)
             A pandas, polars or pyarrow table, or an array. Numeric columns give thresholds, text,
             boolean and categorical columns values; missing values are welcome. A table that is too
-            large for memory may be a lazy frame of polars, a relation of DuckDB, or files, as
-            :func:`laconic.scan` takes them.
+            large for memory may be a lazy frame of polars, a relation of DuckDB, a data frame of
+            Dask, or files, as :func:`laconic.scan` takes them.
         y : array-like of shape (n_rows,), or str
             The target; its column, where the table is read in parts.
         sample_weight : array-like of shape (n_rows,), or str, default=None

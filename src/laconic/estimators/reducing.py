@@ -44,7 +44,8 @@ def read_stream(
 
     Sets, of the estimator: task_, n_features_in_, feature_names_in_.
     """
-    source = as_source(X)
+    source, y = as_source(X).joined(y, "target")
+    source, sample_weight = source.joined(sample_weight, "weight")
     if estimator.strategy == "global":
         raise ValueError(
             "strategy='global' needs a table in memory, whose rows its certificate is about. Got "

@@ -5,7 +5,7 @@ with the sum of their weights, for each class, or with the mean of their targets
 the same as a fit to all of them. What this takes is made part by part, and put together in any
 order to the same bits:
 
-1. `partition_weights`, merged by max and sum, where rows have weights;
+1. `partition_weights`, merged by `merge_weights`, where rows have weights;
 2. `partition_summary`, merged by `TableSummary.merge`;
 3. as long as there are `open_ranges`: `partition_refinement`, merged by `merge_refinements`, and
    put in by `TableSummary.replaced`;
@@ -19,7 +19,7 @@ table in memory to the same rows.
 from laconic.reduction.conditions import open_ranges, summary_propositions
 from laconic.reduction.memory import reduce_table
 from laconic.reduction.planning import Conditions, Reduction, make_plan
-from laconic.reduction.roles import Roles, partition_weights
+from laconic.reduction.roles import Roles, merge_weights, partition_weights
 from laconic.reduction.rows import Collector, Plan, ReducedRows, merge_rows, reduce_partition
 from laconic.reduction.streaming import ReadProgress, describe_reading, reduce_source
 from laconic.reduction.summary import (
@@ -44,6 +44,7 @@ __all__ = [
     "make_plan",
     "merge_refinements",
     "merge_rows",
+    "merge_weights",
     "open_ranges",
     "partition_refinement",
     "partition_summary",

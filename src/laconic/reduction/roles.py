@@ -183,12 +183,17 @@ class Roles:
 
 
 def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
-    """Tell the largest weight and the number of rows of a part; merged by max and sum."""
+    """Tell the largest weight and the number of rows of a part."""
     table = as_table(part)
     if roles.weight is None:
         return 1.0, table.n_rows
     weights = _weights(table.column(roles.weight))
     return float(weights.max(initial=0.0)), len(weights)
+
+
+def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
+    """Put what is known about the weights of two parts together."""
+    return max(one[0], other[0]), one[1] + other[1]
 
 
 def _weights(column: Column) -> Floats:

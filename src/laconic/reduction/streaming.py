@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from laconic.data.sources import TableSource
 from laconic.reduction.conditions import open_ranges
 from laconic.reduction.planning import Conditions, Reduction, make_plan
-from laconic.reduction.roles import Roles, partition_weights
-from laconic.reduction.rows import Collector, reduce_partition
+from laconic.reduction.roles import Roles, merge_weights, partition_weights
+from laconic.reduction.rows import Collector, ReducedRows, reduce_partition
 from laconic.reduction.summary import (
     TableSummary,
     merge_refinements,
@@ -65,10 +65,15 @@ class _Reading:
     def __init__(self, source: TableSource, callback: Callable[[ReadProgress], Any] | None) -> None:
         self.source, self.callback = source, callback
 
-    def parts(
-        self, step: str, columns: Sequence[str], n_distinct: Callable[[], int] | None = None
+    def looks(
+        self,
+        step: str,
+        columns: Sequence[str],
+        look: Callable[[Any], Any],
+        merge: Callable[[Any, Any], Any],
+        n_distinct: Callable[[], int] | None = None,
     ) -> Iterator[Any]:
-        """Yield one part after the other, and tell how that gets on."""
+        """Yield looks at one part after the other, or at several, and tell how that gets on."""
         start, n_rows = time.perf_counter(), 0
 
         def tell(is_done: bool) -> None:
@@ -77,9 +82,9 @@ class _Reading:
                 number = None if n_distinct is None else n_distinct()
                 self.callback(ReadProgress(step, n_rows, seconds, number, is_done))
 
-        for part in self.source.parts(columns):
-            yield part
-            n_rows += len(part)
+        for n_seen, seen in self.source.looks(columns, look, merge):
+            yield seen
+            n_rows += n_seen
             tell(False)
         tell(True)
 
@@ -96,13 +101,19 @@ def reduce_source(
     """
     reading = _Reading(source, callback)
     roles = with_weight_units(roles, reading)
-    looks = (partition_summary(part, roles) for part in reading.parts("values", roles.columns))
+    looks = reading.looks(
+        "values", roles.columns, partial(partition_summary, roles=roles), TableSummary.merge
+    )
     summary = reduce(TableSummary.merge, looks, TableSummary.of_nothing())
     summary = refined(summary.checked(), roles, conditions, reading)
     plan, propositions, kinds = make_plan(summary, roles, conditions)
     collector = Collector()
-    for part in reading.parts("rows", roles.columns, lambda: len(collector)):
-        collector.add(reduce_partition(part, plan))
+    parts = reading.looks(
+        *("rows", roles.columns, partial(reduce_partition, plan=plan), ReducedRows.merge),
+        n_distinct=lambda: len(collector),
+    )
+    for part in parts:
+        collector.add(part)
     return Reduction(collector.total(), propositions, kinds, plan.labels, summary.targets)
 
 
@@ -110,9 +121,9 @@ def with_weight_units(roles: Roles, reading: _Reading) -> Roles:
     """Look at the weights, where there are any."""
     if roles.weight is None:
         return roles
-    found = [partition_weights(part, roles) for part in reading.parts("weights", [roles.weight])]
-    largest = max((largest for largest, _ in found), default=0.0)
-    n_rows = sum(n_rows for _, n_rows in found)
+    look = partial(partition_weights, roles=roles)
+    looks = reading.looks("weights", [roles.weight], look, merge_weights)
+    largest, n_rows = reduce(merge_weights, looks, (0.0, 0))
     return replace(roles, weight_units=Units.for_terms(largest, n_rows))
 
 
@@ -124,9 +135,7 @@ def refined(
         return summary
     while ranges := open_ranges(summary, roles, conditions.max_thresholds):
         columns = [*([] if roles.weight is None else [roles.weight]), *ranges]
-        looks = (
-            partition_refinement(part, roles, ranges)
-            for part in reading.parts("thresholds", columns)
-        )
+        look = partial(partition_refinement, roles=roles, ranges=ranges)
+        looks = reading.looks("thresholds", columns, look, merge_refinements)
         summary = summary.replaced(reduce(merge_refinements, looks))
     return summary

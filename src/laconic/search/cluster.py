@@ -35,7 +35,7 @@ def spread_over(client: Any) -> Iterator[None]:
     """Spread the optimal searches of a ``with`` block over the workers of a Dask cluster.
 
     Models are the same as without. A search that takes less than a third of a second stays where it
-    is; of longer ones, all workers prove parts, each of its threads one. A worker that is lost
+    is; of longer ones, all workers prove parts, each of their threads one. A worker that is lost
     costs no more than the part it had. Branching over ranges of thresholds stays on one machine.
 
     Parameters
@@ -49,7 +49,8 @@ def spread_over(client: Any) -> Iterator[None]:
     """
     token = _CLIENT.set(checked_client(client))
     try:
-        yield
+        with client.as_current():
+            yield
     finally:
         _CLIENT.reset(token)
 
