@@ -23,10 +23,12 @@ try:
     import cyclopts
 
     from laconic.cli import screen
+    from laconic.cli.alternatives import alternatives
     from laconic.cli.certify import certify
     from laconic.cli.compare import compare
     from laconic.cli.cv import cv
     from laconic.cli.demo import demo
+    from laconic.cli.edit import edit
     from laconic.cli.explain import explain
     from laconic.cli.export import export
     from laconic.cli.files import STANDARD_INPUT
@@ -47,7 +49,10 @@ except KeyboardInterrupt:
 
 __all__ = ["main"]
 
-COMMANDS = (demo, fit, show, predict, explain, compare, cv, certify, report, export)
+COMMANDS = (
+    *(demo, fit, show, predict, explain, compare, cv, certify),
+    *(edit, alternatives, report, export),
+)
 """In the order of the help."""
 
 

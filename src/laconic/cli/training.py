@@ -22,6 +22,7 @@ from laconic._defaults import (
 )
 from laconic.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.cli import inputs, options, targets
+from laconic.cli.constraining import read_constraints
 from laconic.cli.exits import CommandError
 from laconic.cli.preparation import prepare, warn_about_target
 from laconic.data.reading import Reading
@@ -125,6 +126,10 @@ class Source:
         return TrainingRows(estimator, X, y, weights, found.reading)
 
 
+# Options that take several words.
+_LISTS = ("monotonic", "interactions", "alone", "separate", "cost", "initial_rules")
+
+
 @cyclopts.Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Learning:
@@ -171,6 +176,21 @@ class Learning:
     negated_categories : bool
         Whether text columns give conditions with != besides those with ==. Without them, rules
         tell what a row is and not what it is not.
+    monotonic : tuple of str
+        Columns with which predictions may only rise or only fall, such as age=+1 or price=-1.
+    interactions : tuple of str
+        Columns that a rule may use together: "pairwise", "no_interactions", or sets such as
+        age,income.
+    alone : tuple of str
+        Columns that a rule uses by themselves or not at all.
+    separate : tuple of str
+        Sets of columns, such as age,sex, of which a rule uses one at most.
+    cost : tuple of str
+        What a rule must gain, in units of the mean loss, to use a column, such as mri=0.01.
+    weight_signs : str
+        Signs that the weights of rules may have.
+    initial_rules : tuple of str
+        Rules that the model has in any case, written as they are shown: 'age > 65 & sex == "f"'.
     fit_intercept : bool
         Start from the best constant instead of 0.
     n_jobs : int
@@ -192,6 +212,13 @@ class Learning:
     time_limit: options.Seconds = None
     max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
     negated_categories: bool = True
+    monotonic: options.Names = ()
+    interactions: options.Names = ()
+    alone: options.Names = ()
+    separate: options.Names = ()
+    cost: options.Names = ()
+    weight_signs: Literal["both", "positive", "negative"] = "both"
+    initial_rules: options.Names = ()
     fit_intercept: bool = True
     n_jobs: options.Jobs = None
 
@@ -200,13 +227,21 @@ class Learning:
         """As the estimators take them."""
         all_thresholds = {"max_thresholds": None} if self.max_thresholds == "all" else {}
         largest = {"n_rules": DEFAULT_N_RULES} if self.n_rules == "auto" else {}
-        return asdict(self) | all_thresholds | largest
+        given = asdict(self)
+        words = {name: given.pop(name) for name in _LISTS if name != "initial_rules"}
+        rules = {"initial_rules": list(self.initial_rules) or None}
+        return given | all_thresholds | largest | read_constraints(**words) | rules
 
     @property
     def settings(self) -> dict[str, Any]:
         """What a model depends on, as a file tells it."""
-        given = self.parameters | {"n_rules": self.n_rules}
-        return {name: value for name, value in given.items() if name != "n_jobs"}
+        parameters = self.parameters
+        given = {name: parameters.get(name) for name in asdict(self)} | {"n_rules": self.n_rules}
+        lists = {name: ", ".join(getattr(self, name)) for name in _LISTS}
+        unset = {name for name, text in lists.items() if not text} | {"n_jobs"}
+        if self.weight_signs == "both":
+            unset.add("weight_signs")
+        return {name: value for name, value in (given | lists).items() if name not in unset}
 
     def estimator(self, rows: TrainingRows) -> type[RuleBoosting]:
         """Tell what learns from some rows."""

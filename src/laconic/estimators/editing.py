@@ -128,7 +128,7 @@ def edited(
         kept = [query for query in kept if query in wanted]
         steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
     n_wanted = len(queries) if n_rules is None else n_rules
-    result = _plain_estimator(model).set_params(
+    result: RuleBoosting = _plain_estimator(model).set_params(
         **model._parameters_of_scope(),
         n_rules=max(n_wanted, len(kept), 1),
         initial_rules=kept or None,

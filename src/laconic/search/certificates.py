@@ -37,7 +37,8 @@ def _describe_proof(result: SearchResult) -> str:
     if result.status is SearchStatus.HEURISTIC:
         return "heuristic, no proof"
     if result.status is SearchStatus.GIVEN:
-        return f"given, {describe_ratio(result.approximation_ratio)}"
+        ratio = result.approximation_ratio
+        return f"given, {'as good as the best' if ratio >= 1.0 else describe_ratio(ratio)}"
     return describe_ratio(result.approximation_ratio)
 
 

@@ -1,0 +1,67 @@
+"""The command that lists rules that are nearly as good as one of a saved model."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+from laconic.cli import files, inputs, options, screen
+
+
+def alternatives(
+    model: options.Model,
+    table: Path,
+    /,
+    *,
+    rule: options.Count | None = None,
+    tolerance: options.ShareOrZero = 0.05,
+    max_found: options.Count = 10,
+    target: str | None = None,
+    weight: str | None = None,
+    json: options.Flag = False,
+    format: options.Format = options.DEFAULT_FORMAT,
+) -> None:
+    """List all rules that are nearly as good as the best one in the place of a rule.
+
+    Parameters
+    ----------
+    table : Path
+        File that the model was trained on.
+    rule : int
+        Number of a rule, from 1; all rules if it is not given.
+    tolerance : float
+        What share of the best gain rules may fall short of.
+    max_found : int
+        Stop after that many for a rule.
+    target : str
+        Column that the model predicts; without this option, the one that it was fitted to.
+    weight : str
+        Column with the weights of the rows, if it was trained with weights.
+    json : bool
+        Write them as JSON, for programs.
+    """
+    fitted = files.load_model_for("alternatives", model, table)
+    target = inputs.target_of(fitted, target)
+    source = inputs.TableFile(table, format)
+    X, y = source.rows(fitted, target)
+    weights = None if weight is None else source.weights(fitted, target, weight)
+    numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
+    console = screen.make_console(quiet=json)
+    found = []
+    with inputs.columns_by_name():
+        for number in numbers:
+            one = fitted.alternatives(
+                number, X, y, weights, tolerance=tolerance, max_found=max_found
+            )
+            found.append(one)
+            screen.print_text(console, f"{one}\n")
+    if json:
+        screen.write_json([_plain(asdict(one)) for one in found])
+
+
+def _plain(entry: dict[str, object]) -> dict[str, object]:
+    """Leave conditions to their texts."""
+    listed = entry["found"]
+    assert isinstance(listed, tuple)
+    rules = [{key: value for key, value in one.items() if key != "query"} for one in listed]
+    return {**entry, "found": rules}

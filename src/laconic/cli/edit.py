@@ -1,0 +1,113 @@
+"""The command that changes the rules of a saved model."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import cyclopts
+
+import laconic
+from laconic.cli import files, inputs, options, records, screen
+from laconic.cli.exits import CommandError
+from laconic.model.formatting import visible
+from laconic.model.record import FitRecord
+
+Numbers = Annotated[
+    tuple[int, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
+]
+Rules = Annotated[
+    tuple[str, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
+]
+
+
+def edit(
+    model: options.Model,
+    table: Path,
+    /,
+    *,
+    drop: Numbers = (),
+    replace: Rules = (),
+    force: Rules = (),
+    lock: Numbers | None = None,
+    n_rules: options.Count | None = None,
+    output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
+    target: str | None = None,
+    weight: str | None = None,
+    json: options.Flag = False,
+    format: options.Format = options.DEFAULT_FORMAT,
+) -> None:
+    """Change rules of a saved model, let the others be completed, and tell the price of each edit.
+
+    Rules are written as they are shown, such as 'age > 65 & sex == "f"', and counted from 1.
+
+    Parameters
+    ----------
+    table : Path
+        File that the model was trained on.
+    drop : tuple of int
+        Numbers of rules that go out, and do not come back in other words.
+    replace : tuple of str
+        Other rules for some numbers, such as '2: income > 40'.
+    force : tuple of str
+        Rules that are to be in the model.
+    lock : tuple of int
+        Numbers of rules that stay while all others are searched anew; without this option, all
+        stay that are neither dropped nor replaced.
+    n_rules : int
+        How many rules there are to be; as many as before if it is not given.
+    output : Path
+        File to save the new model to, as JSON.
+    target : str
+        Column that the model predicts; without this option, the one that it was fitted to.
+    weight : str
+        Column with the weights of the rows, if it was trained with weights.
+    json : bool
+        Write the model to the standard output as JSON, and nothing else but warnings and errors.
+    """
+    if output is not None:
+        files.check_model_destination(output, table)
+    fitted = files.load_model_for("edit", model, table)
+    target = inputs.target_of(fitted, target)
+    source = inputs.TableFile(table, format)
+    X, y = source.rows(fitted, target)
+    weights = None if weight is None else source.weights(fitted, target, weight)
+    with inputs.columns_by_name(), inputs.short_warnings():
+        edited = fitted.edit(
+            X,
+            y,
+            weights,
+            drop=drop,
+            replace=dict(map(_replacement, replace)),
+            force=force,
+            lock=lock,
+            n_rules=n_rules,
+        )
+    settings = {} if fitted.record_ is None else fitted.record_.settings
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    edited.record_ = FitRecord(target, len(y), date, settings)
+    if fitted.reading_ is not None:
+        edited.reading_ = fitted.reading_
+    console = screen.make_console(quiet=json)
+    screen.print_text(console, f"\n{screen.describe_model(edited)}")
+    screen.print_text(console, f"{records.describe_record(edited)}\n")
+    console.print(screen.rules_table(edited), "", sep="\n")
+    screen.print_text(console, f"{edited.edits_}\n")
+    if output is None:
+        screen.print_text(console, "Not saved. --output edited.json keeps the model.")
+    else:
+        laconic.save_model(edited, output)
+        screen.print_text(console, f"Saved to {visible(str(output))}")
+    if json:
+        screen.write_model(edited)
+
+
+def _replacement(text: str) -> tuple[int, str]:
+    number, colon, rule = text.partition(":")
+    if not colon or not number.strip().isdecimal():
+        raise CommandError(
+            "--replace takes the number of a rule and the new one, such as '2: income > 40'. "
+            f"Got {text!r}."
+        )
+    return int(number), rule.strip()

@@ -1,0 +1,104 @@
+"""The commands 'laconic edit' and 'laconic alternatives', and constraints of 'laconic fit'."""
+
+import json
+
+import pytest
+
+from cli.commands import people, refused
+from laconic import load_model
+from laconic.cli import main
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    people().write_csv(folder / "people.csv")
+    assert main(fit(folder, "client.json")) == 0
+    return folder
+
+
+def fit(folder, name, *options):
+    table, model = str(folder / "people.csv"), ["--model", str(folder / name)]
+    plain = ["--drop", "spent", "weight", "--n-rules", "3", "--no-validation", "--quiet"]
+    return ["fit", table, "--target", "client", *plain, *model, *options]
+
+
+def test_an_edited_model_is_saved_with_its_prices_shown(run, folder):
+    paths = folder / "client.json", folder / "people.csv"
+    edits = ["--drop", "1", "--force", "age > 65", "--output", folder / "edited.json"]
+    code, out, err = run("edit", *paths, *edits)
+    assert (code, err) == (0, "")
+    before, after = load_model(paths[0]), load_model(folder / "edited.json")
+    texts = [str(rule.query) for rule in after.ensemble_]
+    assert "age > 65" in texts
+    assert str(before.ensemble_[0].query) not in texts
+    assert f"without {before.ensemble_[0].query}" in out
+    assert "held out" in out
+    assert out.rstrip().endswith("edited.json")
+    assert after.record_.target == "client"
+    assert after.reading_ == before.reading_
+
+
+def test_rules_are_replaced_by_number(run, folder):
+    paths = folder / "client.json", folder / "people.csv"
+    code, out, err = run("edit", *paths, "--replace", "2: income > 48", "--lock", "1", "--json")
+    assert (code, err) == (0, "")
+    conditions = [rule["conditions"] for rule in json.loads(out)["rules"]]
+    assert [{"feature": "income", "relation": ">", "value": 48.0}] in conditions
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--replace", "income > 48"], "such as '2: income > 40'"),
+        (["--force", "agee > 3"], "Did you mean 'age'?"),
+        (["--drop", "9"], "from 1 to 3. Got 9"),
+    ],
+)
+def test_edits_that_make_no_sense_are_refused(run, folder, options, words):
+    paths = folder / "client.json", folder / "people.csv"
+    assert refused(run("edit", *paths, *options), words)
+
+
+def test_alternatives_are_listed(run, folder):
+    paths = folder / "client.json", folder / "people.csv"
+    code, out, err = run("alternatives", *paths, "--rule", "1", "--tolerance", "0.2")
+    assert (code, err) == (0, "")
+    assert "rule 1" in out.lower()
+    code, out, _ = run("alternatives", *paths, "--json", "--max-found", "3")
+    found = json.loads(out)
+    assert (code, [entry["number"] for entry in found]) == (0, [1, 2, 3])
+    for entry in found:
+        assert all({"text", "weight", "share", "overlap"} == set(one) for one in entry["found"])
+
+
+def test_constraints_are_options_of_fit(run, folder):
+    options = ["--monotonic", "age=+1", "--separate", "age,income", "--cost", "income=0.001"]
+    more = ["--weight-signs", "positive", "--initial-rules", "age > 50"]
+    assert run(*fit(folder, "constrained.json", *options, *more))[0] == 0
+    model = load_model(folder / "constrained.json")
+    assert model.scope_.constraints == {
+        "monotonic_cst": {"age": 1},
+        "separated_features": [["age", "income"]],
+        "feature_costs": {"income": 0.001},
+        "weight_signs": "positive",
+    }
+    assert str(model.ensemble_[0].query) == "age > 50"
+    assert all(rule.weight > 0 for rule in model.ensemble_)
+    assert model.record_.settings["monotonic"] == "age=+1"
+    _, out, _ = run("show", folder / "constrained.json")
+    assert "--separate age,income" in out.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--monotonic", "age"], "such as age=+1 or price=-1"),
+        (["--monotonic", "age=up"], "takes a column and +1 or -1"),
+        (["--monotonic", "agee=+1"], "Did you mean 'age'?"),
+        (["--cost", "age=much"], "such as mri=0.01"),
+        (["--interactions", "age,incme"], "Did you mean 'income'?"),
+    ],
+)
+def test_constraints_that_make_no_sense_are_refused(run, folder, options, words):
+    assert refused(run(*fit(folder, "none.json", *options)), words)
