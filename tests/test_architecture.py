@@ -17,7 +17,7 @@ ROOMS = (
     ("_core", "_optional", "_checks", "_defaults", "_files", "_words"),
     ("data",),
     ("model",),
-    ("losses",),
+    ("losses", "categories"),
     ("search",),
     ("candidates", "constraints", "refitting", "relaxation"),
     ("reduction",),

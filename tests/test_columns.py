@@ -1,4 +1,3 @@
-from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from laconic.data.columns import CategoricalColumn, NumericColumn, array_column, feature_kind
+from laconic.data.cells import array_column
+from laconic.data.columns import CategoricalColumn, NumericColumn, feature_kind
 from laconic.data.tables import as_table
 
 
@@ -233,42 +233,36 @@ class TestRejected:
     @pytest.mark.parametrize(
         ("values", "dtype"),
         [
-            (pd.to_datetime(["2020-01-01"]), "Datetime"),
-            (pd.to_timedelta(["1D"]), "Duration"),
             (np.array([1j]), "complex128"),
-            (pl.Series("a", [date(2020, 1, 1)]), "Date"),
-            (pl.Series("a", [timedelta(1)]), "Duration"),
             (pl.Series("a", [[1]]), "List"),
             (pl.Series("a", [{"b": 1}]), "Struct"),
             (pl.Series("a", [b"a"]), "Binary"),
-            (pa.array([date(2020, 1, 1)]), "Date"),
             (pa.array([[1]]), "List"),
         ],
     )
     def test_dtypes(self, values, dtype):
-        with pytest.raises(TypeError, match=rf"Column 'a' .* Got dtype {dtype}.*days since"):
+        with pytest.raises(TypeError, match=rf"Column 'a' .* Got dtype {dtype}"):
             single(values)
 
-    @pytest.mark.parametrize("dtype", ["M8[D]", "m8[D]", "S1", "V1"])
+    @pytest.mark.parametrize("dtype", ["S1", "V1"])
     def test_array_dtypes(self, dtype):
         X = np.zeros((1, 1), dtype=dtype)
         with pytest.raises(TypeError, match=r"Column 'x0' .* Got dtype"):
             as_table(X).column("x0")
 
-    @pytest.mark.parametrize("cell", [{"foo": "bar"}, [1], 1j, date(2020, 1, 1), b"a", object()])
+    @pytest.mark.parametrize("cell", [{"foo": "bar"}, [1], 1j, b"a", object()])
     def test_cells(self, cell):
         X = np.array([[1.0], [None]], dtype=object)
         X[1, 0] = cell
         got = rf"Column 'x0' has a cell of type {type(cell).__name__}\."
-        with pytest.raises(TypeError, match=f"argument must be a string or a real number. {got}"):
+        with pytest.raises(
+            TypeError, match=f"must be a string, a real number or a date or time. {got}"
+        ):
             as_table(X).column("x0")
 
-    @pytest.mark.parametrize(
-        "values", [pd.period_range("2020", periods=1, freq="M"), pd.cut([1], 1)]
-    )
-    def test_pandas_cells(self, values):
-        with pytest.raises(TypeError, match=r"argument must be a string or a real number.*'a'"):
-            single(values)
+    def test_pandas_cells(self):
+        with pytest.raises(TypeError, match=r"argument must be a string, a real number.*'a'"):
+            single(pd.cut([1], 1))
 
     @pytest.mark.parametrize(
         "values",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from laconic.data.tables import as_table
-from laconic.model.conditions import RELATIONS, Proposition, Query, by_feature
+from laconic.model.conditions import RELATIONS, SET_RELATIONS, Proposition, Query, by_feature
 from values import COLUMNS, OLD, TABLES, X_IS, YOUNG
 
 
@@ -92,7 +92,7 @@ class TestPropositionCovered:
 
 
 class TestPropositionChecks:
-    @pytest.mark.parametrize("relation", ["<", ">=", "in", "", None])
+    @pytest.mark.parametrize("relation", ["<", ">=", "is in", "", None])
     def test_relation(self, relation):
         with pytest.raises(ValueError, match=rf"must be one of '<=', .*Got {relation!r} instead"):
             Proposition("a", relation, 1)
@@ -105,13 +105,17 @@ class TestPropositionChecks:
     @pytest.mark.parametrize("value", [None, "1", True, 1j, [1]])
     @pytest.mark.parametrize("relation", ["<=", ">"])
     def test_threshold_type(self, relation, value):
-        with pytest.raises(TypeError, match=rf"relation '{relation}' must be a number\."):
+        with pytest.raises(
+            TypeError, match=rf"relation '{relation}' must be a number, a date or a time\."
+        ):
             Proposition("a", relation, value)
 
     @pytest.mark.parametrize("value", [None, 1j, ("a",), b"a"])
     @pytest.mark.parametrize("relation", ["==", "!="])
     def test_value_type(self, relation, value):
-        with pytest.raises(TypeError, match=rf"'{relation}' must be a str, a bool or a number\."):
+        with pytest.raises(
+            TypeError, match=f"'{relation}' must be a str, a bool, a number, a date or"
+        ):
             Proposition("a", relation, value)
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -262,10 +266,13 @@ def test_coverage_is_pythons_comparison(cells, relation, value):
         ">": [cell is not None and cell > value for cell in cells],
         "==": [cell is not None and cell == value for cell in cells],
         "!=": [cell is not None and cell != value for cell in cells],
+        "in": [cell in (value, 2.0) for cell in cells],
+        "not in": [cell is not None and cell not in (value, 2.0) for cell in cells],
         "is missing": [cell is None for cell in cells],
         "is present": [cell is not None for cell in cells],
     }[relation]
-    proposition = Proposition("a", relation, None if relation.startswith("is") else value)
+    compared = (value, 2.0) if relation in SET_RELATIONS else value
+    proposition = Proposition("a", relation, None if relation.startswith("is") else compared)
     frame = pl.DataFrame({"a": cells}, schema={"a": pl.Float64})
     for X in (frame, frame.to_arrow(), frame.to_pandas(), frame.to_pandas().astype("category")):
         assert proposition.covered(X).tolist() == expected

@@ -17,7 +17,7 @@ from laconic.data.columns import FeatureKind
 from laconic.data.entries import read_text
 from laconic.data.reading import DATE_FORMATS, DECIMAL_SIGNS
 from laconic.export import model_schema, model_to_dict
-from laconic.export.json.contents import read_dict
+from laconic.export.json.contents import read_dict, scope_to_dict
 from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
 from laconic.model.record import KINDS_OF_ROWS
 from laconic.search import SearchScope, SearchStatus
@@ -70,8 +70,10 @@ CONDITION = ("rules", 0, "conditions")
 CERTIFICATE = ("rules", 0, "certificate")
 
 
-SCOPE = dataclasses.asdict(
-    SearchScope("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, 12, False)
+SCOPE = scope_to_dict(
+    SearchScope(
+        *("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, "values", 30, (), (), (), 12, False)
+    )
 )
 
 
@@ -80,7 +82,7 @@ def test_what_was_searched_is_in_the_file():
     assert data["scope"] is None
     data["scope"] = SCOPE
     jsonschema.validate(data, SCHEMA)
-    assert dataclasses.asdict(read_dict(data).scope) == SCOPE
+    assert scope_to_dict(read_dict(data).scope) == SCOPE
 
 
 SCORES = ("record", "scores", 0)
@@ -245,8 +247,8 @@ def test_schema_is_valid_and_states_the_same_words():
     assert status["enum"] == [status.value for status in SearchStatus]
     assert SCHEMA["properties"]["task"]["enum"] == [*TASKS]
     assert SCHEMA["properties"]["loss"]["enum"] == [*NAMED_LOSSES]
-    kinds = SCHEMA["properties"]["feature_kinds"]["additionalProperties"]
-    assert kinds["enum"] == [*get_args(FeatureKind)]
+    kinds = SCHEMA["properties"]["feature_kinds"]["additionalProperties"]["anyOf"]
+    assert kinds[0]["enum"] == [*get_args(get_args(FeatureKind)[0])]
     assert SCHEMA["$defs"]["scores"]["properties"]["rows"]["enum"] == [*KINDS_OF_ROWS]
     reading = SCHEMA["properties"]["reading"]["properties"]
     assert reading["decimal"]["enum"] == [*DECIMAL_SIGNS]

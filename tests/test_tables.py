@@ -1,7 +1,6 @@
 import re
 import subprocess
 import sys
-from datetime import date
 from pathlib import Path
 
 import narwhals as nw
@@ -208,7 +207,7 @@ class TestTable:
         assert table.column("x0") is table.column("x0")
 
     def test_columns_are_extracted_lazily(self):
-        table = as_table(pl.DataFrame({"good": [1.0], "bad": [date(2020, 1, 1)]}))
+        table = as_table(pl.DataFrame({"good": [1.0], "bad": [b"a"]}))
         assert_array_equal(table.column("good").values, [1.0])
         with pytest.raises(TypeError, match="Column 'bad'"):
             table.column("bad")

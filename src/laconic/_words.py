@@ -12,8 +12,8 @@ MAX_NAMES_SHOWN = 10
 MIN_LIKENESS = 0.65
 
 
-def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
-    """Write texts one after the other, with "and" before the last; "none" where there are none.
+def listed(texts: Iterable[str], max_shown: int | None = None, *, word: str = "and") -> str:
+    """Write texts one after the other, with a word before the last; "none" where there are none.
 
     Beyond `max_shown`, texts are only counted.
 
@@ -26,7 +26,7 @@ def listed(texts: Iterable[str], max_shown: int | None = None) -> str:
     shown = all_texts[:max_shown]
     n_hidden = len(all_texts) - len(shown)
     *first, last = [*shown, *([f"{n_hidden} more"] if n_hidden else [])] or ["none"]
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def listed_names(names: Iterable[str], max_shown: int = MAX_NAMES_SHOWN) -> str:

@@ -10,24 +10,45 @@ all those that separate the same rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import compress, groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._checks import is_whole, require
 from laconic._core import Extents, ExtentsBuilder
-from laconic.data.columns import Category, Column, FeatureKind, NumericColumn, feature_kind
-from laconic.data.tables import as_table
+from laconic.categories import (
+    DEFAULT_MAX_CATEGORIES,
+    CategoryOptions,
+    Way,
+    category_propositions,
+    ordered_propositions,
+)
+from laconic.data.columns import (
+    CategoricalColumn,
+    Category,
+    Column,
+    FeatureKind,
+    NumericColumn,
+    TimeColumn,
+    as_categories,
+    date_part,
+    feature_kind,
+)
+from laconic.data.tables import Table, as_table
+from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
 
 # Odd, so that the median is among the quantiles.
 DEFAULT_MAX_THRESHOLDS = 7
+
+# Dates are round if they may be a little off their quantile.
+TIME_PLAY = 0.33
 
 # Doubles range from 5e-324 to 1.8e308 and print with at most 17 digits, so the
 # sum of two of them, as printed, has fewer than 700 digits.
@@ -77,19 +98,28 @@ def candidate_propositions(
     *,
     max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
     negated_categories: bool = True,
+    categories: Way = "values",
+    max_categories: int | None = DEFAULT_MAX_CATEGORIES,
+    categorical_features: Collection[str] = (),
+    ordered_features: Collection[str] = (),
+    date_parts: Sequence[str] = (),
     sample_weight: ArrayLike | None = None,
+    target: ArrayLike | None = None,
 ) -> CandidatePropositions:
     """List the conditions that rules for a table may be made of.
 
-    A numeric feature gives ``x <= t`` and ``x > t`` for ascending thresholds t,
-    a categorical one ``x == v`` for every category, then ``x != v`` for every
-    category. A feature with missing values adds ``x is missing`` and
+    A numeric feature gives ``x <= t`` and ``x > t`` for ascending thresholds t, as do dates, times
+    and durations, and ordered categories as sets; a categorical one ``x == v`` for every category,
+    then ``x != v`` for every category. A feature with missing values adds ``x is missing`` and
     ``x is present``. Where ties go to the earlier proposition, they go to the
     affirmative one. Conditions that hold for all rows or for none are left out.
 
     There are at most `max_thresholds` per feature, at weighted quantiles; None places
     one between all neighbouring values. With `negated_categories`, features with more
-    than two categories give ``x != v``. Rows of weight zero are left out, also from the
+    than two categories give ``x != v``. The `categories`, their largest number and the `target`
+    are those of `category_propositions`. Numbers of `categorical_features` are categories, and
+    categories of `ordered_features` ordered. Dates give each of the `date_parts` as well.
+    Rows of weight zero are left out, also from the
     extents; an integer weight counts like that many copies of the row.
 
     Examples
@@ -114,20 +144,42 @@ def candidate_propositions(
         max_thresholds,
     )
     table = as_table(X)
+    table = table.reading_dates(table.feature_names)
     counted = _CountedRows(sample_weight, table.n_rows)
     builder = ExtentsBuilder(counted.n_rows)
+    maker = _Maker(
+        counted.weights,
+        CategoryOptions(categories, negated_categories, max_categories),
+        max_thresholds,
+        ordered_features,
+        None if target is None else counted.take_array(np.asarray(target, dtype=np.float64)),
+    )
     propositions: list[Proposition] = []
     kinds: dict[str, FeatureKind | None] = {}
-    for name in table.feature_names:
-        column = counted.take(table.pop_column(name))
-        kinds[name] = feature_kind(column)
-        for proposition in column_propositions(
-            column, counted.weights, max_thresholds, negated_categories
-        ):
+    for column in _columns(table, counted, categorical_features, date_parts):
+        kinds[column.name] = maker.kind(column)
+        for proposition in maker.propositions(column):
             builder.add(proposition.covered_in(column))
             propositions.append(proposition)
             _check_size(len(propositions), counted.n_rows)
     return CandidatePropositions(tuple(propositions), builder.build(), _known(kinds))
+
+
+def _columns(
+    table: Table,
+    counted: _CountedRows,
+    categorical_features: Collection[str],
+    date_parts: Sequence[str],
+) -> Iterator[Column]:
+    """Columns of a table, one by one: with numbers that are categories, and parts of dates."""
+    for name in table.feature_names:
+        column = counted.take(table.pop_column(name))
+        yield as_categories(column) if name in categorical_features else column
+        if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
+            for part in date_parts:
+                # A day has no hours.
+                if part != "hour" or column.kind == "datetime":
+                    yield date_part(f"{part} of {name}", column, part)
 
 
 def _check_size(n_propositions: int, n_rows: int) -> None:
@@ -189,6 +241,11 @@ class _CountedRows:
         """Column of these rows."""
         return column if self._is_counted is None else column.take(self._is_counted)
 
+    def take_array(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of these rows; those of others may be left out already."""
+        is_whole = self._is_counted is None or len(values) == self.n_rows
+        return values if is_whole else values[self._is_counted]
+
 
 def shortest_separator(low: float, high: float) -> float:
     """Threshold between two numbers that takes the fewest digits to write.
@@ -232,34 +289,10 @@ def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decima
     return (above, below) if is_above_nearer else (below, above)
 
 
-def column_propositions(
-    column: Column,
-    weights: NDArray[np.float64] | None,
-    max_thresholds: int | None,
-    negated_categories: bool,
-) -> Iterator[Proposition]:
-    """List the conditions that rules may have on a column of rows that count."""
-    missing = column.missing
-    has_missing = bool(missing.any())
-    if missing.all():
-        return iter(())
-    if isinstance(column, NumericColumn):
-        values = column.values
-        if has_missing:
-            values = values[~missing]
-            weights = None if weights is None else weights[~missing]
-        thresholds = _thresholds(values, weights, max_thresholds)
-        return numeric_propositions(column.name, thresholds, has_missing)
-    # The last category, of code -1, is a missing value.
-    n_rows_of = np.bincount(column.codes + 1, minlength=len(column.categories) + 1)[1:]
-    categories = list(compress(column.categories, n_rows_of))
-    return categorical_propositions(column.name, categories, has_missing, negated_categories)
-
-
 def numeric_propositions(
-    name: str, thresholds: Iterable[float], has_missing: bool
+    name: str, thresholds: Iterable[float | Moment], has_missing: bool
 ) -> Iterator[Proposition]:
-    """List the conditions on a feature that has numbers."""
+    """List the conditions on a feature that has numbers or times."""
     for threshold in thresholds:
         yield Proposition(name, "<=", threshold)
         yield Proposition(name, ">", threshold)
@@ -267,16 +300,16 @@ def numeric_propositions(
 
 
 def categorical_propositions(
-    name: str, categories: Sequence[Category], has_missing: bool, negated_categories: bool
+    name: str,
+    categories: Sequence[Category],
+    sizes: NDArray[np.float64],
+    has_missing: bool,
+    options: CategoryOptions,
+    means: NDArray[np.float64] | None = None,
 ) -> Iterator[Proposition]:
-    """List the conditions on a feature that has the given categories."""
-    if len(categories) > 1 or has_missing:
-        for category in categories:
-            yield Proposition(name, "==", category)
-    # Of two categories, each is the negation of the other.
-    if negated_categories and len(categories) > 2:
-        for category in categories:
-            yield Proposition(name, "!=", category)
+    """List the conditions on a feature that has the given categories, of so many rows each."""
+    if len(categories) > 1 or (has_missing and len(categories) > 0):
+        yield from category_propositions(name, categories, sizes, options, means)
     yield from _missing_propositions(name, has_missing)
 
 
@@ -286,19 +319,122 @@ def _missing_propositions(name: str, has_missing: bool) -> Iterator[Proposition]
         yield Proposition(name, "is present")
 
 
-def _thresholds(
-    values: NDArray[np.float64], weights: NDArray[np.float64] | None, max_thresholds: int | None
-) -> list[float]:
+def column_propositions(
+    column: Column,
+    weights: NDArray[np.float64] | None,
+    max_thresholds: int | None,
+    options: CategoryOptions,
+) -> Iterator[Proposition]:
+    """List the conditions that rules may have on a column of rows that count."""
+    return _Maker(weights, options, max_thresholds).propositions(column)
+
+
+@dataclass(frozen=True)
+class _Maker:
+    """Makes the conditions of one column after the other."""
+
+    weights: NDArray[np.float64] | None
+    options: CategoryOptions
+    max_thresholds: int | None
+    ordered_features: Collection[str] = ()
+    target: NDArray[np.float64] | None = None
+
+    def kind(self, column: Column) -> FeatureKind | None:
+        """Tell what texts should know about the values of a column."""
+        return self._order(column) or feature_kind(column)
+
+    def _order(self, column: Column) -> tuple[Category, ...]:
+        """Values of a column in their order, if it has one."""
+        if not isinstance(column, CategoricalColumn):
+            return ()
+        if column.is_ordered or column.name in self.ordered_features:
+            return column.order or column.categories
+        return ()
+
+    def propositions(self, column: Column) -> Iterator[Proposition]:
+        """List conditions of a column that has values."""
+        missing, name = column.missing, column.name
+        if missing.all():
+            return
+        has_missing, order = bool(missing.any()), self._order(column)
+        if isinstance(column, NumericColumn):
+            thresholds = self._separators(column, column.values)
+            yield from numeric_propositions(name, thresholds, has_missing)
+        elif order:
+            # Code -1 means missing and picks the last entry.
+            ranks = np.array([*map(order.index, column.categories), np.nan])[column.codes]
+            cuts = [int(cast(float, cut)) for cut in self._separators(None, ranks)]
+            yield from ordered_propositions(name, order, cuts)
+            yield from _missing_propositions(name, has_missing)
+        else:
+            occurring, sizes, means = self._groups(column)
+            yield from categorical_propositions(
+                name, occurring, sizes, has_missing, self.options, means
+            )
+
+    def _groups(
+        self, column: CategoricalColumn
+    ) -> tuple[list[Category], NDArray[np.float64], NDArray[np.float64] | None]:
+        """Categories that occur, their total weights, and their mean targets if there are any."""
+        # The last group, of code -1, is of missing values.
+        codes, n_groups = column.codes + 1, len(column.categories) + 1
+        weights = self.weights
+        n_rows = np.bincount(codes, minlength=n_groups)[1:]
+        sizes = np.bincount(codes, weights, n_groups)[1:].astype(np.float64)
+        occurring = list(compress(column.categories, n_rows))
+        if self.target is None:
+            return occurring, sizes[n_rows > 0], None
+        products = self.target if weights is None else self.target * weights
+        sums = np.bincount(codes, products, n_groups)[1:]
+        return occurring, sizes[n_rows > 0], sums[n_rows > 0] / sizes[n_rows > 0]
+
+    def _separators(
+        self, column: Column | None, values: NDArray[np.float64]
+    ) -> list[float | Moment]:
+        """Thresholds between values, of which some may be missing, in the terms of a column."""
+        missing, weights = np.isnan(values), self.weights
+        if missing.any():
+            values = values[~missing]
+            weights = None if weights is None else weights[~missing]
+        if isinstance(column, TimeColumn):
+            gaps = _gaps(values, weights, self.max_thresholds, play=TIME_PLAY)
+            moments = (round_separator(low, high, column.kind) for low, high in gaps)
+            return list(dict.fromkeys(moments))
+        gaps = _gaps(values, weights, self.max_thresholds)
+        if column is None:
+            return [low for low, _ in gaps]
+        return [shortest_separator(low, high) for low, high in gaps]
+
+
+def _gaps(
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    max_thresholds: int | None,
+    play: float = 0.0,
+) -> list[tuple[float, float]]:
+    """Find neighbouring values to put thresholds between.
+
+    Where there is `play`, a threshold may be off its quantile by this share of the distance between
+    two of them, to either side.
+    """
     order = None if weights is None else np.argsort(values)
     ordered = np.sort(values) if order is None else values[order]
     gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
+    first = last = gaps
     if max_thresholds is not None and len(gaps) > max_thresholds:
-        if weights is None:
-            gaps = gaps[quantile_positions(gaps + 1, len(values), max_thresholds)]
+        if weights is None or order is None:
+            cumulative, total = (gaps + 1).astype(np.float64), float(len(values))
         else:
-            cumulative = np.cumsum(weights[order])
-            gaps = gaps[quantile_positions(cumulative[gaps], cumulative[-1], max_thresholds)]
-    return list(map(shortest_separator, ordered[gaps].tolist(), ordered[gaps + 1].tolist()))
+            sums = np.cumsum(weights[order])
+            cumulative, total = sums[gaps], float(sums[-1])
+        chosen = quantile_positions(cumulative, total, max_thresholds)
+        first = last = gaps[chosen]
+        if play > 0.0:
+            width = play * total / (max_thresholds + 1) * (1 - 1e-9)
+            lowest = np.searchsorted(cumulative, cumulative[chosen] - width)
+            highest = np.searchsorted(cumulative, cumulative[chosen] + width, side="right") - 1
+            first, last = gaps[lowest], gaps[np.maximum(highest, chosen)]
+    return [*zip(ordered[first].tolist(), ordered[last + 1].tolist(), strict=True)]
 
 
 def quantile_positions(

@@ -1,5 +1,7 @@
 """Texts that mean numbers or dates."""
 
+from datetime import datetime
+
 import polars as pl
 import pytest
 from hypothesis import given
@@ -114,4 +116,20 @@ def test_dates(column, formats, number):
     values = pl.Series("a", column, dtype=pl.String)
     assert texts.date_formats(values) == formats
     if formats:
-        assert texts.date_numbers(values, formats[0])[0] == number
+        assert texts.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-03-15 12:30", datetime(2024, 3, 15, 12, 30)),
+        ("2024-03-15T00:00:01.5Z", datetime(2024, 3, 15, 0, 0, 1, 500_000)),
+        ("2024-03-15 12:30 AM", datetime(2024, 3, 15, 0, 30)),
+        ("2024-03-15 1:30 pm", datetime(2024, 3, 15, 13, 30)),
+        ("2024-03-15 00:30:00+01:00", datetime(2024, 3, 14, 23, 30)),
+        ("2024-03-15", datetime(2024, 3, 15)),
+    ],
+)
+def test_times_of_dates(text, moment):
+    values = pl.Series("a", [text, "2024-03-16 10:00", None])
+    assert texts.dates(values, "%Y-%m-%d").to_list() == [moment, datetime(2024, 3, 16, 10), None]

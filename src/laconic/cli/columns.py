@@ -28,7 +28,7 @@ _MAX_TEXTS_SHOWN = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """Gives types to the columns of a table: those of numbers, booleans and text."""
+    """Gives types to the columns of a table: those of numbers, dates, booleans and text."""
 
     missing: Collection[str]
     """Texts that mean a missing cell, besides no text at all."""
@@ -69,9 +69,9 @@ class Reader:
             or (not self.is_for_model and _has_codes(trimmed))
         ):
             return values
-        days = self._days(trimmed)
-        if days is not None:
-            return days
+        dates = self._dates(trimmed)
+        if dates is not None:
+            return dates
         numbers = texts.numbers(trimmed, self.reading.decimal)
         if numbers.null_count() == values.null_count():
             return numbers if self._is_number(trimmed) else values
@@ -80,14 +80,14 @@ class Reader:
             return truths == "true"
         return values
 
-    def _days(self, trimmed: pl.Series) -> pl.Series | None:
-        """Numbers of dates, also of those that a model knows from a file of another kind."""
+    def _dates(self, trimmed: pl.Series) -> pl.Series | None:
+        """Dates, also those that a model knows from a file of another kind."""
         known = self.reading.dates.get(trimmed.name)
         ways = texts.date_formats(trimmed) if self.is_for_model else []
         for written in [*([known] if known else []), *(ways if len(ways) == 1 else [])]:
-            days = texts.date_numbers(trimmed, written)
-            if days.null_count() == trimmed.null_count():
-                return days
+            dates = texts.dates(trimmed, written)
+            if dates.null_count() == trimmed.null_count():
+                return dates
         return None
 
     def _is_number(self, trimmed: pl.Series) -> bool:
@@ -127,18 +127,6 @@ def _has_codes(values: pl.Series) -> bool:
     return bool(values.str.contains(_CODE).any()) and not texts.date_formats(values)
 
 
-def with_day_numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    """Turn columns of days and times into numbers of days, 2024-03-15 into 20240315."""
-    import polars as pl
-
-    return pl.DataFrame(
-        [
-            texts.day_numbers(values) if values.dtype in (pl.Date, pl.Datetime) else values
-            for values in frame
-        ]
-    )
-
-
 def misread_warnings(
     in_use: Iterable[pl.Series], cells: pl.DataFrame, reader: Reader
 ) -> dict[str, str]:
@@ -172,7 +160,7 @@ def _cells_that_are_no_numbers(values: pl.Series, reading: Reading) -> list[str]
     trimmed = distinct.str.strip_chars()
     written = reading.dates.get(values.name)
     if written is not None:
-        numbers = texts.date_numbers(trimmed, written)
+        numbers = texts.dates(trimmed, written)
     elif _has_codes(trimmed):
         return []
     else:
@@ -217,7 +205,13 @@ def drop_columns(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 def text_features(ensemble: RuleEnsemble) -> set[str]:
     """Find features that are compared with text, even if a table has only numbers there."""
-    return {p.feature for p in ensemble.propositions if isinstance(p.value, str)}
+    names = ensemble.feature_names or ()
+    return {
+        p.feature
+        for p in ensemble.propositions
+        if p.feature in names
+        and isinstance(p.value[0] if isinstance(p.value, tuple) else p.value, str)
+    }
 
 
 def fill_up(frame: pl.DataFrame, names: Sequence[str], n_rows: int) -> pl.DataFrame:

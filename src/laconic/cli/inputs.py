@@ -80,7 +80,7 @@ class TableFile:
         known = ensemble.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used
         reader = self._reader_for(model, text_columns=text, is_for_model=True)
-        typed = columns.with_day_numbers(reader.read(self.cells.select(names)))
+        typed = reader.read(self.cells.select(names))
         self.warn_about_misread((typed[name] for name in used if name not in text), reader)
         return columns.fill_up(typed, known, self.cells.height)
 

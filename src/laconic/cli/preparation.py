@@ -43,13 +43,14 @@ def prepare(
 
     A line tells of each column that is not taken as it is; if `quiet`, only where it is left out.
     """
+    import polars as pl
+
     columns.check_columns(table.cells, [*others, *drop, *keep])
     cells = table.cells.drop(set(drop) - set(others))
-    dates = {
-        name: written
-        for name, written in table.find_dates().items()
-        if name in cells.columns and name not in {*others, *keep}
-    }
+    found_dates = {n: way for n, way in table.find_dates().items() if n in cells.columns}
+    dates = {n: way for n, way in found_dates.items() if n not in {*others, *keep}}
+    # As categories, which nobody takes for dates.
+    kept_dates = [name for name in keep if name in found_dates and name not in others]
     reading = Reading(
         table.decimal_sign(), {name: ways[0] for name, ways in dates.items() if len(ways) == 1}
     )
@@ -57,7 +58,7 @@ def prepare(
     frame = reader.read(cells)
     X = columns.drop_columns(frame, others)
     inputs.note([*table.notes, *_notes(reader, cells, frame, X)], quiet=quiet)
-    X = columns.with_day_numbers(X)
+    X = X.with_columns(pl.col(name).cast(pl.Categorical) for name in kept_dates)
     misread = table.warn_about_misread(frame, reader)
     doubtful = {name: _doubt(ways) for name, ways in dates.items() if len(ways) > 1}
     X = leave_out(X, doubtful, " --keep {} takes it as text.")
@@ -93,7 +94,8 @@ def _has_no_use(values: pl.Series) -> bool:
     import polars as pl
 
     kinds = (pl.Boolean, pl.String, pl.Categorical, pl.Enum)
-    return not (values.dtype.is_numeric() or values.dtype in kinds)
+    dtype = values.dtype
+    return not (dtype.is_numeric() or dtype.is_temporal() or dtype in kinds)
 
 
 def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
@@ -113,9 +115,7 @@ def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataF
 def _notes(
     reader: columns.Reader, cells: pl.DataFrame, frame: pl.DataFrame, X: pl.DataFrame
 ) -> Iterator[str]:
-    """Say which texts are read as numbers, and how."""
-    import polars as pl
-
+    """Say which texts are read as numbers or dates, and how."""
     if reader.reading.decimal == ",":
         yield "commas in numbers are decimal signs. --decimal . decides otherwise."
     for name, example in reader.signed_numbers(cells, frame).items():
@@ -123,13 +123,12 @@ def _notes(
             f"column {name!r} is read as numbers, {example}. --keep {shlex.quote(name)} takes it "
             "as text."
         )
-    for values in X:
-        is_text = values.name in reader.reading.dates
-        if is_text or values.dtype in (pl.Date, pl.Datetime):
-            otherwise = f" --keep {shlex.quote(values.name)} takes it as text." if is_text else ""
+    for name in X.columns:
+        if name in reader.reading.dates:
+            example = cells[name].drop_nulls()[0]
             yield (
-                f"column {values.name!r} is read as dates: 2024-03-15 is the number 20240315 in "
-                f"rules.{otherwise}"
+                f"column {name!r} is read as dates, {example!r} as {frame[name].drop_nulls()[0]}. "
+                f"--keep {shlex.quote(name)} takes it as text."
             )
 
 

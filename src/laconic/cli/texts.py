@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
-_TIME = r"[T ]+\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[AaPp][Mm]|Z|[+-]\d{2}:?\d{2})?$"
+_TIME = (
+    r"[T ]+(?<hour>\d{1,2}):(?<minute>\d{2})(?::(?<second>\d{2}(?:\.\d+)?))?\s*"
+    r"(?:(?<half>[AaPp][Mm])|Z|(?<sign>[+-])(?<zone_hour>\d{2}):?(?<zone_minute>\d{2}))?$"
+)
 
 # Cells that look as if they were dates, so that not every column of text is read in all ways.
 _DATE_LIKE = (
@@ -121,19 +124,23 @@ def date_formats(texts: pl.Series) -> list[str]:
     return list(found.values())
 
 
-def date_numbers(texts: pl.Series, written: str) -> pl.Series:
-    """Read dates as numbers, 2024-03-15 as 20240315; null where a text is no date."""
-    return day_numbers(_days(_without_times(texts), written))
-
-
-def day_numbers(days: pl.Series) -> pl.Series:
-    """Turn days into numbers that can be read, 2024-03-15 into 20240315."""
+def dates(texts: pl.Series, written: str) -> pl.Series:
+    """Read dates, with the times of day that they have, in UTC; null where a text is no date."""
     import polars as pl
 
-    day = pl.col(days.name).dt
-    year = day.year().cast(pl.Int64)
-    number = 10_000 * year + 100 * day.month().cast(pl.Int64) + day.day().cast(pl.Int64)
-    return days.to_frame().select(number.alias(days.name)).to_series()
+    days = _days(_without_times(texts), written)
+    found = texts.str.strip_chars().str.extract_groups(_TIME).struct.unnest()
+    if found["hour"].null_count() == len(texts):
+        return days
+    hour, minute = pl.col("hour").cast(pl.Int64), pl.col("minute").cast(pl.Int64)
+    half = pl.col("half").str.to_lowercase()
+    hour = pl.when(half.is_not_null()).then(hour % 12 + 12 * (half == "pm")).otherwise(hour)
+    zone = pl.col("zone_hour").cast(pl.Int64) * 60 + pl.col("zone_minute").cast(pl.Int64)
+    offset = pl.when(pl.col("sign") == "-").then(-zone).otherwise(zone).fill_null(0)
+    seconds = (hour * 60 + minute - offset) * 60 + pl.col("second").cast(pl.Float64).fill_null(0.0)
+    microseconds = (seconds * 1_000_000).round().cast(pl.Int64).fill_null(0)
+    spans = found.select(pl.duration(microseconds=microseconds)).to_series()
+    return (days.cast(pl.Datetime("us")) + spans).alias(texts.name)
 
 
 def _without_times(texts: pl.Series) -> pl.Series:

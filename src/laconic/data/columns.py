@@ -1,33 +1,37 @@
-"""Columns of numbers and of categories, and how cells become one.
+"""Columns of numbers, of times and of categories, and what can be made of one.
 
-A column is either a `NumericColumn` or a `CategoricalColumn`, with missing values
-marked in one way whatever marked them before: None, NaN, null or NA. Columns are
-made of NumPy arrays (`array_column`), of pandas series (`pandas_column`) and of
-every other series that narwhals supports (`series_column`).
+A column is a `NumericColumn`, a `TimeColumn`, which is one of counts of microseconds, or a
+`CategoricalColumn`, with missing values marked in one way whatever marked them before: None, NaN,
+NaT, null or NA. `laconic.data.cells` makes columns of cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import compress
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, TypeAlias, cast
+from numbers import Integral
+from typing import Any, ClassVar, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic.data.times import (
+    DAY,
+    NAMES_OF_PARTS,
+    Moment,
+    TimeKind,
+    from_microseconds,
+    is_comparable,
+    is_in_range,
+    iso_counts,
+    part_codes,
+)
+
 Category: TypeAlias = str | bool | int | float
-Kind: TypeAlias = Literal["text", "boolean", "number"]
-FeatureKind: TypeAlias = Literal["integer", "boolean"]
+FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
+"""What is known about the values of a feature; a tuple has them all in their order."""
 Rows: TypeAlias = slice | NDArray[np.bool_]
 
-# Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
-NUMBER_KINDS = "fiub"
-# Names of the dtypes that pandas has for text alone.
-PANDAS_TEXT = ("str", "string")
 TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 
@@ -51,10 +55,26 @@ class NumericColumn:
         """Column of some of the rows."""
         return NumericColumn(self.name, self.values[rows])
 
-    def cell(self, row: int) -> float | None:
+    def cell(self, row: int) -> float | Moment | None:
         """Value of a row; None where it is missing."""
         number = float(self.values[row])
         return None if np.isnan(number) else number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeColumn(NumericColumn):
+    """Column of dates, times or durations, in microseconds."""
+
+    kind: TimeKind
+
+    def take(self, rows: Rows) -> TimeColumn:
+        """Column of some of the rows."""
+        return TimeColumn(self.name, self.values[rows], self.kind)
+
+    def cell(self, row: int) -> Moment | None:
+        """Value of a row; None where it is missing."""
+        number = float(self.values[row])
+        return None if np.isnan(number) else from_microseconds(number, self.kind)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +89,12 @@ class CategoricalColumn:
     categories: tuple[Category, ...]
     """The distinct values, ascending. Booleans always have (False, True), other columns the values
     that occur."""
+    is_declared: bool = False
+    """Whether the table itself says that these are categories, and not merely texts."""
+    order: tuple[Category, ...] = ()
+    """All values in an order of their own, if the table has one."""
+    is_ordered: bool = False
+    """Whether this order means something, and is not only that in which they are listed."""
 
     @property
     def is_text(self) -> bool:
@@ -82,7 +108,7 @@ class CategoricalColumn:
 
     def take(self, rows: Rows) -> CategoricalColumn:
         """Column of some of the rows, with the categories of all."""
-        return CategoricalColumn(self.name, self.codes[rows], self.categories)
+        return replace(self, codes=self.codes[rows])
 
     def cell(self, row: int) -> Category | None:
         """Value of a row; None where it is missing."""
@@ -103,6 +129,8 @@ def feature_kind(column: Column) -> FeatureKind | None:
     """
     if isinstance(column, CategoricalColumn):
         return "boolean" if {*column.categories} == {False, True} else None
+    if isinstance(column, TimeColumn):
+        return None
     known = column.values
     if not (known == np.rint(known)).all():
         known = known[~column.missing]
@@ -113,151 +141,84 @@ def feature_kind(column: Column) -> FeatureKind | None:
     return "boolean" if ((known == 0) | (known == 1)).all() else "integer"
 
 
-def array_column(name: str, values: NDArray[Any]) -> Column:
-    """Column of the cells of a NumPy array of one dimension."""
-    match values.dtype.kind:
-        case "f" | "i" | "u":
-            return _numeric_column(name, values)
-        case "b":
-            return _boolean_column(name, values)
-        case "U" | "T":
-            return _text_column(name, values.tolist())
-        case "O":
-            return _object_column(name, values.tolist())
-    raise TypeError(_dtype_message(name, values.dtype))
+def time_column(name: str, counts: NDArray[np.float64], kind: TimeKind) -> TimeColumn:
+    """Column of dates, times or durations, of their microseconds."""
+    if kind in ("date", "datetime"):
+        if not is_in_range(counts):
+            raise ValueError(
+                f"Column {name!r} must hold dates of the years 1 to 9999. Got another one. Replace "
+                "it by one of these or by None (missing)."
+            )
+        # What is at midnight everywhere is a day.
+        known = counts[~np.isnan(counts)]
+        kind = "date" if not (known % DAY).any() else "datetime"
+    return TimeColumn(name, read_only(counts), kind)
 
 
-def pandas_column(name: str, series: Any) -> Column:
-    """Column of the cells of a pandas series, past narwhals where that is faster."""
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS:
-        return array_column(name, series.to_numpy())
-    if series.dtype.name in PANDAS_TEXT:
-        # Of the array: the series would make an index of the distinct values.
-        codes, distinct = series.array.factorize()
-        return _ranked(name, codes, [str.__str__(cell) for cell in distinct.tolist()])
-    return series_column(name, nw.from_native(series, series_only=True))
+def with_dates(column: Column) -> Column:
+    """Read a column of texts as dates if all of them are written as 2024-03-01 or 2024-03-01 12:30.
 
-
-def series_column(name: str, series: nw.Series[Any]) -> Column:
-    """Column of the cells of a narwhals series."""
-    dtype = series.dtype
-    if dtype.is_numeric():
-        return _numeric_column(name, _floats(series))
-    if dtype == nw.Boolean:
-        return _boolean_column(name, _floats(series))
-    if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
-        make_column = _text_column if dtype == nw.String else _category_column
-        encoding = _dictionary_encoding(series)
-        if encoding is None:
-            return make_column(name, series.to_list())
-        return _recoded(name, *encoding, make_column)
-    if dtype in (nw.Object, nw.Unknown):
-        return array_column(name, series.to_numpy())
-    raise TypeError(_dtype_message(name, dtype))
-
-
-def _floats(series: nw.Series[Any]) -> NDArray[Any]:
-    return (series if series.dtype == nw.Float64 else series.cast(nw.Float64)).to_numpy()
-
-
-def _dictionary_encoding(series: nw.Series[Any]) -> tuple[NDArray[Any], list[Any]] | None:
-    """Codes of texts or categories, negative where missing, and the cells they stand for.
-
-    None where the library keeps no codes: cells then have to be looked at one by one.
+    Examples
+    --------
+    >>> with_dates(CategoricalColumn("day", np.array([0, 1]), ("2024-03-01", "2024-03-02"))).kind
+    'date'
     """
-    native = series.to_native()
-    if series.implementation.is_pyarrow():
-        return _arrow_encoding(native)
-    if series.implementation.is_polars():
-        categories = series.cast(nw.Categorical) if series.dtype == nw.String else series
-        physical = categories.to_native().to_physical()
-        distinct = categories.drop_nulls().unique().to_native()
-        known = distinct.to_physical().to_numpy()
-        codes = np.searchsorted(np.sort(known), physical.fill_null(0).to_numpy())
-        codes[physical.is_null().to_numpy()] = -1
-        return codes, distinct.gather(np.argsort(known)).to_list()
-    if series.implementation.is_pandas() and native.dtype == "category":
-        return native.cat.codes.to_numpy(), native.cat.categories.tolist()
-    if series.implementation.is_pandas() and native.dtype != object:
-        codes, distinct = native.factorize()
-        return codes, distinct.tolist()
-    return None
+    if not isinstance(column, CategoricalColumn) or not column.is_text or column.is_declared:
+        return column
+    counts = iso_counts([*map(str, column.categories)])
+    if counts is None:
+        return column
+    # Code -1 means missing and picks the last entry.
+    return time_column(column.name, np.append(counts, np.nan)[column.codes], "datetime")
 
 
-def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
-    # Chunk by chunk: together, they may have more values than their type of index can count.
-    code_of: dict[Any, int] = {}
-    parts = [np.empty(0, dtype=np.int64)]
-    for chunk in chunks.iterchunks():
-        encoded = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
-        cells = encoded.dictionary.to_pylist()
-        # The last entry is for a null.
-        codes = np.array([*(code_of.setdefault(cell, len(code_of)) for cell in cells), -1])
-        parts.append(codes[encoded.indices.cast("int64").fill_null(-1).to_numpy()])
-    return np.concatenate(parts), list(code_of)
+def as_categories(column: Column) -> Column:
+    """Take numbers for categories; other columns stay as they are.
+
+    Examples
+    --------
+    >>> as_categories(NumericColumn("zip", np.array([8001, np.nan, 8005]))).categories
+    (8001, 8005)
+    """
+    if isinstance(column, CategoricalColumn | TimeColumn):
+        return column
+    distinct, codes = np.unique(column.values[~column.missing], return_inverse=True)
+    all_codes = np.full(len(column.values), -1, dtype=np.int32)
+    all_codes[~column.missing] = codes
+    categories = tuple(plain_number(column.name, number) for number in distinct.tolist())
+    return CategoricalColumn(column.name, all_codes, categories, is_declared=True)
 
 
-def _ranked(name: str, codes: NDArray[Any], texts: list[str]) -> CategoricalColumn:
-    """Column of dictionary-encoded texts, all of which occur, and each of them once."""
-    categories = tuple(sorted(texts))
-    rank_of = {text: rank for rank, text in enumerate(categories)}
-    # The last entry is for code -1.
-    ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
-    return CategoricalColumn(name, _read_only(ranks[codes]), categories)
+def date_part(name: str, column: Column, part: str) -> Column:
+    """Column of the years, months, days, weekdays or hours of a column of dates."""
+    column = with_dates(column)
+    if not isinstance(column, TimeColumn) or not is_comparable(column.kind, "date"):
+        if column.missing.all():
+            return NumericColumn(name, np.full(len(column.missing), np.nan))
+        raise TypeError(
+            f"Column {column.name!r} must hold dates to have {part}s. Got {column_words(column)}. "
+            "Convert it to dates."
+        )
+    parts = part_codes(column.values, part)
+    if part not in NAMES_OF_PARTS:
+        return NumericColumn(name, parts)
+    codes = np.where(np.isnan(parts), -1, parts).astype(np.int32)
+    names = NAMES_OF_PARTS[part]
+    categories = tuple(sorted(names))
+    ranks = np.array([*map(categories.index, names), -1], dtype=np.int32)
+    return CategoricalColumn(
+        name, ranks[codes], categories, order=names, is_ordered=part == "month"
+    )
 
 
-def _recoded(
-    name: str,
-    codes: NDArray[Any],
-    cells: list[Any],
-    make_column: Callable[[str, list[Any]], Column],
-) -> CategoricalColumn:
-    """Column of dictionary-encoded cells, made from those that occur."""
-    is_used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0
-    used = cast(CategoricalColumn, make_column(name, list(compress(cells, is_used))))
-    # The last entry is for code -1.
-    new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
-    new_codes[:-1][is_used] = used.codes
-    return CategoricalColumn(name, _read_only(new_codes[codes]), used.categories)
-
-
-def _numeric_column(name: str, values: NDArray[Any]) -> NumericColumn:
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    if np.isinf(values).any():
-        raise ValueError(_infinity_message(name))
-    return NumericColumn(name, _read_only(values))
-
-
-def _boolean_column(name: str, values: NDArray[Any]) -> CategoricalColumn:
-    if values.dtype != bool:
-        values = np.where(np.isnan(values), -1, values)
-    codes = values.astype(np.int32)
-    return CategoricalColumn(name, _read_only(codes), (False, True))
-
-
-def _text_column(name: str, cells: list[Any]) -> Column:
-    # Checked like objects: narwhals calls a pandas object column a string column
-    # by looking at its first rows only.
-    if not any(map(is_present, cells)):
-        return CategoricalColumn(name, np.full(len(cells), -1, dtype=np.int32), ())
-    return _object_column(name, cells)
-
-
-def _category_column(name: str, cells: list[Any]) -> Column:
-    return _object_column(name, cells, is_categorical=True)
-
-
-def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False) -> Column:
-    present = np.fromiter(map(is_present, cells), dtype=bool, count=len(cells))
-    known = list(compress(cells, present))
-    kind = _common_kind(name, known)
-    if kind == "text":
-        return _encode(name, present, known, str.__str__)
-    if kind == "number" and is_categorical:
-        return _encode(name, present, known, lambda cell: _plain_number(name, cell))
-    values = np.full(len(cells), np.nan)
-    values[present] = [float(cell) for cell in known]
-    return _boolean_column(name, values) if kind == "boolean" else _numeric_column(name, values)
+def column_words(column: Column) -> str:
+    """Tell in a word what a column holds."""
+    if isinstance(column, TimeColumn):
+        return {"time": "times of day", "duration": "durations"}.get(column.kind, "dates")
+    if column.is_text:
+        return "strings"
+    is_boolean = isinstance(column, CategoricalColumn) and feature_kind(column) == "boolean"
+    return "booleans" if is_boolean else "numbers"
 
 
 def is_present(cell: Any) -> bool:
@@ -266,76 +227,35 @@ def is_present(cell: Any) -> bool:
         return False
     if isinstance(cell, TYPES_WITH_NAN):
         return bool(cell == cell)
-    # pandas.NA, recognised without importing pandas.
-    return type(cell).__name__ != "NAType"
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return not np.isnat(cell)
+    # pandas.NA and pandas.NaT, recognised without importing pandas.
+    return type(cell).__name__ not in ("NAType", "NaTType")
 
 
-def _common_kind(name: str, known: list[Any]) -> Kind:
-    kinds = {_kind(name, cell_type) for cell_type in set(map(type, known))}
-    if kinds <= {"number", "boolean"}:
-        return "boolean" if kinds == {"boolean"} else "number"
-    if kinds != {"text"}:
-        raise TypeError(
-            f"Column {name!r} must hold either strings or numbers. Got both. Convert all "
-            "its cells to strings, or replace text that stands for a missing number by None."
-        )
-    return "text"
-
-
-def _kind(name: str, cell_type: type) -> Kind:
-    if issubclass(cell_type, str):
-        return "text"
-    if issubclass(cell_type, bool | np.bool_):
-        return "boolean"
-    if issubclass(cell_type, Real | Decimal):
-        return "number"
-    raise TypeError(
-        f"Every cell of a table argument must be a string or a real number. Column {name!r} "
-        f"has a cell of type {cell_type.__name__}. Convert it (a date, for example, to days "
-        "since a fixed date), or leave the column out."
-    )
-
-
-def _encode(
-    name: str, present: NDArray[np.bool_], known: list[Any], plain: Callable[[Any], Category]
-) -> CategoricalColumn:
-    category_of = {cell: plain(cell) for cell in set(known)}
-    categories = tuple(sorted(set(category_of.values())))
-    code_of_category = {category: code for code, category in enumerate(categories)}
-    code_of = {cell: code_of_category[category] for cell, category in category_of.items()}
-    codes = np.full(len(present), -1, dtype=np.int32)
-    codes[present] = np.fromiter(map(code_of.__getitem__, known), dtype=np.int32, count=len(known))
-    return CategoricalColumn(name, _read_only(codes), categories)
-
-
-def _plain_number(name: str, cell: Any) -> int | float:
+def plain_number(name: str, cell: Any) -> int | float:
+    """Write a number that is a category in one way."""
     # Integers that share a column with missing values arrive as floats; both
     # spellings are the same category.
     if isinstance(cell, Integral):
         return int(cell)
     number = float(cell)
     if np.isinf(number):
-        raise ValueError(_infinity_message(name))
+        raise ValueError(infinity_message(name))
     return int(number) if number.is_integer() else number
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View of an array that cannot be written to."""
     # A view, so that the user's own array stays writeable.
     array = array.view()
     array.flags.writeable = False
     return array
 
 
-def _infinity_message(name: str) -> str:
+def infinity_message(name: str) -> str:
+    """Say that there is infinity."""
     return (
         f"Column {name!r} contains infinity, but numbers must be finite. "
         "Replace it by a finite value or by NaN (missing)."
-    )
-
-
-def _dtype_message(name: str, dtype: object) -> str:
-    return (
-        f"Column {name!r} must hold numbers, booleans or strings. Got dtype {dtype}. "
-        "Convert it to numbers (a date, for example, to days since a fixed date), "
-        "or leave the column out."
     )

@@ -1,4 +1,4 @@
-"""How the texts of a file became numbers, kept with a model so that it reads new files alike."""
+"""How the texts of a file became numbers and dates, kept so that a model reads new files alike."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Reading:
     decimal: str = "."
     """The decimal sign."""
     dates: Mapping[str, str] = field(default_factory=dict)
-    """The columns that hold dates, and how these are written. 2024-03-15 is the number 20240315."""
+    """The columns that hold dates, and how these are written."""
 
     def to_dict(self) -> dict[str, Any]:
         """Describe it by plain values, as a file does."""

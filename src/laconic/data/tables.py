@@ -7,8 +7,9 @@ narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -17,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._words import listed_names
-from laconic.data.columns import NUMBER_KINDS, Column, array_column, pandas_column, series_column
+from laconic.data.cells import NUMBER_KINDS, array_column, pandas_column, series_column
+from laconic.data.columns import Column, date_part, with_dates
 from laconic.data.frames import FrameBackend, known_backend
+from laconic.data.times import DATE_PARTS
 
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
 # out a single column.
@@ -52,12 +55,27 @@ class Table:
         self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
         self._columns: dict[str, Column] = {}
+        self._dates: frozenset[str] = frozenset()
 
     def column(self, name: str) -> Column:
-        """Column of the given name, extracted at the first call and the same object afterwards."""
+        """Column of the given name, extracted at the first call and the same object afterwards.
+
+        It may also be a part of the dates of a column, such as "weekday of booked".
+        """
         if name not in self._columns:
-            self._columns[name] = self._extract(self._position(name), name)
+            whole = whole_date(name, self._positions)
+            if whole is not None:
+                self._columns[name] = date_part(name, self.column(whole[1]), whole[0])
+            else:
+                column = self._extract(self._position(name), name)
+                self._columns[name] = with_dates(column) if name in self._dates else column
         return self._columns[name]
+
+    def reading_dates(self, names: Collection[str]) -> Table:
+        """Table in which texts of the named columns are dates, if they are written like dates."""
+        table = copy.copy(self)
+        table._dates, table._columns = frozenset(names), {}
+        return table if table._dates else self
 
     def block(self, name: str, rows: slice) -> Column:
         """Column of the given name, for some of the rows.
@@ -65,7 +83,8 @@ class Table:
         Arrays are read for these rows only, which is faster than column by column when a block of
         rows fits into the cache of the processor.
         """
-        if self._extract_block is None or name in self._columns:
+        is_part = name not in self._positions
+        if self._extract_block is None or name in self._columns or is_part:
             return self.column(name).take(rows)
         return self._extract_block(self._position(name), name, rows)
 
@@ -126,6 +145,31 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     if feature_names is None or table.is_named or table.feature_names == tuple(feature_names):
         return table
     return table.rename(feature_names)
+
+
+def whole_date(name: str, columns: Collection[str]) -> tuple[str, str] | None:
+    """Split the name of a part of dates, unless there is a column of that name.
+
+    Examples
+    --------
+    >>> whole_date("weekday of booked", ["booked"])
+    ('weekday', 'booked')
+    """
+    part, _, column = name.partition(" of ")
+    is_part = name not in columns and part in DATE_PARTS and column in columns
+    return (part, column) if is_part else None
+
+
+def whole_column(name: str, columns: Collection[str]) -> str:
+    """Name of the column that a condition is about, which may be on a part of its dates.
+
+    Examples
+    --------
+    >>> whole_column("weekday of booked", ["booked"]), whole_column("booked", ["booked"])
+    ('booked', 'booked')
+    """
+    part = whole_date(name, columns)
+    return name if part is None else part[1]
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from laconic._words import listed
-from laconic.candidates import candidate_propositions
+from laconic.estimators.conditions import made_candidates
 from laconic.model.formatting import format_number
 from laconic.search import Extents, SearchResult, SearchStatus
 from laconic.search.budget import is_provable, longest_provable_queries
@@ -50,12 +50,7 @@ def provable_changes(
         for number in _THRESHOLDS:
             if estimator.max_thresholds is not None and number >= estimator.max_thresholds:
                 continue
-            fewer = candidate_propositions(
-                whole.table,
-                max_thresholds=number,
-                negated_categories=estimator.negated_categories,
-                sample_weight=whole.weights,
-            )
+            fewer = made_candidates(estimator, whole, max_thresholds=number)
             if is_provable(fewer.extents, limit, n_components):
                 changes["max_thresholds"] = number
                 break

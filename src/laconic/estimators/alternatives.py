@@ -132,7 +132,7 @@ class _Place:
         ]
         self.own = covered[position]
         # Reads the columns of the table one by one, and forgets them.
-        candidates = model._candidates(rows.X, rows.table, rows.weights)
+        candidates = model._candidates(rows)
         self.propositions = candidates.propositions
         scope = model._parameters_of_scope()
         kind = OBJECTIVES[str(scope.get("objective", model.objective))]

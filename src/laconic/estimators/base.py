@@ -24,15 +24,16 @@ from laconic.boosting import boost
 from laconic.candidates import (
     DEFAULT_MAX_THRESHOLDS,
     CandidatePropositions,
-    candidate_propositions,
     given_propositions,
 )
+from laconic.categories import DEFAULT_MAX_CATEGORIES
 from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
 from laconic.data.columns import FeatureKind
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import is_source
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
+from laconic.estimators.conditions import condition_options, made_candidates
 from laconic.estimators.editable import EditableModel
 from laconic.estimators.given import barred_rows, given_rules
 from laconic.estimators.globally import GlobalStart
@@ -102,6 +103,11 @@ class RuleBoosting(EditableModel):
         time_limit: float | None = None,
         max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
         negated_categories: bool = True,
+        categories: str = "values",
+        max_categories: int | None = DEFAULT_MAX_CATEGORIES,
+        categorical_features: str | ArrayLike | None = "from_dtype",
+        ordered_features: Sequence[str] | None = None,
+        date_parts: Sequence[str] | None = None,
         propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None = None,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -134,6 +140,11 @@ class RuleBoosting(EditableModel):
         self.time_limit = time_limit
         self.max_thresholds = max_thresholds
         self.negated_categories = negated_categories
+        self.categories = categories
+        self.max_categories = max_categories
+        self.categorical_features = categorical_features
+        self.ordered_features = ordered_features
+        self.date_parts = date_parts
         self.propositions = propositions
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
@@ -163,10 +174,10 @@ class RuleBoosting(EditableModel):
         Parameters
         ----------
         X : table-like of shape (n_rows, n_features)
-            A pandas, polars or pyarrow table, or an array. Numeric columns give thresholds, text,
-            boolean and categorical columns values; missing values are welcome. A table that is too
-            large for memory may be a lazy frame of polars, a relation of DuckDB, a data frame of
-            Dask, or files, as :func:`laconic.scan` takes them.
+            A pandas, polars or pyarrow table, or an array. Columns of numbers, dates and times give
+            thresholds, text, boolean and categorical columns values; missing values are welcome. A
+            table that is too large for memory may be a lazy frame of polars, a relation of DuckDB,
+            a data frame of Dask, or files, as :func:`laconic.scan` takes them.
         y : array-like of shape (n_rows,), or str
             The target; its column, where the table is read in parts.
         sample_weight : array-like of shape (n_rows,), or str, default=None
@@ -215,6 +226,7 @@ class RuleBoosting(EditableModel):
         )
         if self.__sklearn_is_fitted__():
             table = self._with_fitted_names(table)
+        table = table.reading_dates(table.feature_names)
         weights = checked_weights(sample_weight, table.n_rows)
         task, target = self.task.read(
             y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
@@ -253,17 +265,12 @@ class RuleBoosting(EditableModel):
         ):
             self.__dict__.pop(name, None)
 
-    def _candidates(self, X: Any, table: Table, weights: Floats | None) -> CandidatePropositions:
+    def _candidates(self, rows: CheckedRows) -> CandidatePropositions:
         """Find the conditions that rules may be made of."""
         if self.propositions is None:
-            return candidate_propositions(
-                table,
-                max_thresholds=self.max_thresholds,
-                negated_categories=self.negated_categories,
-                sample_weight=weights,
-            )
-        given = self.propositions(X) if callable(self.propositions) else self.propositions
-        return given_propositions(table, given, sample_weight=weights)
+            return made_candidates(self, rows)
+        given = self.propositions(rows.X) if callable(self.propositions) else self.propositions
+        return given_propositions(rows.table, given, sample_weight=rows.weights)
 
     def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
         """Find the conditions and what to start from; rules are found as the rounds are asked for.
@@ -275,7 +282,7 @@ class RuleBoosting(EditableModel):
         )
         candidates = rows.candidates
         if candidates is None:
-            candidates = self._candidates(rows.X, rows.table, rows.weights)
+            candidates = self._candidates(rows)
         self.n_propositions_ = len(candidates)
         y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
         constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
@@ -387,7 +394,7 @@ class RuleBoosting(EditableModel):
 
     def _scope(self) -> SearchScope:
         """Tell which rules are searched, by plain values: a search over parameters sets others."""
-        n_conditions, n_thresholds = self.max_conditions, self.max_thresholds
+        n_conditions = self.max_conditions
         return SearchScope(
             search=str(self.search) if isinstance(self.search, str) else "own",
             objective=str(self.objective),
@@ -396,8 +403,7 @@ class RuleBoosting(EditableModel):
             min_coverage=float(self.min_coverage),
             approximation_factor=float(self.approximation_factor),
             simplify=float(self.simplify),
-            max_thresholds=None if n_thresholds is None else int(n_thresholds),
-            negated_categories=bool(self.negated_categories),
+            **condition_options(self, self.ensemble_.feature_names or ()),
             n_propositions=self.n_propositions_,
             are_propositions_given=self.propositions is not None,
             constraints={} if self.constraints_ is None else self.constraints_.settings,

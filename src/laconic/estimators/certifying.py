@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from laconic._checks import require
 from laconic.candidates import (
     CandidatePropositions,
-    candidate_propositions,
     given_propositions,
 )
+from laconic.estimators.conditions import candidates_of, scope_options
 from laconic.estimators.rows import counted
 from laconic.losses import Floats, LogisticLoss, Loss, NamedLoss, SquaredLoss, known_loss
 from laconic.model.rules import RuleEnsemble
@@ -173,19 +173,14 @@ def _candidates(model: RuleBoosting, rows: CheckedRows) -> CandidatePropositions
     """Find the conditions that the rules of a model were, or could have been, made of."""
     scope: SearchScope | None = getattr(model, "scope_", None)
     if scope is None or model.propositions is not None:
-        candidates = model._candidates(rows.X, rows.table, rows.weights)
+        candidates = model._candidates(rows)
     elif scope.are_propositions_given:
         raise ValueError(
             "The conditions that this model was made of were given, and are not in its file. Give "
             "them again: model.set_params(propositions=...)."
         )
     else:
-        candidates = candidate_propositions(
-            rows.table,
-            max_thresholds=scope.max_thresholds,
-            negated_categories=scope.negated_categories,
-            sample_weight=rows.weights,
-        )
+        candidates = candidates_of(rows, scope_options(scope))
     # A model that was edited may have conditions of its own.
     known = set(candidates.propositions)
     own = [each for each in dict.fromkeys(model.ensemble_.propositions) if each not in known]

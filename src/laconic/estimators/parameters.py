@@ -10,7 +10,9 @@ import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
 from laconic.boosting import OBJECTIVES, Joint
+from laconic.categories import WAYS
 from laconic.constraints import CONSTRAINTS, check_constraint
+from laconic.data.times import DATE_PARTS
 from laconic.losses import ABSENT_LOSSES
 from laconic.search import METHODS
 
@@ -59,10 +61,26 @@ max_thresholds : int or None, default=7
     Largest number of thresholds per numeric feature, at quantiles. None: between all values.
 negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
+categories : {{"values", "sets"}}, default="values"
+    Whether a condition is about one category, or about a set of them: ``region in {{N, NE}}``. Up
+    to five categories give all of their sets; more give the beginnings and ends of the order of
+    their mean target, the best of which is the best set of all for a first rule of one condition.
+max_categories : int or None, default=30
+    Largest number of categories of a feature that are told apart: the commonest. All others, and
+    those that did not occur in training, are one group: what is none of these. None sets no limit.
+categorical_features : "from_dtype", array-like or None, default="from_dtype"
+    Columns of numbers that are categories, by names, positions or a mask. Text, booleans and
+    columns of a categorical type always are; "from_dtype" and None add no others.
+ordered_features : list of str or None, default=None
+    Columns of categories whose order, that of their type, gives thresholds: ``size <= M``. Ordered
+    categories of pandas and PyArrow always do, an Enum of polars where it is named here.
+date_parts : list of str or None, default=None
+    Parts of dates that rules may be about, besides the dates themselves: "year", "month", "day",
+    "weekday" and "hour". They give conditions such as ``weekday of booked == Sat``.
 propositions : list or tuple of Proposition, callable or None, default=None
     The conditions that rules may be made of, where you know them: cut-offs of your field, for
     example. A callable is given the training table, as it was passed to `fit`, and returns them.
-    `max_thresholds` and `negated_categories` then have no effect. None: from the table.
+    The parameters from `max_thresholds` to here then have no effect. None: from the table.
 monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
     Features, by name or position, with which predictions may only rise (1) or only fall (-1), or an
     entry for every feature, 0 for those that are free. A condition ``x > t`` on a feature with 1 is
@@ -291,6 +309,25 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "max_thresholds": (f"{_COUNTS} or None", _is_none_or(_is_count)),
     "negated_categories": ("a bool", _is_bool),
+    "categories": (
+        f"a str among {{{', '.join(map(repr, WAYS))}}}",
+        lambda value: isinstance(value, str) and value in WAYS,
+    ),
+    "max_categories": (f"{_COUNTS} or None", _is_none_or(_is_count)),
+    "categorical_features": (
+        "'from_dtype', names, positions or a mask of columns, or None",
+        lambda value: not isinstance(value, str) or value == "from_dtype",
+    ),
+    "ordered_features": (
+        "a list of names of columns or None",
+        _is_none_or(lambda value: not isinstance(value, str)),
+    ),
+    "date_parts": (
+        f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}} or None",
+        _is_none_or(
+            lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
+        ),
+    ),
     "propositions": (
         "a list or tuple of Proposition, a callable or None",
         _is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -12,9 +12,10 @@ import narwhals as nw
 import numpy as np
 
 from laconic._words import listed_names
+from laconic.data.columns import CategoricalColumn, Column, TimeColumn
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
-from laconic.data.tables import as_table
+from laconic.data.tables import Table, as_table
 from laconic.estimators.given import wanted_conditions
 from laconic.estimators.rows import CheckedRows
 from laconic.losses import Loss, takes_means
@@ -50,6 +51,12 @@ def read_stream(
         raise ValueError(
             "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
             "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
+        )
+    special = _special_parameters(estimator)
+    if special:
+        raise ValueError(
+            f"The parameter {special[0]!r} needs a table in memory. Got one that is read in parts. "
+            "Leave it out, or take a sample of the rows."
         )
     if estimator.initial_rules or estimator.excluded_rules:
         raise ValueError(
@@ -93,6 +100,8 @@ def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
     if estimator.strategy == "global":
         # Its certificate speaks of all rows, one by one.
         return rows
+    if _special_parameters(estimator) or any(map(_is_special, _columns(rows.table))):
+        return rows
     kept = _kept(estimator, estimator.loss_)
     conditions = _conditions(estimator, rows.X)
     conditions = replace(
@@ -104,6 +113,32 @@ def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
     if kept == "classes":
         target = np.array(reduction.labels, dtype=np.float64)[target]
     return CheckedRows(rows.X, found.table(), target, found.weights(), reduction.candidates(), rows)
+
+
+def _columns(table: Table) -> Iterator[Column]:
+    for name in table.feature_names:
+        column = table.column(name)
+        if column.is_numeric:
+            # Numbers are quickly read again.
+            table.pop_column(name)
+        yield column
+
+
+def _is_special(column: Column) -> bool:
+    """Tell whether rows cannot be told apart by numbers and categories alone."""
+    is_ordered = isinstance(column, CategoricalColumn) and column.is_ordered
+    return is_ordered or isinstance(column, TimeColumn)
+
+
+def _special_parameters(estimator: RuleBoosting) -> list[str]:
+    """Name the parameters that ask for conditions other than thresholds and values."""
+    asked = {
+        "categories": estimator.categories != "values",
+        "categorical_features": not isinstance(estimator.categorical_features, str | None),
+        "ordered_features": estimator.ordered_features is not None,
+        "date_parts": bool(estimator.date_parts),
+    }
+    return [name for name, is_asked in asked.items() if is_asked]
 
 
 def _kept(estimator: RuleBoosting, loss: Loss) -> Kept:
@@ -120,6 +155,7 @@ def _conditions(estimator: RuleBoosting, X: Any) -> Conditions:
         estimator.negated_categories,
         given(X) if callable(given) else given,
         tuple(known),
+        estimator.max_categories,
     )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from laconic.data.columns import Category, FeatureKind, NumericColumn
 from laconic.data.frames import FrameBackend, make_frame
+from laconic.data.times import Moment
 from laconic.explain.predictions import Predictions
 from laconic.model.conditions import MISSING_RELATIONS, Proposition
 from laconic.model.display import rules_html
@@ -65,7 +66,7 @@ class RowExplanation:
     raw_prediction: float
     prediction: Any
     probability: float | None
-    values: dict[str, Category | None]
+    values: dict[str, Category | Moment | None]
     meaning: str
     feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, repr=False)
 
@@ -115,7 +116,11 @@ class RowExplanation:
     def _value(self, lower: Proposition | None, proposition: Proposition) -> str:
         """Write what the row holds, in few digits where the conditions stay true."""
         value = self.values[proposition.feature]
-        if not isinstance(value, float) or value.is_integer():
+        if (
+            not isinstance(value, float)
+            or value.is_integer()
+            or isinstance(proposition.value, tuple)
+        ):
             return "missing" if value is None else format_value(value)
         rounded = float(f"{value:.{DIGITS}g}")
         column = NumericColumn(proposition.feature, np.array([rounded]))

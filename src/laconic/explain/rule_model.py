@@ -188,9 +188,9 @@ class RuleModel(BaseEstimator):
     def _with_fitted_names(self, table: Table) -> Table:
         """Name the columns as in fit: by position, unless the table itself has these names."""
         names = self.ensemble_.feature_names or ()
-        if table.is_named and set(table.feature_names) == set(names):
-            return table
-        return table.rename(names)
+        if not (table.is_named and set(table.feature_names) == set(names)):
+            table = table.rename(names)
+        return table.reading_dates(self.ensemble_.date_features)
 
     def __getstate__(self) -> dict[str, Any]:
         # Neither files nor copies of copies hold a table.

@@ -20,15 +20,17 @@ looked at, and not pairs of rows.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn
+from laconic.data.columns import CategoricalColumn, NumericColumn, TimeColumn
 from laconic.data.frames import FrameBackend, make_frame
-from laconic.data.tables import Table, as_table
+from laconic.data.tables import Table, as_table, whole_column
+from laconic.data.times import DAY, HOUR
 from laconic.model.conditions import Query, by_feature
 from laconic.model.rules import Rule, RuleEnsemble
 
@@ -142,7 +144,8 @@ def feature_importances(
     array([0.75, 0.25, 0.  ])
     """
     table = as_table(X, ensemble.feature_names)
-    names, used = ensemble.feature_names or table.feature_names, tuple(ensemble.used_features)
+    names = ensemble.feature_names or table.feature_names
+    used = tuple(dict.fromkeys(whole_column(name, names) for name in ensemble.used_features))
     importances = np.zeros(len(names))
     if not used:
         return importances
@@ -166,7 +169,7 @@ def _values(
     """
     values = np.zeros((table.n_rows, len(names)))
     for rule in ensemble:
-        factors = _factors(rule)
+        factors = _factors(rule, table.feature_names)
         explained = _patterns(factors, table)
         others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
@@ -174,9 +177,14 @@ def _values(
     return values
 
 
-def _factors(rule: Rule) -> dict[str, Query]:
-    """Group the conditions of a rule by feature."""
-    return {feature: Query(tuple(group)) for feature, group in by_feature(rule.query).items()}
+def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:
+    """Group the conditions of a rule by feature, that of a part of dates being the dates."""
+    grouped: dict[str, Query] = {}
+    for feature, group in by_feature(rule.query).items():
+        whole = whole_column(feature, names)
+        known = grouped.get(whole, Query())
+        grouped[whole] = Query((*known, *group))
+    return grouped
 
 
 def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
@@ -258,7 +266,14 @@ def _cells(table: Table, feature_names: tuple[str, ...]) -> NDArray[Any]:
         [
             np.array((*column.categories, None), dtype=object)[column.codes]
             if isinstance(column, CategoricalColumn)
-            else column.values
+            else _plotted(column)
             for column in columns
         ]
     )
+
+
+def _plotted(column: NumericColumn) -> Floats:
+    """Numbers of a column; of dates and durations their days, of times of day their hours."""
+    if not isinstance(column, TimeColumn):
+        return column.values
+    return column.values / (HOUR if column.kind == "time" else DAY)

@@ -7,16 +7,18 @@ of either sign, the largest, the smallest, and integers that no double holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laconic.data.tables import as_table
+from laconic.data.times import DAY, Moment, from_microseconds, kind_of, microseconds
 from laconic.explain import Predictions, RuleModel
-from laconic.export.portable import PortableModel
+from laconic.export.portable import PortableModel, compared_values
 from laconic.model.conditions import Proposition, by_feature
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
@@ -57,7 +59,7 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
     for rule in portable.ensemble:
         # The thresholds of other rules are on one side of its own, as are the extremes.
-        conditions = by_feature(rule.query)
+        conditions = _by_column(portable, rule.query)
         cells = {name: _cells(portable.kinds[name], given) for name, given in conditions.items()}
         covered = mixed_row()
         for name, given in conditions.items():
@@ -68,7 +70,18 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    return _cells(portable.kinds[name], by_feature(portable.ensemble.propositions)[name])
+    return _cells(portable.kinds[name], _by_column(portable, portable.ensemble.propositions)[name])
+
+
+def _by_column(
+    portable: PortableModel, propositions: Iterable[Proposition]
+) -> dict[str, list[Proposition]]:
+    """Group conditions by the column that they are about, also those on parts of dates."""
+    grouped: dict[str, list[Proposition]] = {}
+    for name, given in by_feature(propositions).items():
+        _, column = portable.parts.get(name, ("", name))
+        grouped.setdefault(column, []).extend(given)
+    return grouped
 
 
 def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
@@ -76,7 +89,9 @@ def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
         return [None, False, True]
     if kind == "any":
         return [None, 1.0, 0.0]
-    known = [proposition.value for proposition in propositions if proposition.value is not None]
+    known = [value for proposition in propositions for value in compared_values(proposition)]
+    if kind in ("date", "time", "duration"):
+        return [None, *_moments(kind, [value for value in known if kind_of(value)])]
     if kind == "text":
         return [None, *dict.fromkeys([*known, *_UNSEEN])]
     near = [
@@ -87,10 +102,22 @@ def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
     return [None, math.nan, *filter(math.isfinite, dict.fromkeys(near)), *_EXTREMES]
 
 
+def _moments(kind: str, known: list[Any]) -> list[Moment]:
+    """Make times at and next to others, and some of every month, weekday and hour."""
+    numbers = [microseconds(value) + step for value in known for step in (0, -1, 1)]
+    if kind == "time":
+        return [from_microseconds(number % DAY, "time") for number in [*numbers, 0, DAY - 1]]
+    if kind == "duration":
+        return [from_microseconds(number, "duration") for number in [*numbers, 0, -DAY]]
+    days = [datetime(2000 + n, 1 + n % 12, 1 + n, n) for n in range(24)]
+    ends = [datetime(1700, 1, 1), datetime(2200, 12, 31, 23, 59, 59, 999_999)]
+    return [*(from_microseconds(number, "datetime") for number in numbers), *days, *ends]
+
+
 def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Proposition]) -> Any:
     """Find a cell of a column that fulfils all conditions, if there is one."""
-    column = as_table([[cell] for cell in cells], [name]).column(name)
-    is_covered = np.all([condition.covered_in(column) for condition in conditions], axis=0)
+    table = as_table([[cell] for cell in cells], [name])
+    is_covered = np.all([condition.covered(table) for condition in conditions], axis=0)
     return cells[int(np.argmax(is_covered))]
 
 

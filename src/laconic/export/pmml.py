@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 from laconic.data.columns import Category
 from laconic.explain import RuleModel
-from laconic.export.portable import PortableModel, portable_model
+from laconic.export.portable import PortableModel, compared_values, portable_model, refuse_times
 from laconic.model.conditions import Proposition, Query
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -19,6 +19,8 @@ _FUNCTIONS = {
     ">": "greaterThan",
     "==": "equal",
     "!=": "notEqual",
+    "in": "isIn",
+    "not in": "isNotIn",
     "is missing": "isMissing",
     "is present": "isNotMissing",
 }
@@ -55,6 +57,7 @@ def to_pmml(model: RuleModel) -> str:
     True
     """
     portable = portable_model(model)
+    refuse_times(portable, "PMML")
     _check_texts(portable)
     root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
     SubElement(SubElement(root, "Header"), "Application", name="laconic")
@@ -129,7 +132,8 @@ def _proposition(proposition: Proposition) -> Element:
     arguments = [_reference(proposition.feature)]
     if proposition.value is None:
         return _apply(_FUNCTIONS[proposition.relation], *arguments)
-    comparison = _apply(_FUNCTIONS[proposition.relation], *arguments, _constant(proposition.value))
+    arguments += map(_constant, compared_values(proposition))
+    comparison = _apply(_FUNCTIONS[proposition.relation], *arguments)
     comparison.set("mapMissingTo", "false")
     return comparison
 

@@ -7,19 +7,21 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
 
 from laconic.data.columns import Category
 from laconic.data.entries import is_unicode
+from laconic.data.tables import whole_date
+from laconic.data.times import NAMES_OF_PARTS, kind_of
 from laconic.explain import RuleModel
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query, by_feature
 from laconic.model.rules import Rule, RuleEnsemble
 
-Kind: TypeAlias = Literal["number", "boolean", "text", "any"]
+Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration", "any"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class PortableModel:
     kinds: dict[str, Kind]
     """The columns that rules use, in the order of the training table. Of "any", rules only ask
     whether there is a value."""
+    parts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Parts of dates that rules use, such as "weekday of booked": the part, and the column."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -47,8 +51,14 @@ class PortableModel:
     @property
     def texts(self) -> list[str]:
         """Texts that conditions compare with or that are classes."""
-        values = [*(p.value for p in self.ensemble.propositions), *(self.classes or ())]
-        return [value for value in values if isinstance(value, str)]
+        values = [v for p in self.ensemble.propositions for v in compared_values(p)]
+        return [value for value in (*values, *(self.classes or ())) if isinstance(value, str)]
+
+    def part_kind(self, name: str) -> Kind:
+        """Kind of a column, or of a part of dates: names are text, others numbers."""
+        if name not in self.parts:
+            return self.kinds[name]
+        return "text" if self.parts[name][0] in NAMES_OF_PARTS else "number"
 
 
 def portable_model(model: RuleModel) -> PortableModel:
@@ -65,15 +75,21 @@ def portable_model(model: RuleModel) -> PortableModel:
     ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
     conditions = by_feature(ensemble.propositions)
-    kinds = {name: _kind(name, conditions[name]) for name in names if name in conditions}
-    for text in (*kinds, *(proposition.value for proposition in ensemble.propositions)):
+    found = {name: whole_date(name, names) for name in conditions}
+    parts = {name: part for name, part in found.items() if part is not None}
+    dates = {column for _, column in parts.values()}
+    kinds = {name: _kind(name, conditions.get(name, ())) for name in names if name in conditions}
+    kinds |= dict.fromkeys(dates, "date")
+    kinds = {name: kinds[name] for name in names if name in kinds}
+    values = [value for p in ensemble.propositions for value in compared_values(p)]
+    for text in (*kinds, *values):
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
                 "The names and categories of an exported model must be Unicode text. Got "
                 f"{text!r}, which has half a surrogate pair. Fit the model without it."
             )
     rules = tuple(
-        Rule(Query(tuple(_plain(p, kinds[p.feature]) for p in rule.query)), rule.weight)
+        Rule(Query(tuple(_plain(p, kinds.get(p.feature)) for p in rule.query)), rule.weight)
         for rule in ensemble
     )
     labels = model.task_.labels
@@ -82,6 +98,7 @@ def portable_model(model: RuleModel) -> PortableModel:
         named_loss(model.loss_).link,
         None if labels is None else tuple(labels),
         kinds,
+        parts,
     )
 
 
@@ -102,6 +119,17 @@ def checked_model(model: Any) -> RuleModel:
     return model
 
 
+def refuse_times(portable: PortableModel, target: str) -> None:
+    """Refuse dates, times and durations for a target that has none of them."""
+    for name, kind in portable.kinds.items():
+        if kind in ("date", "time", "duration"):
+            raise ValueError(
+                f"The export to {target} must have columns of numbers, booleans or text. Got rules "
+                f"about the {kind}s of {name!r}. Fit the model with numbers in their place, such "
+                "as days since a fixed date, or export it to SQL, Python or JavaScript."
+            )
+
+
 def named_loss(loss: Loss) -> NamedLoss:
     """Return a loss that other programs can know."""
     named = known_loss(loss)
@@ -115,7 +143,11 @@ def named_loss(loss: Loss) -> NamedLoss:
 
 
 def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
-    types = {type(condition.value) for condition in conditions if condition.value is not None}
+    values = [value for condition in conditions for value in compared_values(condition)]
+    time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
+    if time_kind is not None:
+        return "date" if time_kind == "datetime" else time_kind
+    types = {*map(type, values)}
     if str in types and len(types) > 1:
         raise ValueError(
             "The conditions of a feature must compare with text or with numbers. Those of "
@@ -128,9 +160,17 @@ def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
     return "text" if types == {str} else "number"
 
 
-def _plain(proposition: Proposition, kind: Kind) -> Proposition:
+def compared_values(proposition: Proposition) -> tuple[Any, ...]:
+    """List what a condition compares with."""
     value = proposition.value
+    if value is None:
+        return ()
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _plain(proposition: Proposition, kind: Kind | None) -> Proposition:
+    value: Any = proposition.value
     if kind == "number" and value is not None:
-        value = float(value)
+        value = tuple(map(float, value)) if isinstance(value, tuple) else float(value)
     # The texts of NumPy are texts, but do not look like them when they are written down.
     return Proposition(str.__str__(proposition.feature), str.__str__(proposition.relation), value)

@@ -13,19 +13,30 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral, Real
-from typing import Any, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.data.columns import (
+    Category,
+    Column,
+    NumericColumn,
+    TimeColumn,
+    column_words,
+    with_dates,
+)
 from laconic.data.tables import as_table
+from laconic.data.times import MOMENTS, Moment, is_comparable, kind_of, microseconds, plain_moment
 from laconic.model.formatting import format_conditions, format_name, format_value
 
 THRESHOLD_RELATIONS = ("<=", ">")
 VALUE_RELATIONS = ("==", "!=")
+SET_RELATIONS = ("in", "not in")
 MISSING_RELATIONS = ("is missing", "is present")
-RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + MISSING_RELATIONS
+RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + SET_RELATIONS + MISSING_RELATIONS
+
+Value: TypeAlias = Category | Moment | tuple[Category, ...]
 
 # A float is a Real, but to ask for it first is ten times faster.
 NUMBERS = (float, Real)
@@ -39,25 +50,28 @@ class Proposition:
     ----------
     feature : str
         Name of the column.
-    relation : {"<=", ">", "==", "!=", "is missing", "is present"}
-        The first two compare with a threshold, the next two with a value, the
-        last two need neither.
-    value : float, int, str, bool or None, default=None
-        Threshold or value to compare with.
+    relation : {"<=", ">", "==", "!=", "in", "not in", "is missing", "is present"}
+        The first two compare with a threshold, the next two with a value, "in" and "not in" with a
+        set of values; the last two need nothing.
+    value : float, int, str, bool, date, datetime, time, timedelta, tuple or None, default=None
+        Threshold, value or values to compare with.
 
     Notes
     -----
-    A missing value fulfils no comparison, not even ``!=``; ``is missing`` and
-    ``is present`` are the conditions about that.
+    A missing value fulfils no comparison, not even ``!=`` or ``not in``; ``is missing`` and
+    ``is present`` are the conditions about that. A value that did not occur in training is a value
+    like all others: it is in no set, so that it fulfils ``!=`` and ``not in``.
 
     Strings compare with strings, numbers with numbers, and booleans are the numbers
     0 and 1, as in Python: a condition learned from a boolean column holds for
-    the same rows after they were saved as 0 and 1. Comparing a string with a
-    number is an error, except in a column without any value, which fits every
+    the same rows after they were saved as 0 and 1. Dates compare with dates, and with strings such
+    as 2024-03-01; a date is its first moment where it meets a time of day. Comparing a string with
+    a number is an error, except in a column without any value, which fits every
     condition and fulfils no comparison.
 
     Examples
     --------
+    >>> from datetime import date
     >>> X = [[35], [None], [20], [28]]
     >>> Proposition("x0", "<=", 30).covered(X)
     array([False, False,  True,  True])
@@ -65,11 +79,15 @@ class Proposition:
     <Proposition: x0 <= 30>
     >>> print(Proposition("x0", "!=", "São Paulo"))
     x0 != 'São Paulo'
+    >>> print(Proposition("x0", ">", date(2024, 3, 1)))
+    x0 > 2024-03-01
+    >>> print(Proposition("x0", "in", ("b", "a")))
+    x0 in {a, b}
     """
 
     feature: str
     relation: str
-    value: Category | None = None
+    value: Value | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.feature, str):
@@ -118,18 +136,21 @@ class Proposition:
             return column.missing
         if self.relation == "is present":
             return ~column.missing
-        if column.is_text != isinstance(self.value, str):
-            return self._covered_in_other_kind(column)
+        if not _fits(column, self.value):
+            column = with_dates(column) if kind_of(self.value) else column
+            if not _fits(column, self.value):
+                return self._covered_in_other_kind(column)
         if self.relation in THRESHOLD_RELATIONS:
-            numbers, threshold = _numbers(column), cast(float, self.value)
+            numbers, threshold = _numbers(column), _number(self.value)
             return numbers <= threshold if self.relation == "<=" else numbers > threshold
-        equal = _equal(column, self.value)
-        return equal if self.relation == "==" else ~equal & ~column.missing
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        covered = _equal(column, values)
+        return covered if self.relation in ("==", "in") else ~covered & ~column.missing
 
     def _covered_in_other_kind(self, column: Column) -> NDArray[np.bool_]:
         missing = column.missing
         if not missing.all():
-            needed, got = _kind_of_value(self.value), _kind_of_column(column)
+            needed, got = _kind_of_value(self.value), column_words(column)
             raise TypeError(
                 f"The condition '{self}' needs a column of {needed}. Column {self.feature!r} "
                 f"holds {got}. Convert the column to {needed}."
@@ -235,7 +256,7 @@ def set_checked_tuple(owner: object, name: str, item_type: type) -> None:
     object.__setattr__(owner, name, items)
 
 
-def _checked_value(relation: str, value: Any) -> Category | None:
+def _checked_value(relation: str, value: Any) -> Value | None:
     if relation in MISSING_RELATIONS:
         if value is not None:
             raise ValueError(
@@ -243,6 +264,10 @@ def _checked_value(relation: str, value: Any) -> Category | None:
                 f"Got {value!r} instead."
             )
         return None
+    if relation in SET_RELATIONS:
+        return _checked_set(relation, value)
+    if isinstance(value, MOMENTS):
+        return plain_moment(value)
     if relation in VALUE_RELATIONS:
         if isinstance(value, bool | np.bool_):
             return bool(value)
@@ -250,13 +275,43 @@ def _checked_value(relation: str, value: Any) -> Category | None:
             return str.__str__(value)
         if isinstance(value, Integral):
             return int(value)
-    required = "a number" if relation in THRESHOLD_RELATIONS else "a str, a bool or a number"
+    kinds = "a number" if relation in THRESHOLD_RELATIONS else "a str, a bool, a number"
     if isinstance(value, bool) or not isinstance(value, NUMBERS):
         raise TypeError(
-            f"The 'value' of a Proposition with relation {relation!r} must be {required}. "
-            f"Got {value!r} instead. For missing values, use 'is missing' or 'is present'."
+            f"The 'value' of a Proposition with relation {relation!r} must be {kinds}, a date or "
+            f"a time. Got {value!r} instead. For missing values, use 'is missing' or 'is present'."
         )
     return finite_float("value", "Proposition", value)
+
+
+def _checked_set(relation: str, values: Any) -> tuple[Category, ...]:
+    """Make a tuple of all values, in order and each of them once."""
+    is_collection = isinstance(values, Iterable) and not isinstance(values, str)
+    checked: set[Any] = {_checked_value("==", v) for v in values} if is_collection else set()
+    are_texts = {isinstance(value, str) for value in checked}
+    if len(are_texts) != 1 or any(isinstance(value, MOMENTS) for value in checked):
+        raise ValueError(
+            f"The 'value' of a Proposition with relation {relation!r} must be a tuple of strings, "
+            f"or of numbers. Got {values!r} instead."
+        )
+    # Booleans are numbers.
+    return tuple(sorted(checked))
+
+
+def _fits(column: Column, value: Value | None) -> bool:
+    """Tell whether a column holds what can be compared with a value."""
+    kind = kind_of(value)
+    if kind is not None or isinstance(column, TimeColumn):
+        return isinstance(column, TimeColumn) and is_comparable(kind, column.kind)
+    return column.is_text == _is_text(value)
+
+
+def _is_text(value: Value | None) -> bool:
+    return isinstance(value[0] if isinstance(value, tuple) else value, str)
+
+
+def _number(value: Any) -> float:
+    return microseconds(value) if kind_of(value) else float(value)
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
@@ -266,24 +321,24 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
 
 
-def _equal(column: Column, value: Any) -> NDArray[np.bool_]:
-    equal: NDArray[np.bool_]
+def _equal(column: Column, values: tuple[Any, ...]) -> NDArray[np.bool_]:
     if isinstance(column, NumericColumn):
-        equal = column.values == float(value)
-    elif value in column.categories:
-        equal = column.codes == column.categories.index(value)
-    else:
-        equal = np.zeros(len(column.codes), dtype=bool)
-    return equal
+        numbers = [*map(_number, values)]
+        if len(numbers) == 1:
+            equal: NDArray[np.bool_] = column.values == numbers[0]
+            return equal
+        return np.isin(column.values, numbers)
+    codes = [code for code, category in enumerate(column.categories) if category in values]
+    # The last entry is for code -1.
+    is_equal = np.zeros(len(column.categories) + 1, dtype=bool)
+    is_equal[codes] = True
+    return is_equal[column.codes]
 
 
-def _kind_of_value(value: Category | None) -> str:
-    if isinstance(value, str):
+def _kind_of_value(value: Value | None) -> str:
+    kind = kind_of(value)
+    if kind is not None:
+        return {"time": "times of day", "duration": "durations"}.get(kind, "dates")
+    if _is_text(value):
         return "strings"
     return "booleans" if isinstance(value, bool) else "numbers"
-
-
-def _kind_of_column(column: Column) -> str:
-    if isinstance(column, CategoricalColumn):
-        return _kind_of_value(next(iter(column.categories), None))
-    return "numbers"

@@ -41,7 +41,14 @@ _LATEX_CHARACTERS = {
     ">": r"\textgreater{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-_LATEX_RELATIONS = {"<=": r"$\leq$", ">": "$>$", "==": "$=$", "!=": r"$\neq$"}
+_LATEX_RELATIONS = {
+    "<=": r"$\leq$",
+    ">": "$>$",
+    "==": "$=$",
+    "!=": r"$\neq$",
+    "in": r"$\in$",
+    "not in": r"$\notin$",
+}
 
 _CELL = "padding: 0.2em 0.6em; vertical-align: middle"
 _TEXT_CELL = f"{_CELL}; text-align: left"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from laconic._words import listed
+from laconic.data.times import MOMENTS, time_text
 
 if TYPE_CHECKING:
     from laconic.data.columns import Category, FeatureKind
-    from laconic.model.conditions import Proposition
+    from laconic.model.conditions import Proposition, Value
 
 INTERCEPT = "to start from"
 """What the intercept is, where a rule has its conditions."""
@@ -23,6 +28,7 @@ NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
 PLAIN_PUNCTUATION = frozenset("_.+-")
 # Characters that keep a feature name from standing without quotes next to relations and "&".
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
+_DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def exact_number(number: float) -> str:
@@ -164,16 +170,20 @@ def plain_text(text: str) -> str:
     return visible(text)
 
 
-def value_text(value: Category) -> str:
-    """Write a category or a threshold as people read it.
+def value_text(value: Value) -> str:
+    """Write a category, a threshold or a set as people read it.
 
     Examples
     --------
-    >>> value_text(True), value_text(81.70), value_text("first class")
-    ('true', '81.7', 'first class')
+    >>> value_text(True), value_text(81.70), value_text("first class"), value_text(("N", "NE"))
+    ('true', '81.7', 'first class', 'N or NE')
     """
+    if isinstance(value, tuple):
+        return listed([*map(value_text, value)], word="or")
     if isinstance(value, str):
         return plain_text(value)
+    if isinstance(value, MOMENTS):
+        return time_text(value)
     if isinstance(value, bool):
         return str(value).lower()
     return exact_number(value).replace("-", "−")
@@ -209,19 +219,26 @@ def format_name(name: str) -> str:
     return name if is_plain else repr(name)
 
 
-def format_value(value: Category | None) -> str:
-    """Write a threshold or a value, text in quotes where it could be taken for something else.
+def format_value(value: Value | None) -> str:
+    """Write a threshold, a value or a set, text in quotes where it could be taken for another kind.
 
     Examples
     --------
     >>> print(format_value(30.0), format_value("x"), format_value("30"), format_value(True))
     30 x '30' True
+    >>> print(format_value(("N", "NE")), format_value("2024-03-01"))
+    {N, NE} '2024-03-01'
     """
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(format_value, value)) + "}"
+    if isinstance(value, MOMENTS):
+        return time_text(value)
     if isinstance(value, str):
         is_plain = (
             value not in ("", "True", "False")
             and all(map(_is_plain_character, value))
             and not _reads_as_number(value)
+            and not _DATE_LIKE.match(value)
         )
         return value if is_plain else repr(value)
     if isinstance(value, bool) or value is None:
@@ -235,9 +252,10 @@ def intervals(
     """Pair the two thresholds of a feature, so that they can be written as an interval.
 
     Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
-    Those on features of integers, and of zeros and ones, come as a person would put them.
+    Those on features of integers, of zeros and ones, and of ordered categories come as a person
+    would put them, and all values that a feature must not have come as one set.
     """
-    remaining = [_put(proposition, kinds) for proposition in propositions]
+    remaining = [_put(proposition, kinds) for proposition in _joined(propositions)]
     while remaining:
         first = remaining.pop(0)
         second = next((p for p in remaining if _bound_one_interval(first, p)), None)
@@ -267,11 +285,35 @@ def format_conditions(
     ]
 
 
+def _joined(propositions: Sequence[Proposition]) -> list[Proposition]:
+    """Join values that a feature must not have."""
+    joined: list[Proposition] = []
+    places: dict[str, int] = {}
+    for proposition in propositions:
+        if proposition.relation not in ("!=", "not in") or isinstance(proposition.value, MOMENTS):
+            joined.append(proposition)
+            continue
+        place = places.setdefault(proposition.feature, len(joined))
+        if place == len(joined):
+            joined.append(proposition)
+        else:
+            values = {*_values(joined[place]), *_values(proposition)}
+            joined[place] = replace(proposition, relation="not in", value=tuple(values))
+    return joined
+
+
+def _values(proposition: Proposition) -> tuple[Any, ...]:
+    value = proposition.value
+    return value if isinstance(value, tuple) else (value,)
+
+
 def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> Proposition:
     """Put a condition in the values that its feature holds."""
     value, relation = proposition.value, proposition.relation
     kind = kinds.get(proposition.feature)
-    if kind is None or value is None or isinstance(value, str):
+    if isinstance(kind, tuple):
+        return _put_in_order(proposition, kind)
+    if kind is None or not isinstance(value, bool | int | float):
         return proposition
     if relation in ("<=", ">"):
         whole = math.floor(value)
@@ -281,6 +323,22 @@ def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> Proposit
     if kind == "boolean" and value in (0, 1):
         return replace(proposition, relation="==", value=(value == 1) == (relation == "=="))
     return proposition
+
+
+def _put_in_order(proposition: Proposition, order: tuple[Category, ...]) -> Proposition:
+    """Put the first or the last of ordered categories as a threshold."""
+    values, n_values = {*_values(proposition)}, len(_values(proposition))
+    is_first = values == {*order[:n_values]}
+    # What was not seen in training is in no set, but not up to or beyond a threshold either.
+    if proposition.relation not in ("in", "==") or not (is_first or values == {*order[-n_values:]}):
+        return proposition
+    if n_values == 1:
+        return proposition
+    shown = copy.copy(proposition)
+    object.__setattr__(shown, "relation", "<=" if is_first else ">")
+    place = n_values - 1 if is_first else -n_values - 1
+    object.__setattr__(shown, "value", order[place])
+    return shown
 
 
 def is_yes_or_no(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> bool:
@@ -296,8 +354,9 @@ def _condition(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> st
 
 def _is_single(lower: Proposition, upper: Proposition, kinds: Mapping[str, FeatureKind]) -> bool:
     """Tell whether an interval holds a single integer."""
-    low, high = cast(float, lower.value), cast(float, upper.value)
-    return upper.feature in kinds and high - low == 1
+    if kinds.get(upper.feature) not in ("integer", "boolean"):
+        return False
+    return cast(float, upper.value) - cast(float, lower.value) == 1
 
 
 def _bound_one_interval(first: Proposition, second: Proposition) -> bool:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from laconic.data.columns import Column, FeatureKind
 from laconic.data.frames import FrameBackend
-from laconic.data.tables import Table, as_table
+from laconic.data.tables import Table, as_table, whole_column, whole_date
+from laconic.data.times import MOMENTS
 from laconic.model.conditions import Proposition, Query, all_of, finite_float, set_checked_tuple
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.model.formatting import INTERCEPT, format_conditions, format_count, format_weight
@@ -92,10 +93,12 @@ class RuleEnsemble(Sequence[Rule]):
     feature_names : tuple of str or None, default=None
         Names of the columns of a table that comes without names, by position.
         The default is x0, x1, ... Tables with names are matched by name.
-    feature_kinds : dict of str to {"integer", "boolean"}, default={}
-        Features that hold integers only, or zeros and ones only, as far as it is known. Texts for
-        people make use of it: ``rooms == 7`` for ``6 < rooms <= 7``, and ``not paid`` for
-        ``paid <= 0``. It makes no difference for predictions, nor for what ensembles are equal.
+    feature_kinds : dict of str to {"integer", "boolean"} or tuple, default={}
+        Features that hold integers only, zeros and ones only, or ordered categories, which are in
+        the tuple, as far as it is known. Texts for people make use of it: ``rooms == 7`` for
+        ``6 < rooms <= 7``, ``not paid`` for ``paid <= 0``, and ``size <= M`` for
+        ``size in {M, S}``. It makes no difference for predictions, nor for what ensembles are
+        equal.
 
     Examples
     --------
@@ -129,7 +132,8 @@ class RuleEnsemble(Sequence[Rule]):
 
     def _check_features(self, known: frozenset[str]) -> None:
         for proposition in self.propositions:
-            if proposition.feature not in known:
+            name = proposition.feature
+            if name not in known and whole_date(name, known) is None:
                 raise ValueError(
                     "The features of all rules must be among the 'feature_names' of a "
                     f"RuleEnsemble. Got a rule about {proposition.feature!r}. Add this name, "
@@ -153,10 +157,23 @@ class RuleEnsemble(Sequence[Rule]):
 
     @property
     def used_features(self) -> list[str]:
-        """Features that rules are about, in the order of `feature_names` if these are given."""
+        """Features that rules are about, in the order of `feature_names` if these are given.
+
+        Those of rules about parts of dates are the dates.
+        """
         used = dict.fromkeys(proposition.feature for proposition in self.propositions)
-        names = used if self.feature_names is None else self.feature_names
-        return [name for name in names if name in used]
+        if self.feature_names is None:
+            return list(used)
+        wholes = {whole_column(name, self.feature_names) for name in used}
+        return [name for name in self.feature_names if name in wholes]
+
+    @property
+    def date_features(self) -> list[str]:
+        """Features that are compared with dates, also in parts."""
+        names = self.feature_names or ()
+        parts = [whole_date(p.feature, names) for p in self.propositions]
+        dates = [p.feature for p in self.propositions if isinstance(p.value, MOMENTS)]
+        return list(dict.fromkeys([*dates, *(part[1] for part in parts if part is not None)]))
 
     @property
     def stages(self) -> tuple[RuleEnsemble, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from laconic.data.columns import TimeColumn
 from laconic.data.tables import as_table
 from laconic.explain import RuleModel
 from laconic.model.conditions import Query
@@ -23,6 +24,7 @@ from laconic.plot._common import (
     literal,
     wrapped,
     write_numbers,
+    write_times,
 )
 from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
 from laconic.tasks import Task
@@ -141,7 +143,7 @@ class RuleBoxDisplay(Display):
             )
         check_is_fitted(estimator)
         ensemble = estimator.ensemble_
-        table = as_table(X, ensemble.feature_names)
+        table = as_table(X, ensemble.feature_names).reading_dates(ensemble.date_features)
         cells = [feature_cells(ensemble, table, name) for name in names]
         predictions = cell_predictions(ensemble, other_shares(ensemble, table, names), cells)
         if y is not None:
@@ -160,7 +162,9 @@ class RuleBoxDisplay(Display):
 
     def _draw_axis(self, axis: Any, feature: FeatureCells) -> None:
         axis.set_label_text(wrapped(feature.name))
-        if feature.name in self.ensemble.feature_kinds:
+        if isinstance(feature.column, TimeColumn):
+            write_times(axis, feature.column.kind)
+        elif feature.categories is None and feature.name in self.ensemble.feature_kinds:
             axis.get_major_locator().set_params(integer=True)
         if feature.categories is not None:
             labels = [wrapped(category, 20) for category in feature.categories]

@@ -7,6 +7,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._optional import import_extra
+from laconic.data.times import (
+    DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
+    TimeKind,
+    from_microseconds,
+    time_text,
+)
 from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
 from laconic.model.formatting import INTERCEPT, number_text
 from laconic.model.rules import RuleEnsemble
@@ -186,6 +195,33 @@ def write_numbers(axis: Any) -> None:
     if axis.axis_name == "x" and isinstance(locator, MaxNLocator):
         locator.set_params(nbins=5)
     axis.set_major_formatter(FuncFormatter(lambda number, _: number_text(number)))
+
+
+def write_times(axis: Any, kind: TimeKind) -> None:
+    """Write dates, times or durations along an axis of their microseconds, where they are round."""
+    from matplotlib import dates, ticker
+
+    locate: Any = dates.AutoDateLocator
+
+    class Locator(ticker.Locator):
+        def __call__(self) -> Any:
+            return self.tick_values(*axis.get_view_interval())
+
+        def tick_values(self, low: float, high: float) -> Any:
+            if kind in ("date", "datetime"):
+                ends = (from_microseconds(int(number), "datetime") for number in (low, high))
+                return locate(maxticks=6).tick_values(*ends) * DAY
+            span = high - low
+            unit = next((unit for unit in (DAY, HOUR, MINUTE) if span >= 3 * unit), SECOND)
+            ticks = ticker.MaxNLocator(5).tick_values(low / unit, high / unit)
+            return [tick * unit for tick in ticks]
+
+    def text(number: float, _: Any) -> str:
+        written = time_text(from_microseconds(round(number), kind))
+        return written.removesuffix(" 00:00")
+
+    axis.set_major_locator(Locator())
+    axis.set_major_formatter(ticker.FuncFormatter(text))
 
 
 def hide_frame(ax: Axes) -> None:

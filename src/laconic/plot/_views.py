@@ -8,14 +8,15 @@ also has conditions on features that are not shown, it counts by the share of ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Column, NumericColumn
+from laconic.data.columns import CategoricalColumn, Column
 from laconic.data.tables import Table
+from laconic.data.times import MOMENTS, microseconds
 from laconic.model.conditions import Query
 from laconic.model.rules import RuleEnsemble
 
@@ -66,16 +67,16 @@ def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCel
         each = CategoricalColumn(name, np.arange(n_cells, dtype=np.int32), column.categories)
         return FeatureCells(name, np.arange(n_cells + 1, dtype=np.float64) - 0.5, each, positions)
     values = column.values
+    compared = [p.value for p in ensemble.propositions if p.feature == name]
     thresholds = {
-        float(proposition.value)
-        for proposition in ensemble.propositions
-        if proposition.feature == name and isinstance(proposition.value, int | float)
+        *(float(value) for value in compared if isinstance(value, int | float)),
+        *(microseconds(value) for value in compared if isinstance(value, MOMENTS)),
     }
     shown = np.array([*values[~np.isnan(values)], *thresholds])
     low, high = (shown.min(), shown.max()) if len(shown) else (0.0, 1.0)
     margin = MARGIN * (high - low) or 1.0
     edges = np.array([low - margin, *sorted(thresholds), high + margin])
-    each_value = NumericColumn(name, (edges[:-1] + edges[1:]) / 2)
+    each_value = replace(column, values=(edges[:-1] + edges[1:]) / 2)
     return FeatureCells(name, edges, each_value, values)
 
 

@@ -102,7 +102,7 @@ def feature_cells(
         return FeatureCells(name, (), categories, bool(propositions))
     thresholds: set[float] = set()
     for proposition in propositions:
-        if proposition.value is None or isinstance(proposition.value, str):
+        if not isinstance(proposition.value, int | float):
             continue
         threshold = float(proposition.value)
         if proposition.relation in THRESHOLD_RELATIONS:

@@ -13,6 +13,7 @@ from laconic.candidates import (
     quantile_positions,
     shortest_separator,
 )
+from laconic.categories import CategoryOptions
 from laconic.model.conditions import Proposition
 from laconic.reduction.roles import Roles
 from laconic.reduction.summary import ColumnSummary, TableSummary
@@ -40,18 +41,18 @@ def summary_propositions(
     roles: Roles,
     *,
     max_thresholds: int | None,
-    negated_categories: bool,
+    categories: CategoryOptions,
 ) -> tuple[Proposition, ...]:
     """List the conditions that rules may be made of; there must be no open ranges."""
     return tuple(
         proposition
         for column in summary.columns.values()
-        for proposition in _propositions(column, roles, max_thresholds, negated_categories)
+        for proposition in _propositions(column, roles, max_thresholds, categories)
     )
 
 
 def _propositions(
-    column: ColumnSummary, roles: Roles, max_thresholds: int | None, negated_categories: bool
+    column: ColumnSummary, roles: Roles, max_thresholds: int | None, options: CategoryOptions
 ) -> Iterator[Proposition]:
     has_missing = column.n_missing > 0
     if column.n_missing == column.n_rows:
@@ -60,7 +61,9 @@ def _propositions(
         thresholds = _thresholds(column.values, _positions(column, roles, max_thresholds))
         return numeric_propositions(column.name, thresholds, has_missing)
     categories = sorted(value for value, amount in column.categories.items() if amount.any())
-    return categorical_propositions(column.name, categories, has_missing, negated_categories)
+    amounts = np.array([column.categories[each] for each in categories], dtype=np.int64)
+    sizes = roles.total_weight(amounts) if categories else np.empty(0)
+    return categorical_propositions(column.name, categories, sizes, has_missing, options)
 
 
 def _positions(column: ColumnSummary, roles: Roles, max_thresholds: int | None) -> NDArray[np.intp]:

@@ -43,7 +43,7 @@ def reduce_table(
         if given is None:
             own = list(
                 column_propositions(
-                    column, weights, conditions.max_thresholds, conditions.negated_categories
+                    column, weights, conditions.max_thresholds, conditions.categories
                 )
             )
             propositions += own

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from laconic.candidates import CandidatePropositions, check_propositions
+from laconic.categories import DEFAULT_MAX_CATEGORIES, CategoryOptions
 from laconic.data.columns import Category, FeatureKind
 from laconic.data.tables import unknown_column_message
 from laconic.model.conditions import Proposition, by_feature
@@ -27,6 +28,12 @@ class Conditions:
     """Conditions to take instead of those that the table suggests."""
     known: Sequence[Proposition] = ()
     """Further ones that rows have to be told apart by: those of rules to go on from."""
+    max_categories: int | None = DEFAULT_MAX_CATEGORIES
+
+    @property
+    def categories(self) -> CategoryOptions:
+        """Which conditions categories give."""
+        return CategoryOptions("values", bool(self.negated_categories), self.max_categories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +75,7 @@ def make_plan(
             summary,
             roles,
             max_thresholds=conditions.max_thresholds,
-            negated_categories=conditions.negated_categories,
+            categories=conditions.categories,
         )
     else:
         propositions = tuple(conditions.given)

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._words import listed_names
-from laconic.data.columns import CategoricalColumn, Category, Column, FeatureKind, feature_kind
+from laconic.data.columns import (
+    CategoricalColumn,
+    Category,
+    Column,
+    FeatureKind,
+    TimeColumn,
+    column_words,
+    feature_kind,
+)
 from laconic.data.tables import Table, as_table
 from laconic.reduction.roles import NO_TARGETS, Range, Roles
 from laconic.reduction.sums import Integers, added_up
@@ -186,6 +194,12 @@ def partition_summary(part: Any, roles: Roles) -> TableSummary:
 def _column_summary(
     column: Column, is_counted: NDArray[np.bool_] | None, amounts: Integers
 ) -> ColumnSummary:
+    if isinstance(column, TimeColumn):
+        raise TypeError(
+            f"A table that comes in parts must have columns of numbers, booleans or text. Column "
+            f"{column.name!r} holds {column_words(column)}. Convert it to numbers, such as days "
+            "since a fixed date, or leave it out."
+        )
     has_values = not bool(column.missing.all())
     counted = column if is_counted is None else column.take(is_counted)
     missing = counted.missing

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
+from laconic.categories import MAX_FOR_ALL_SETS
+from laconic.data.columns import CategoricalColumn
 from laconic.data.tables import Table
 from laconic.explain import RuleModel
+from laconic.export.json.contents import scope_to_dict
 from laconic.model.formatting import format_count, format_number
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
@@ -41,7 +43,7 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
-        "scope": None if scope is None else asdict(scope),
+        "scope": None if scope is None else scope_to_dict(scope),
         "scope_words": _scope_words(scope, table, [result.status for result in results]),
     }
 
@@ -73,7 +75,22 @@ def _candidate_words(scope: SearchScope, table: Table) -> str:
     numbers = "all thresholds"
     if thresholds is not None:
         numbers = f"up to {format_count(thresholds, 'threshold')}"
-    categories = "“is” and “is not”" if scope.negated_categories else "“is”"
     parts = [f"{numbers} per number"] if True in kinds else []
-    parts += [f"{categories} for each category"] if False in kinds else []
+    parts += [_category_words(scope, table)] if False in kinds else []
     return f"{format_count(scope.n_propositions, 'candidate')}: {', and '.join(parts)}"
+
+
+def _category_words(scope: SearchScope, table: Table) -> str:
+    """Say which sets of categories were searched, and of which categories."""
+    words = "“is” and “is not”" if scope.negated_categories else "“is”"
+    columns = (table.column(name) for name in table.feature_names)
+    largest = max(len(c.categories) for c in columns if isinstance(c, CategoricalColumn))
+    each = "each category"
+    if scope.max_categories is not None and largest > scope.max_categories:
+        each = f"each of the {scope.max_categories} commonest categories and all others"
+    if scope.categories == "values":
+        return f"{words} for {each}"
+    return (
+        f"sets of categories: all of up to {MAX_FOR_ALL_SETS}; of more, {words} for {each} and "
+        "those with the lowest or highest mean target"
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from laconic._checks import is_whole
 from laconic._core import version
+from laconic.data.tables import whole_column
 from laconic.explain import Predictions, RuleModel, feature_importances
+from laconic.export.json.conditions import condition_to_dict
 from laconic.model.conditions import by_feature
 from laconic.model.formatting import class_text, plain_text
 from laconic.report.certificates import describe_certificates, describe_proof
@@ -137,7 +138,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "effect": effect,
         "phrases": phrases(rule.query, kinds),
         "n_conditions": len(rule.query),
-        "conditions": [asdict(proposition) for proposition in rule.query],
+        "conditions": [condition_to_dict(proposition) for proposition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),
     }
 
@@ -147,7 +148,9 @@ def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
     rule_numbers: defaultdict[str, list[int]] = defaultdict(list)
     for number, rule in enumerate(ensemble, start=1):
         for feature in by_feature(rule.query):
-            rule_numbers[feature].append(number)
+            name = whole_column(feature, table.feature_names)
+            if number not in rule_numbers[name]:
+                rule_numbers[name].append(number)
     names = ensemble.feature_names or table.feature_names
     importances = feature_importances(ensemble, table).tolist()
     features = [

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn, TimeColumn
+from laconic.data.times import DAY, HOUR, MINUTE, SECOND, kind_of, microseconds
+from laconic.export.portable import compared_values
 from laconic.model.conditions import Proposition
 from laconic.model.formatting import plain_text, value_text
 from laconic.report.features import (
@@ -24,6 +26,9 @@ from laconic.report.features import (
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
 N_STOPS = 100
+# Round steps of times, in microseconds.
+STEPS = {"date": DAY, "datetime": HOUR, "time": MINUTE, "duration": SECOND}
+_LATEST = {"time": float(DAY - SECOND)} | dict.fromkeys(("date", "datetime", "duration"), math.inf)
 # No more of the range of a column than one part in that many is jumped over.
 N_JUMPS = 20
 
@@ -36,6 +41,9 @@ def typical_value(column: Column) -> Category | None:
     known = known_numbers(column)
     if not len(known):
         return None
+    if isinstance(column, TimeColumn):
+        step = STEPS[column.kind]
+        return script_time(column.kind, float(np.quantile(known, 0.5) // step * step))
     if feature_kind(column) == "integer":
         return float(np.quantile(known, 0.5, method="lower"))
     return float(f"{np.median(known):.4g}")
@@ -51,9 +59,11 @@ def control(
     conditions are among them. A menu has the values of these conditions and those that occur as
     ``options``, and an ``other`` value that is none of them.
     """
-    values = [p.value for p in propositions if p.value is not None]
+    values = [value for p in propositions for value in compared_values(p)]
     kind = _control_kind(column, values)
     described = {"name": column.name, "label": plain_text(column.name), "kind": kind}
+    if kind in STEPS:
+        return described | _time_slider(column, [microseconds(value) for value in values], kind)
     if kind in ("number", "integer"):
         thresholds = [float(value) for value in values]
         return described | _slider(column, thresholds, is_integer=kind == "integer")
@@ -62,6 +72,9 @@ def control(
 
 def _control_kind(column: Column, values: Sequence[Category]) -> str:
     """Tell what a column holds, from conditions where the column itself has no values."""
+    time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
+    if time_kind is not None and not isinstance(column, TimeColumn):
+        return time_kind
     is_empty = isinstance(column, CategoricalColumn) and not column.categories
     if is_empty and values and not any(isinstance(value, str) for value in values):
         return "number"
@@ -83,6 +96,22 @@ def _slider(column: Column, thresholds: list[float], *, is_integer: bool) -> dic
         stops |= {stop for stop in _quantiles(known) if low < stop < high}
     stops |= set(_between(sorted(stops), _nice_step(high / N_JUMPS - low / N_JUMPS)))
     return {"stops": sorted({float(math.floor(stop)) for stop in stops} if is_integer else stops)}
+
+
+def _time_slider(column: Column, thresholds: list[float], kind: str) -> dict[str, Any]:
+    """Slider through round times, in the numbers that scripts have for them."""
+    step = STEPS[kind]
+    known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
+    in_steps = NumericColumn(column.name, np.floor(known / step))
+    slider = _slider(in_steps, [limit / step for limit in thresholds], is_integer=kind == "date")
+    numbers = {*(round(stop * step / 1000) * 1000.0 for stop in slider["stops"]), *thresholds}
+    stops = sorted({script_time(kind, min(number, _LATEST[kind])) for number in numbers})
+    return {"stops": stops}
+
+
+def script_time(kind: str, number: float) -> float:
+    """Milliseconds of a date or a time of day, and seconds of a duration."""
+    return number / (1e6 if kind == "duration" else 1e3)
 
 
 def _outward(number: float, direction: int) -> float:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Column, NumericColumn
+from laconic.data.columns import CategoricalColumn, Column, NumericColumn, TimeColumn
+from laconic.data.times import from_microseconds, time_text
 from laconic.model.formatting import plain_text, value_text
 
 N_BINS = 20
@@ -18,7 +19,9 @@ INNER_QUANTILES = (0.01, 0.99)
 
 
 def feature_kind(column: Column) -> str:
-    """Tell "number", "integer", "boolean" and "category" columns apart."""
+    """Tell "number", "integer", "boolean", "category" and all kinds of times apart."""
+    if isinstance(column, TimeColumn):
+        return column.kind
     if isinstance(column, NumericColumn):
         known = known_numbers(column)
         return "integer" if len(known) and bool((known == np.round(known)).all()) else "number"
@@ -46,6 +49,8 @@ def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, 
         "rules": list(rule_numbers),
         "n_missing": int(column.missing.sum()),
     }
+    if isinstance(column, TimeColumn):
+        return summary | {"numbers": _summarize_times(column)}
     if isinstance(column, NumericColumn):
         return summary | {"numbers": _summarize_numbers(known_numbers(column))}
     return summary | {"categories": _summarize_categories(column)}
@@ -63,13 +68,26 @@ def _summarize_numbers(known: NDArray[np.float64]) -> dict[str, Any] | None:
     }
 
 
+def _summarize_times(column: TimeColumn) -> dict[str, Any] | None:
+    numbers = _summarize_numbers(known_numbers(column))
+    if numbers is None:
+        return None
+    texts = {
+        name: time_text(from_microseconds(round(number), column.kind))
+        for name, number in numbers.items()
+        if name != "histogram"
+    }
+    return numbers | texts
+
+
 def histogram(known: NDArray[np.float64]) -> dict[str, Any]:
     """Count numbers in bins of equal width; what lies far out counts in the first or last bin."""
     low, high = np.quantile(known, INNER_QUANTILES).tolist()
     if not high > low:
         low, high = float(known.min()), float(known.max())
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        width = max(0.5, 1e-6 * abs(low))
+        low, high = low - width, high + width
     counts, edges = np.histogram(known.clip(low, high), bins=N_BINS, range=(low, high))
     return {"edges": edges.tolist(), "counts": counts.tolist()}
 

@@ -131,7 +131,7 @@ def _format_weight(weight: float, decimals: int) -> str:
     return f"{weight:+,.{decimals}f}".replace("-", "−")
 
 
-def _format_value(number: float) -> str:
+def _format_value(number: float | str) -> str:
     """Write a number that a column holds: without commas, as years and codes are written.
 
     Examples
@@ -139,7 +139,8 @@ def _format_value(number: float) -> str:
     >>> _format_value(1900.0), _format_value(-0.123456)
     ('1900', '−0.1235')
     """
-    return formatting.number_text(number).replace(",", "")
+    # Dates are texts already.
+    return number if isinstance(number, str) else formatting.number_text(number).replace(",", "")
 
 
 def _format_seconds(seconds: float) -> str:

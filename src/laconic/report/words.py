@@ -7,6 +7,7 @@ from typing import Any
 
 from laconic._words import listed
 from laconic.data.columns import FeatureKind
+from laconic.data.times import kind_of
 from laconic.model.conditions import Proposition, Query, by_feature
 from laconic.model.formatting import NO_KINDS, intervals, plain_text, value_text
 
@@ -18,9 +19,12 @@ _WORDS = {
     "<=": "is at most",
     "==": "is",
     "!=": "is not",
+    "in": "is",
+    "not in": "is not",
     "is missing": "is missing",
     "is present": "is known",
 }
+_DATE_WORDS = {">": "is after", "<=": "is not after"}
 # What a person says first about a feature: a range from below.
 _ORDER = {relation: position for position, relation in enumerate(_WORDS)}
 
@@ -47,7 +51,8 @@ def _parts(propositions: Sequence[Proposition]) -> list[dict[str, str | None]]:
     """Say what is asked of one feature."""
     parts: list[dict[str, str | None]] = []
     for proposition in sorted(propositions, key=lambda p: _ORDER[p.relation]):
-        words = _WORDS[proposition.relation]
+        is_date = kind_of(proposition.value) in ("date", "datetime", "time")
+        words = (_WORDS | _DATE_WORDS if is_date else _WORDS)[proposition.relation]
         if parts:
             words = f"and {words.removeprefix('is ')}"
         value = None if proposition.value is None else value_text(proposition.value)

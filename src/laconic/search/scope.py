@@ -25,6 +25,11 @@ class SearchScope:
     simplify: float
     max_thresholds: int | None
     negated_categories: bool
+    categories: str
+    max_categories: int | None
+    categorical_features: tuple[str, ...]
+    ordered_features: tuple[str, ...]
+    date_parts: tuple[str, ...]
     n_propositions: int
     """Number of candidate conditions."""
     are_propositions_given: bool

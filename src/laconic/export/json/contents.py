@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +28,12 @@ from laconic.data.entries import (
 from laconic.data.reading import Reading, read_reading
 from laconic.explain import RuleModel
 from laconic.export.json.certificate import certificate_to_dict, read_certificate
+from laconic.export.json.conditions import condition_to_dict, is_feature, read_condition
 from laconic.export.json.constraints import read_constraints
 from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
-from laconic.model.conditions import (
-    MISSING_RELATIONS,
-    RELATIONS,
-    THRESHOLD_RELATIONS,
-    Proposition,
-    Query,
-)
+from laconic.model.conditions import Query
 from laconic.model.record import FitRecord
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.relaxation import EnsembleCertificate
@@ -52,6 +47,7 @@ _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
     *("intercept", "rules", "stages", "scope"),
 )
+_KINDS = ("integer", "boolean")
 # What files need not tell.
 _OPTIONAL_KEYS = (
     *("loss_settings", "feature_kinds", "feature_importances", "record", "reading"),
@@ -126,7 +122,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
         "stages": _stages_to_list(model),
-        "scope": asdict(model.scope_) if hasattr(model, "scope_") else None,
+        "scope": scope_to_dict(model.scope_) if hasattr(model, "scope_") else None,
         "feature_kinds": _kinds_to_dict(ensemble),
         **_importances_to_dict(model),
     }
@@ -159,10 +155,21 @@ def read_dict(data: Any) -> SavedModel:
     )
 
 
-def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, str]:
+def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, Any]:
     """List the kinds of the features that rules are about."""
-    kinds = ensemble.feature_kinds
-    return {name: kinds[name] for name in ensemble.used_features if name in kinds}
+    used = dict.fromkeys([*ensemble.used_features, *(p.feature for p in ensemble.propositions)])
+    kinds = {name: ensemble.feature_kinds.get(name) for name in used}
+    return {
+        name: list(kind) if isinstance(kind, tuple) else kind
+        for name, kind in kinds.items()
+        if kind is not None
+    }
+
+
+def scope_to_dict(scope: SearchScope) -> dict[str, Any]:
+    """Describe which rules were searched by plain values."""
+    entries = asdict(scope).items()
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in entries}
 
 
 def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
@@ -171,8 +178,8 @@ def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
         return {}
     names, used = model.ensemble_.feature_names or (), model.ensemble_.used_features
     # A model that was edited may have other features: what is wrong with them is said elsewhere.
-    by_name = dict(zip(names, model.feature_importances_.tolist(), strict=False))
-    return {"feature_importances": {name: by_name[name] for name in used if name in by_name}}
+    importances = zip(names, model.feature_importances_.tolist(), strict=False)
+    return {"feature_importances": {n: share for n, share in importances if share or n in used}}
 
 
 def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
@@ -197,7 +204,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
     }
     if result.n_halvings > 0:
         certificate["n_halvings"] = result.n_halvings
-    conditions = [asdict(proposition) for proposition in rule.query]
+    conditions = [condition_to_dict(proposition) for proposition in rule.query]
     return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
 
 
@@ -270,6 +277,10 @@ def _read_scope(data: Any) -> SearchScope:
     return SearchScope(**entries)
 
 
+def _read_names(value: Any, path: str) -> tuple[str, ...]:
+    return tuple(read_list(value, path, read_text))
+
+
 def _read_limit(value: Any, path: str) -> int | None:
     return None if value is None else read_whole(value, path)
 
@@ -284,6 +295,11 @@ _SCOPE_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
     "simplify": read_amount,
     "max_thresholds": _read_limit,
     "negated_categories": read_bool,
+    "categories": read_text,
+    "max_categories": _read_limit,
+    "categorical_features": _read_names,
+    "ordered_features": _read_names,
+    "date_parts": _read_names,
     "n_propositions": read_whole,
     "are_propositions_given": read_bool,
     "constraints": read_constraints,
@@ -304,9 +320,16 @@ def _read_feature_names(value: Any) -> tuple[str, ...]:
 def _read_feature_kinds(value: Any, feature_names: Collection[str]) -> dict[str, FeatureKind]:
     require(isinstance(value, dict), "feature_kinds", "a JSON object", value)
     for name, kind in value.items():
-        require(name in feature_names, "feature_kinds", "about the feature_names", name)
-        read_choice(kind, f"feature_kinds.{name}", get_args(FeatureKind))
-    return dict(value)
+        is_known = is_feature(name, feature_names)
+        require(is_known, "feature_kinds", "about the feature_names", name)
+        if not isinstance(kind, list):
+            read_choice(kind, f"feature_kinds.{name}", _KINDS)
+    return {
+        name: tuple(read_list(kind, f"feature_kinds.{name}", read_category))
+        if isinstance(kind, list)
+        else kind
+        for name, kind in value.items()
+    }
 
 
 def _read_importances(data: Any, feature_names: Sequence[str]) -> NDArray[np.float64] | None:
@@ -325,25 +348,11 @@ def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Ru
     conditions = read_list(
         data["conditions"],
         f"{path}.conditions",
-        lambda condition, path: _read_condition(condition, path, feature_names),
+        lambda condition, path: read_condition(condition, path, feature_names),
     )
     weight = read_number(data["weight"], f"{path}.weight")
     result = _read_certificate(data["certificate"], f"{path}.certificate")
     return Rule(Query(tuple(conditions)), weight), result
-
-
-def _read_condition(data: Any, path: str, feature_names: Collection[str]) -> Proposition:
-    check_keys(data, path, ("feature", "relation", "value"))
-    feature = read_text(data["feature"], f"{path}.feature")
-    require(feature in feature_names, f"{path}.feature", "one of the feature_names", feature)
-    relation = read_choice(data["relation"], f"{path}.relation", RELATIONS)
-    value, value_path = data["value"], f"{path}.value"
-    if relation in MISSING_RELATIONS:
-        require(value is None, value_path, f"null for the relation {relation!r}", value)
-        return Proposition(feature, relation)
-    if relation in THRESHOLD_RELATIONS:
-        return Proposition(feature, relation, read_number(value, value_path))
-    return Proposition(feature, relation, read_category(value, value_path))
 
 
 def _read_certificate(data: Any, path: str) -> SearchResult:

@@ -9,7 +9,7 @@ from laconic._optional import import_extra
 from laconic.explain.rule_model import RuleModel, for_all_models
 from laconic.export.onnx.graph import ModelNodes, element_type, encoded
 from laconic.export.onnx.model import check_missing_text
-from laconic.export.portable import PortableModel, portable_model
+from laconic.export.portable import PortableModel, portable_model, refuse_times
 
 _MISSING_TEXT = ""
 
@@ -124,6 +124,7 @@ def _is_double(operator: Any) -> bool:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     portable = portable_model(operator.raw_operator)
+    refuse_times(portable, "ONNX")
     nodes, raw_prediction = _converted(portable, scope, operator, container)
     mean, classes = nodes.mean(raw_prediction), portable.classes
     if classes is None:

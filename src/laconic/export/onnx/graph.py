@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from laconic._optional import import_extra
-from laconic.export.portable import PortableModel
+from laconic.export.portable import PortableModel, compared_values
 from laconic.model.conditions import Proposition, Query
 
 # What text is encoded as, besides the positions of the categories that rules ask for.
@@ -161,18 +161,20 @@ class ModelNodes:
 
     def _number_condition(self, proposition: Proposition, column: str) -> str:
         node, relation = self.graph.node, proposition.relation
-        if relation in ("is missing", "is present", "!="):
+        if relation in ("is missing", "is present", "!=", "not in"):
             is_missing = node("IsNaN", [column])
             if relation == "is missing":
                 return is_missing
             is_present = node("Not", [is_missing])
             if relation == "is present":
                 return is_present
-        value = self._double(float(proposition.value or 0))
-        if relation == "!=":
-            return node("And", [is_present, node("Not", [node("Equal", [column, value])])])
-        operators = {"<=": "LessOrEqual", ">": "Greater", "==": "Equal"}
-        return node(operators[relation], [column, value])
+        values = [self._double(float(value)) for value in compared_values(proposition)]
+        if relation in ("<=", ">"):
+            return node({"<=": "LessOrEqual", ">": "Greater"}[relation], [column, *values])
+        is_equal = self._any([node("Equal", [column, value]) for value in values])
+        if relation in ("==", "in"):
+            return is_equal
+        return node("And", [is_present, node("Not", [is_equal])])
 
     def _text_condition(self, proposition: Proposition, codes: str) -> str:
         node, relation = self.graph.node, proposition.relation
@@ -181,14 +183,22 @@ class ModelNodes:
             return is_missing
         if relation == "is present":
             return node("Not", [is_missing])
-        code = self._categories(proposition.feature).index(str(proposition.value))
-        is_equal = node("Equal", [codes, self._whole(code)])
-        if relation == "==":
+        known = self._categories(proposition.feature)
+        wanted = [known.index(value) for value in compared_values(proposition)]
+        is_equal = self._any([node("Equal", [codes, self._whole(code)]) for code in wanted])
+        if relation in ("==", "in"):
             return is_equal
         return node("Not", [node("Or", [is_missing, is_equal])])
 
+    def _any(self, conditions: Sequence[str]) -> str:
+        first, *others = conditions
+        for other in others:
+            first = self.graph.node("Or", [first, other])
+        return first
+
     def _categories(self, name: str) -> list[str]:
-        values = (p.value for p in self.portable.ensemble.propositions if p.feature == name)
+        about = [p for p in self.portable.ensemble.propositions if p.feature == name]
+        values = (value for p in about for value in compared_values(p))
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 
     def _filled(self, column: str, kind: str, value: Any) -> str:

@@ -12,7 +12,12 @@ from laconic._optional import import_extra
 from laconic.explain import RuleModel
 from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
 from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
-from laconic.export.portable import PortableModel, portable_model
+from laconic.export.portable import (
+    PortableModel,
+    compared_values,
+    portable_model,
+    refuse_times,
+)
 
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
@@ -78,6 +83,7 @@ def to_onnx(
     [array([5., 1.])]
     """
     portable = portable_model(model)
+    refuse_times(portable, "ONNX")
     layout = _checked_inputs(portable, inputs)
     if numbers not in ("double", "float"):
         raise ValueError(f"'numbers' must be 'double' or 'float'. Got {numbers!r} instead.")
@@ -188,7 +194,7 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
     if not isinstance(missing_text, str):
         raise TypeError(f"'missing_text' must be a str. Got {missing_text!r} instead.")
     for proposition in portable.ensemble.propositions:
-        if proposition.value == missing_text:
+        if missing_text in compared_values(proposition):
             raise ValueError(
                 "'missing_text' must be a text that no condition compares with. Got "
                 f"{missing_text!r}, which '{proposition}' does. Choose another one."

@@ -1,7 +1,9 @@
 // A laconic model without dependencies.
 //
 // predict(row) takes an object with one property per column that rules use: numbers and booleans
-// (which count as 0 and 1), or text. null, undefined and NaN are missing values. It returns
+// (which count as 0 and 1), or text. Dates are text such as 2024-03-01 or 2024-03-01 12:30, or Date
+// objects or their milliseconds, which are taken in UTC; times of day are text or milliseconds since
+// midnight, durations numbers of seconds. null, undefined and NaN are missing values. It returns
 //   rawPrediction  the intercept plus the weights of the rules that cover the row,
 //   prediction     the class, or the number,
 //   probabilities  of the classes in the order of predict.model.classes; null for a regression,
@@ -12,8 +14,49 @@ const predict = (() => {
 
   const model = __MODEL__;
 
+  const parts = {
+    year: (date) => date.getUTCFullYear(),
+    month: (date) => "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ")[date.getUTCMonth()],
+    day: (date) => date.getUTCDate(),
+    weekday: (date) => "Sun Mon Tue Wed Thu Fri Sat".split(" ")[date.getUTCDay()],
+    hour: (date) => date.getUTCHours(),
+  };
+  const clock = "(\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,6})\\d*)?)?";
+  const patterns = {
+    date: new RegExp(`^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ]${clock}(Z|[+-]\\d\\d:?\\d\\d)?)?$`),
+    time: new RegExp(`^()()()${clock}$`),
+  };
+
+  // Microseconds of a date, a time of day or a duration.
+  function readTime(value, name, kind) {
+    if (kind === "duration" && typeof value === "number") return Math.round(value * 1e6);
+    // Milliseconds, as those of a Date.
+    if (typeof value === "number") return Math.round(value * 1000);
+    if (kind === "date" && value instanceof Date) return value.getTime() * 1000;
+    const found = typeof value === "string" && kind !== "duration" && patterns[kind].exec(value);
+    if (!found) {
+      throw new TypeError(
+        `Column ${JSON.stringify(name)} must hold ${kind}s. Got ${JSON.stringify(value)}. ` +
+          "Convert it, or set it to null where it is missing."
+      );
+    }
+    const [, year, month, day, hour, minute, second, fraction, zone] = found;
+    const days = year === "" ? 0 : new Date(0).setUTCFullYear(+year, +month - 1, +day);
+    const seconds = (+(hour ?? 0) * 60 + +(minute ?? 0)) * 60 + +(second ?? 0);
+    let offset = 0;
+    if (zone && zone !== "Z") {
+      const minutes = +zone.slice(1, 3) * 60 + +zone.slice(-2);
+      offset = (zone[0] === "-" ? -60 : 60) * minutes;
+    }
+    return days * 1000 + (seconds - offset) * 1e6 + +(fraction ?? "").padEnd(6, "0");
+  }
+
   // A number, a text, or null where the value is missing.
-  function readCell(row, { name, kind }) {
+  function readCell(row, { name, kind, part, of }) {
+    if (part) {
+      const date = readCell(row, { name: of, kind: "date" });
+      return date === null ? null : parts[part](new Date(Math.floor(date / 1000)));
+    }
     if (!Object.prototype.hasOwnProperty.call(row, name)) {
       throw new TypeError(
         `The row must have the column ${JSON.stringify(name)}. Set it to null where it is missing.`
@@ -21,6 +64,7 @@ const predict = (() => {
     }
     const value = row[name];
     if (value === null || value === undefined || Number.isNaN(value)) return null;
+    if (["date", "time", "duration"].includes(kind)) return readTime(value, name, kind);
     const isText = typeof value === "string";
     const isNumber = ["number", "boolean", "bigint"].includes(typeof value);
     if (!(kind === "any" ? isText || isNumber : kind === "text" ? isText : isNumber)) {
@@ -55,6 +99,10 @@ const predict = (() => {
         return cell === value;
       case "!=":
         return cell !== value;
+      case "in":
+        return value.includes(cell);
+      case "not in":
+        return !value.includes(cell);
       default:
         throw new Error(`Unknown relation ${JSON.stringify(relation)}.`);
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -16,8 +17,9 @@ def predict(row: Any) -> dict[str, Any]:
     Parameters
     ----------
     row : dict or other mapping
-        Numbers and booleans (which count as 0 and 1), or text, by column. None and NaN are missing
-        values.
+        Numbers and booleans (which count as 0 and 1), or text, by column. Dates and times are those
+        of datetime, or text such as 2024-03-01 12:30; durations are timedelta, or seconds. None and
+        NaN are missing values.
 
     Returns
     -------
@@ -26,10 +28,13 @@ def predict(row: Any) -> dict[str, Any]:
         "prediction", the class or the number; "probabilities" of the classes in ascending order,
         None for a regression; and "covered", for each rule whether it covers the row.
     """
-    cells = {
-        feature["name"]: _read_cell(row, feature["name"], feature["kind"])
-        for feature in MODEL["features"]
-    }
+    cells: dict[str, Any] = {}
+    for feature in MODEL["features"]:
+        name = feature["name"]
+        if "part" in feature:
+            cells[name] = _part(cells[feature["of"]], feature["part"])
+        else:
+            cells[name] = _read_cell(row, name, feature["kind"])
     covered = [
         all(
             _holds(cells[condition["feature"]], condition["relation"], condition["value"])
@@ -61,8 +66,11 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
         ) from None
     if value is None or type(value).__name__ == "NAType":
         return None
-    if isinstance(value, Real | Decimal) and value != value:
+    # NaN, and NaT of NumPy and pandas, are not equal to themselves.
+    if (isinstance(value, Real | Decimal) and value != value) or type(value).__name__ == "NaTType":
         return None
+    if kind in ("date", "time", "duration"):
+        return _read_time(value, name, kind)
     is_text = isinstance(value, str)
     # The booleans of NumPy are no numbers, but have this name too.
     is_number = isinstance(value, Real | Decimal) or type(value).__name__ in ("bool", "bool_")
@@ -83,6 +91,48 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
     return number
 
 
+def _read_time(value: Any, name: str, kind: str) -> float | None:
+    """Return microseconds: since 1970, since midnight, or at all."""
+    if type(value).__name__ in ("datetime64", "timedelta64"):
+        value = value.astype(f"{value.dtype.kind}8[us]").item()
+    if isinstance(value, str) and kind != "duration":
+        value = (datetime if kind == "date" else time).fromisoformat(value)
+    if isinstance(value, Real | Decimal) and kind == "duration":
+        value = timedelta(seconds=float(value))
+    if kind == "date" and isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if value is None:
+        return None
+    needed: Any = {"date": datetime, "time": time, "duration": timedelta}[kind]
+    if not isinstance(value, needed):
+        raise TypeError(
+            f"Column {name!r} must hold {kind}s. Got a value of type {type(value).__name__}. "
+            "Convert it, or set it to None where it is missing."
+        )
+    if kind == "date":
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)
+        value = value - datetime(1970, 1, 1)
+    elif kind == "time":
+        value = datetime.combine(date(1970, 1, 1), value.replace(tzinfo=None)) - datetime(
+            1970, 1, 1
+        )
+    return float(value // timedelta(microseconds=1))
+
+
+def _part(microseconds: float | None, part: str) -> Any:
+    """Return the year, month, day, weekday or hour of a date."""
+    if microseconds is None:
+        return None
+    moment = datetime(1970, 1, 1) + timedelta(microseconds=microseconds)
+    if part == "weekday":
+        return ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")[moment.weekday()]
+    if part == "month":
+        months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
+        return months.split()[moment.month - 1]
+    return float(getattr(moment, part))
+
+
 def _holds(cell: Any, relation: str, value: Any) -> bool:
     if relation == "is missing":
         return cell is None
@@ -94,6 +144,8 @@ def _holds(cell: Any, relation: str, value: Any) -> bool:
         return bool(cell <= value)
     if relation == ">":
         return bool(cell > value)
+    if relation in ("in", "not in"):
+        return (cell in value) == (relation == "in")
     return bool((cell == value) == (relation == "=="))
 
 

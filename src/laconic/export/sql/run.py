@@ -9,13 +9,21 @@ from typing import Any
 import numpy as np
 
 from laconic._optional import import_extra
+from laconic.data.times import MOMENTS
 from laconic.export.edge_rows import Outputs
 from laconic.export.portable import PortableModel
 
 TABLE = "edge"
 KEY = "number"
 
-_DUCKDB_TYPES = {"number": "DOUBLE", "boolean": "BOOLEAN", "text": "VARCHAR", "any": "DOUBLE"}
+_DUCKDB_TYPES = {
+    "number": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "text": "VARCHAR",
+    "date": "TIMESTAMP",
+    "time": "TIME",
+    "any": "DOUBLE",
+}
 
 
 def column_names(portable: PortableModel) -> dict[str, str]:
@@ -28,7 +36,9 @@ def run_sqlite(portable: PortableModel, select: str, rows: Sequence[dict[str, An
     names = column_names(portable)
     declared = ", ".join([KEY, *(f'"{name}"' for name in names.values())])
     marks = ", ".join("?" * (len(names) + 1))
-    cells = [[number, *(row[name] for name in names)] for number, row in enumerate(rows)]
+    cells = [
+        [number, *(_sqlite_cell(row[name]) for name in names)] for number, row in enumerate(rows)
+    ]
     connection = sqlite3.connect(":memory:")
     try:
         connection.execute(f"CREATE TABLE {TABLE} ({declared})")
@@ -36,6 +46,10 @@ def run_sqlite(portable: PortableModel, select: str, rows: Sequence[dict[str, An
         return select_outputs(portable, connection.execute(f"{select} ORDER BY 1"))
     finally:
         connection.close()
+
+
+def _sqlite_cell(cell: Any) -> Any:
+    return str(cell) if isinstance(cell, MOMENTS) else cell
 
 
 def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, Any]]) -> Outputs:

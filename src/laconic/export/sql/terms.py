@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 from laconic._optional import import_extra
 from laconic.data.columns import Category
-from laconic.export.portable import PortableModel, largest_raw_prediction
-from laconic.model.conditions import Proposition, Query
+from laconic.export.portable import PortableModel, compared_values, largest_raw_prediction
+from laconic.export.sql.times import TimeTerms
+from laconic.model.conditions import SET_RELATIONS, Proposition, Query
 
 # Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
 _WITHOUT_NAN = frozenset(
@@ -50,6 +51,7 @@ class SqlTerms:
         self.dialect = dialect
         self.columns = {name: columns.get(name, name) for name in portable.kinds}
         self._exp = sqlglot().exp
+        self._times = TimeTerms(self._exp, dialect)
 
     def raw_prediction(self) -> Any:
         """Intercept plus the weights of the rules that cover a row, added in rule order."""
@@ -102,15 +104,15 @@ class SqlTerms:
     def condition(self, query: Query) -> Any:
         """Conjunction of the conditions of a query that has some."""
         # Within limits from above there is no NaN.
-        bounded = {p.feature for p in query if p.relation in ("<=", "==")}
+        bounded = {p.feature for p in query if p.relation in ("<=", "==", "in")}
         conditions = [self._proposition(p) for p in query]
         if self.dialect not in _WITHOUT_NAN:
             exposed = dict.fromkeys(
                 p.feature
                 for p in query
-                if p.relation in (">", "!=")
+                if p.relation in (">", "!=", "not in")
                 and p.feature not in bounded
-                and self.portable.kinds[p.feature] == "number"
+                and self.portable.kinds.get(p.feature) == "number"
             )
             conditions += [self._is_number(self._column(name)) for name in exposed]
         return self._exp.and_(*conditions)
@@ -167,20 +169,34 @@ class SqlTerms:
         return quoted_column(self.columns[name])
 
     def _proposition(self, proposition: Proposition) -> Any:
-        exp = self._exp
-        column = self._column(proposition.feature)
-        kind = self.portable.kinds[proposition.feature]
+        name, relation = proposition.feature, proposition.relation
+        part, whole = self.portable.parts.get(name, (None, name))
+        kind = self.portable.kinds[whole]
         if proposition.value is None:
-            return self._presence(proposition.relation, column, kind == "number")
+            return self._presence(relation, self._column(whole), kind == "number")
+        column, write = self._operand(self._column(whole), kind, part)
+        values = [write(value) for value in compared_values(proposition)]
+        if relation in SET_RELATIONS:
+            is_in = self._exp.In(this=column, expressions=values)
+            return is_in if relation == "in" else self._exp.not_(is_in)
+        return self._comparison(relation, column, *values)
+
+    def _operand(
+        self, column: Any, kind: str, part: str | None
+    ) -> tuple[Any, Callable[[Any], Any]]:
+        """Column as conditions compare it, and how to write what it is compared with."""
+        exp = self._exp
+        if part is not None:
+            return self._times.part(column, part), lambda value: self._times.code(part, value)
+        if kind in ("date", "time", "duration"):
+            return self._times.column(column, kind), self._times.literal
         if kind == "number":
-            column, value = self._as_double(column), self._threshold(float(proposition.value))
-        elif kind == "boolean":
+            return self._as_double(column), lambda value: self._threshold(float(value))
+        if kind == "boolean":
             # Also right where booleans are kept as 0 and 1.
-            column = exp.Cast(this=column, to=exp.DataType.build("int"))
-            value = exp.Literal.number(int(proposition.value))
-        else:
-            value = self._value(proposition.value)
-        return self._comparison(proposition.relation, column, value)
+            as_int = exp.Cast(this=column, to=exp.DataType.build("int"))
+            return as_int, lambda value: exp.Literal.number(int(value))
+        return column, self._value
 
     def _presence(self, relation: str, column: Any, is_of_numbers: bool) -> Any:
         exp = self._exp

@@ -259,22 +259,32 @@
     return { box, label: create("label", { className: "missing" }, [box, "missing"]) };
   }
 
+  function formatTime(kind, value) {
+    if (kind === "duration") return `${formatValue(value)} s`;
+    const text = new Date(value).toISOString().replace("T", " ").replace(/(:00)?\.\d+Z$/, "");
+    return kind === "date" ? text.slice(0, 10) : kind === "time" ? text.slice(11) : text;
+  }
+
   function numberControl(position, { label, stops, kind }, group) {
+    const isTime = ["date", "datetime", "time", "duration"].includes(kind);
+    const format = (value) => (isTime ? formatTime(kind, value) : formatValue(value));
     const [low, high] = [stops[0], stops.at(-1)];
     const slider = create("input", { type: "range", min: 0, max: stops.length - 1, step: 1 });
     const moveSlider = (value) => {
       slider.value = Math.round(placeOf(value, stops));
-      slider.setAttribute("aria-valuetext", formatValue(value));
+      slider.setAttribute("aria-valuetext", format(value));
     };
-    const number = create("input", { type: "number", step: kind === "integer" ? 1 : "any" });
+    const type = { date: "date", datetime: "datetime-local", time: "time" }[kind] ?? "number";
+    const step = { integer: 1, date: 1 }[kind] ?? "any";
+    const number = create("input", { type, step });
     slider.setAttribute("aria-label", label);
     number.setAttribute("aria-label", `${label}, exact value`);
     const read = () => (Number.isFinite(number.valueAsNumber) ? number.valueAsNumber : low);
     const { box, label: missing } = missingBox(position, read, [slider, number]);
     slider.addEventListener("input", () => {
       const value = stops[slider.valueAsNumber];
-      number.value = value;
-      slider.setAttribute("aria-valuetext", formatValue(value));
+      number.valueAsNumber = value;
+      slider.setAttribute("aria-valuetext", format(value));
       setValue(position, value);
     });
     number.addEventListener("input", () => {
@@ -299,16 +309,16 @@
       slider,
       svg,
       create("div", { className: "control-foot" }, [
-        create("span", { textContent: formatValue(low) }),
+        create("span", { textContent: format(low) }),
         missing,
-        create("span", { textContent: formatValue(high) }),
+        create("span", { textContent: format(high) }),
       ])
     );
     return (value) => {
       box.checked = value === null;
       slider.disabled = number.disabled = box.checked;
       if (value === null) return;
-      number.value = value;
+      number.valueAsNumber = value;
       moveSlider(value);
     };
   }
@@ -350,7 +360,8 @@
   }
 
   const makers = {
-    number: numberControl, integer: numberControl, boolean: switchControl, category: menuControl,
+    number: numberControl, integer: numberControl, date: numberControl, datetime: numberControl,
+    time: numberControl, duration: numberControl, boolean: switchControl, category: menuControl,
   };
   const showers = controls.map((control, position) => {
     const group = create("div", { className: `control is-${control.kind}` });

@@ -1,0 +1,254 @@
+"""Conditions about categories: values, sets, groups of rare ones, thresholds of ordered ones."""
+
+from itertools import chain, combinations, product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from laconic import (
+    Proposition,
+    Query,
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleEnsemble,
+)
+from laconic.candidates import candidate_propositions
+from laconic.search import SearchProblem, search
+
+N_PROBLEMS = 1000
+
+
+def texts(X, **options):
+    return [*map(str, candidate_propositions(X, **options).propositions)]
+
+
+def frame(values):
+    return pl.DataFrame({"x": values})
+
+
+class TestSets:
+    def test_few_categories_give_all_sets(self):
+        assert texts(frame(["a", "b", "c", "d"]), categories="sets") == [
+            *("x == a", "x == b", "x == c", "x == d", "x != a", "x != b", "x != c", "x != d"),
+            *("x in {a, b}", "x in {a, c}", "x in {a, d}"),
+            *("x in {b, c}", "x in {b, d}", "x in {c, d}"),
+        ]
+
+    def test_negations_only_where_they_are_shorter(self):
+        five = texts(frame(list("abcde")), categories="sets")
+        assert len(five) == 2**5 - 2
+        assert "x not in {a, b}" in five
+        assert "x in {c, d, e}" not in five
+        without = texts(frame(list("abcde")), categories="sets", negated_categories=False)
+        assert len(without) == 2**5 - 2
+        assert not any("not in" in text or "!=" in text for text in without)
+
+    def test_two_categories_need_none(self):
+        assert texts(frame(["a", "b"]), categories="sets") == ["x == a", "x == b"]
+        assert texts(frame(["a", None]), categories="sets") == [
+            *("x == a", "x is missing", "x is present"),
+        ]
+
+    def test_many_categories_give_ends_of_the_order_of_their_targets(self):
+        target = [5.0, 1.0, 4.0, 2.0, 3.0, 6.0]
+        found = texts(frame(list("abcdef")), categories="sets", target=target)
+        assert found[12:] == [
+            *("x in {b, d}", "x not in {b, d}"),
+            *("x in {b, d, e}", "x in {a, c, f}"),
+            *("x not in {a, f}", "x in {a, f}"),
+        ]
+
+    def test_missing_values_are_in_no_set(self):
+        X = frame(["a", "b", None])
+        assert Proposition("x", "in", ("a", "b")).covered(X).tolist() == [True, True, False]
+        assert Proposition("x", "not in", ("a", "c")).covered(X).tolist() == [False, True, False]
+
+    def test_the_best_set_of_a_single_condition_is_among_them(self):
+        generator = np.random.default_rng(0)
+        for _ in range(50):
+            codes, gradients = generator.integers(0, 8, 60), generator.normal(size=60)
+            X = frame([f"c{code}" for code in codes])
+            candidates = candidate_propositions(X, categories="sets", target=gradients)
+            problem = SearchProblem(
+                candidates.extents, gradients, np.ones(60), l2_regularization=1.0
+            )
+            found = search(problem, max_conditions=1).objective_value
+            sums, sizes = np.bincount(codes, gradients, 8), np.bincount(codes, minlength=8)
+            subsets = np.array([*product([0, 1], repeat=8)])[1:]
+            best = np.max((subsets @ sums) ** 2 / (subsets @ sizes + 1.0))
+            assert found * 2 * 60 == pytest.approx(best)
+
+
+class TestRareCategories:
+    def test_the_commonest_are_told_apart(self):
+        X = frame(["a"] * 3 + ["b"] * 2 + ["c", "d"])
+        assert texts(X, max_categories=2) == [
+            *("x == a", "x == b", "x not in {a, b}", "x != a", "x != b", "x in {a, b}"),
+        ]
+        # Weights count.
+        weights = [1, 1, 1, 1, 1, 9, 8]
+        assert texts(X, max_categories=2, sample_weight=weights)[:2] == ["x == c", "x == d"]
+
+    def test_sets_hold_the_group_of_the_others(self):
+        X = frame(["a"] * 3 + ["b"] * 2 + ["c", "d"])
+        assert texts(X, max_categories=2, categories="sets") == texts(X, max_categories=2)
+
+    def test_names_of_rows_no_longer_make_conditions_without_end(self):
+        X = frame([f"name {number}" for number in range(2000)])
+        assert len(texts(X)) == 62
+        assert len(texts(X, max_categories=None)) == 4000
+
+    def test_unseen_categories_belong_to_the_others(self):
+        generator = np.random.default_rng(0)
+        cities = generator.choice(["Bern", "Rome", *(f"c{n}" for n in range(40))], 400)
+        y = np.where(np.isin(cities, ["Bern", "Rome"]), 0.0, 5.0)
+        parameters = {"n_rules": 1, "max_categories": 2, "l2_regularization": 0}
+        common = ["Bern"] * 50 + ["Rome"] * 50
+        X = pl.DataFrame({"city": [*cities, *common]})
+        model = RuleBoostingRegressor(**parameters).fit(X, [*y, *([0.0] * 100)])
+        new = pl.DataFrame({"city": ["Bern", "Oslo", None]})
+        assert model.predict(new).tolist() == [0.0, 5.0, 0.0]
+        assert "city not in {Bern, Rome}" in str(model) or "city in {Bern, Rome}" in str(model)
+
+
+class TestOrder:
+    SIZES = ("S", "M", "L", "XL")
+
+    def frames(self):
+        cells = ["L", "S", "XL", "M", None, "S"]
+        dtype = pd.CategoricalDtype(self.SIZES, ordered=True)
+        codes = [None if cell is None else self.SIZES.index(cell) for cell in cells]
+        dictionary = pa.DictionaryArray.from_arrays(
+            pa.array(codes, pa.int8()), list(self.SIZES), ordered=True
+        )
+        return (
+            (pd.DataFrame({"size": pd.Categorical(cells, dtype=dtype)}), {}),
+            (pa.table({"size": dictionary}), {}),
+            (
+                pl.DataFrame({"size": cells}, schema={"size": pl.Enum(self.SIZES)}),
+                {"ordered_features": ["size"]},
+            ),
+        )
+
+    def test_ordered_categories_give_thresholds(self):
+        for X, options in self.frames():
+            candidates = candidate_propositions(X, **options)
+            assert candidates.feature_kinds == {"size": self.SIZES}
+            assert [*map(str, candidates.propositions)] == [
+                *("size == S", "size in {L, M, XL}", "size in {M, S}", "size in {L, XL}"),
+                *("size in {L, M, S}", "size == XL", "size is missing", "size is present"),
+            ]
+
+    def test_they_are_written_as_thresholds(self):
+        for X, options in self.frames():
+            y = [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+            model = RuleBoostingRegressor(n_rules=1, l2_regularization=0, **options).fit(X, y)
+            assert "size > M" in str(model)
+            assert model.predict(X) == pytest.approx(y)
+
+    def test_an_enum_has_no_order_unless_it_is_asked_for(self):
+        X, _ = self.frames()[2]
+        assert texts(X)[:4] == ["size == L", "size == M", "size == S", "size == XL"]
+
+    def test_two_thresholds_are_an_interval(self):
+        kinds = {"size": self.SIZES}
+        query = Query(
+            (
+                Proposition("size", "in", ("M", "L", "XL")),
+                Proposition("size", "in", ("S", "M", "L")),
+            )
+        )
+
+        assert RuleEnsemble(feature_kinds=kinds).text(query) == "S < size <= L"
+
+
+class TestWhichColumns:
+    X = pd.DataFrame({"zip": [8001, 8005, 8001, 8050], "age": [1.0, 2.0, 3.0, np.nan]})
+
+    @pytest.mark.parametrize("given", [["zip"], [0], [True, False], np.array([True, False])])
+    def test_numbers_can_be_categories(self, given):
+        model = RuleBoostingRegressor(n_rules=1, categorical_features=given, l2_regularization=0)
+        model.fit(self.X, [1.0, 0.0, 1.0, 0.0])
+        assert "zip == 8001" in str(model)
+        assert model.scope_.categorical_features == ("zip",)
+        # Also where another table has them as categories.
+        assert model.predict(self.X.astype({"zip": "category"})) == pytest.approx([1, 0, 1, 0])
+
+    def test_by_default_types_decide(self):
+        for given in ("from_dtype", None):
+            model = RuleBoostingRegressor(categorical_features=given).fit(self.X, [1, 0, 1, 0])
+            assert model.scope_.categorical_features == ()
+
+    @pytest.mark.parametrize("given", [["zap"], [7], [True]])
+    def test_columns_must_exist(self, given):
+        model = RuleBoostingRegressor(categorical_features=given)
+        with pytest.raises(ValueError, match="must be names or positions of columns of X"):
+            model.fit(self.X, [1, 0, 1, 0])
+
+
+def all_sets(values):
+    """Masks of all non-empty sets of the values of a column but the set of all."""
+    distinct = np.unique(values)
+    subsets = chain.from_iterable(combinations(distinct, size) for size in range(1, len(distinct)))
+    return [np.isin(values, subset) for subset in subsets]
+
+
+def brute_force(columns, gradients, hessians, penalty, max_conditions):
+    """Largest objective of all conjunctions of sets, at most one for each feature."""
+    n_rows = len(gradients)
+    covered, lengths = np.ones((1, n_rows)), np.zeros(1)
+    for column in columns:
+        masks = np.array([np.ones(n_rows), *all_sets(column)], dtype=float)
+        covered = (covered[:, None, :] * masks).reshape(-1, n_rows)
+        lengths = np.add.outer(lengths, np.arange(len(masks)) > 0).ravel()
+    covered = covered[(lengths <= max_conditions) & covered.any(axis=1)]
+    objectives = (covered @ gradients) ** 2 / (covered @ hessians + penalty) / (2 * n_rows)
+    return objectives.max()
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_search_over_sets_is_that_of_all_conjunctions(part):
+    generator = np.random.default_rng(part)
+    for _ in range(N_PROBLEMS // 10):
+        n_rows = int(generator.integers(6, 25))
+        sizes = generator.integers(2, 5, size=int(generator.integers(1, 4)))
+        columns = [generator.integers(0, size, n_rows) for size in sizes]
+        gradients = np.round(generator.normal(size=n_rows), 2)
+        hessians = np.round(generator.uniform(0.1, 1.0, n_rows), 2)
+        penalty = float(generator.choice([0.0, 0.5, 5.0]))
+        limit = int(generator.integers(1, 4))
+        X = pl.DataFrame({f"x{n}": [f"c{code}" for code in c] for n, c in enumerate(columns)})
+        candidates = candidate_propositions(X, categories="sets")
+        problem = SearchProblem(candidates.extents, gradients, hessians, l2_regularization=penalty)
+        result = search(problem, max_conditions=limit)
+        expected = brute_force(columns, gradients, hessians, penalty, limit)
+        assert result.objective_value == pytest.approx(expected, abs=1e-12)
+        assert result.bound == pytest.approx(expected, abs=1e-12)
+
+
+def test_sets_replace_piles_of_negations():
+    generator = np.random.default_rng(0)
+    region = generator.choice(["N", "NE", "E", "S", "W"], 400)
+    y = np.where(np.isin(region, ["N", "NE"]), 2.0, 0.0) + generator.normal(scale=0.1, size=400)
+    X = pl.DataFrame({"region": region})
+    model = RuleBoostingRegressor(n_rules=1, categories="sets").fit(X, y)
+    assert len(model.ensemble_[0].query) == 1
+    assert "region not in {N, NE}" in str(model) or "region in {N, NE}" in str(model)
+    values = RuleBoostingRegressor(n_rules=1).fit(X, y)
+    assert [len(rule.query) for rule in values.ensemble_] == [2]
+    assert "region not in {N, NE}" in str(values)
+
+
+def test_classes_give_the_order_of_their_shares():
+    generator = np.random.default_rng(1)
+    city = generator.choice([f"c{n}" for n in range(9)], 900)
+    share = np.isin(city, ["c1", "c4", "c7"])
+    y = np.where(generator.random(900) < np.where(share, 0.9, 0.1), "yes", "no")
+    model = RuleBoostingClassifier(n_rules=1, categories="sets").fit(
+        pl.DataFrame({"city": city}), y
+    )
+    assert "{c1, c4, c7}" in str(model)
+    assert len(model.ensemble_[0].query) == 1
