@@ -1,6 +1,7 @@
 """Conditions written by people."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from laconic import Proposition, Query, Rule
@@ -106,3 +107,38 @@ def test_rules_and_queries_are_taken_as_they_are():
         as_query(3, NAMES, describe)
     with pytest.raises(ValueError, match=r"which is no feature\. Did you mean 'age'"):
         as_query(Query((p("agee", ">", 65),)), NAMES, describe)
+
+
+def test_sets_dates_and_orders_are_read():
+    table = as_table(
+        pd.DataFrame(
+            {
+                "region": ["N", "NE", "S", None],
+                "signed up": pd.to_datetime(["2024-01-01", "2024-02-29", "2024-03-01", None]),
+                "at": pd.to_datetime(
+                    ["2024-01-01T12:30", "2024-02-29T00:00", "2024-03-01T00:00", None]
+                ),
+                "wait": pd.to_timedelta([30, 60, 90, 120], unit="min"),
+                "size": pd.Categorical(["S", "M", "L", "S"], ["S", "M", "L"], ordered=True),
+            }
+        )
+    )
+    for text, covered in {
+        "region in {N, 'NE'}": [1, 1, 0, 0],
+        "region not in {N}": [0, 1, 1, 0],
+        "signed up > 2024-02-29": [0, 0, 1, 0],
+        "signed up >= 2024-02-29": [0, 1, 1, 0],
+        "signed up < 2024-02-29": [1, 0, 0, 0],
+        "2024-01-01 < signed up <= 2024-02-29": [0, 1, 0, 0],
+        "at <= 2024-01-01 12:30": [1, 0, 0, 0],
+        "at < 2024-01-01 12:30 & region == N": [0, 0, 0, 0],
+        "wait > 1 h": [0, 0, 1, 1],
+        "weekday of signed up in {Thu, Fri}": [0, 1, 1, 0],
+        "size <= M": [1, 1, 0, 1],
+        "S < size <= L": [0, 1, 1, 0],
+        "size < M": [1, 0, 0, 1],
+    }.items():
+        query = parse_query(text, table.feature_names, features_of(table))
+        assert query.covered(table).tolist() == covered, text
+    with pytest.raises(ValueError, match="Expected a date: 2024-03-01"):
+        parse_query("signed up > soon", table.feature_names, features_of(table))

@@ -13,19 +13,43 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from laconic._words import listed_names, nearest
-from laconic.data.columns import CategoricalColumn, Category, FeatureKind, feature_kind
-from laconic.data.tables import Table
+from laconic.data.columns import (
+    CategoricalColumn,
+    Category,
+    FeatureKind,
+    TimeColumn,
+    feature_kind,
+)
+from laconic.data.tables import Table, whole_column
+from laconic.data.times import (
+    DATE_PARTS,
+    DAY,
+    Moment,
+    TimeKind,
+    from_microseconds,
+    kind_of,
+    microseconds,
+)
 from laconic.model.conditions import Proposition, Query
 from laconic.model.formatting import format_name
 
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
 _NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 _JOIN = re.compile(r"\s*(?:&&?|∧|and\b|AND\b)\s*")
-_END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|and|AND)\b")
+_END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|not\s+in|and|AND)\b")
+_END_OF_MEMBER = re.compile(r"\s*[,}]")
+_MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
+)
+_DURATION = re.compile(r"([+\-−]?\d+(?:\.\d+)?)\s*(d|h|min|s)\b")
+_SECONDS = {"d": 86_400, "h": 3600, "min": 60, "s": 1}
 _END_OF_VALUE = re.compile(r"\s*(?:&|∧|$|[<>=!])|\s+(?:and|AND)\s")
+_WORD = re.compile(r"[^\s<>=!≤≥≠&∧{}]+")
+_LIMITS = (_MOMENT, _DURATION, _NUMBER, _WORD)
 _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "=": "=="}
 
 
@@ -38,6 +62,8 @@ class Feature:
     """None if that is not known."""
     categories: tuple[Category, ...] | None = None
     kind: FeatureKind | None = None
+    time_kind: TimeKind | None = None
+    order: tuple[Category, ...] = ()
 
 
 def features_of(table: Table) -> Callable[[str], Feature]:
@@ -45,8 +71,12 @@ def features_of(table: Table) -> Callable[[str], Feature]:
 
     def describe(name: str) -> Feature:
         column = table.column(name)
-        categories = column.categories if isinstance(column, CategoricalColumn) else None
-        return Feature(name, column.is_text, categories, feature_kind(column))
+        if isinstance(column, TimeColumn):
+            return Feature(name, is_text=False, time_kind=column.kind)
+        if not isinstance(column, CategoricalColumn):
+            return Feature(name, column.is_text, None, feature_kind(column))
+        order = column.order if column.is_ordered else ()
+        return Feature(name, column.is_text, column.categories, feature_kind(column), order=order)
 
     return describe
 
@@ -88,6 +118,8 @@ class Parser:
         self.text, self.describe = text, describe
         # The longest first, so that "age at entry" is not taken for "age".
         self.names = sorted(names, key=len, reverse=True)
+        parts = [f"{part} of {name}" for part in DATE_PARTS for name in self.names]
+        self.known = sorted([*self.names, *parts], key=len, reverse=True)
         self.place = 0
 
     def query(self) -> Query:
@@ -124,14 +156,49 @@ class Parser:
             raise self.error("Expected a number")
         return float(found.group().replace("−", "-").replace("_", ""))
 
-    def value(self, feature: Feature) -> Category:
+    def moment(self, feature: Feature) -> Moment:
+        """Read a date, a time or a duration."""
+        self._skip()
+        place = self.place
+        if feature.time_kind == "duration":
+            span = self.match(_DURATION)
+            if span is None:
+                raise self.error("Expected a duration such as 90 min")
+            return timedelta(seconds=float(span[1].replace("−", "-")) * _SECONDS[span[2]])
+        found = self.match(_MOMENT)
+        try:
+            text = "" if found is None else found.group()
+            if feature.time_kind == "time":
+                return time.fromisoformat(text)
+            return (date if len(text) == 10 else datetime).fromisoformat(text)
+        except ValueError:
+            words = "a time such as 12:30" if feature.time_kind == "time" else "a date: 2024-03-01"
+            raise self.error(f"Expected {words}", place) from None
+
+    def values(self, feature: Feature) -> tuple[Any, ...]:
+        """Read a set of values in braces."""
+        self._skip()
+        if self.match(re.compile(r"\{")) is None:
+            raise self.error("Expected a set such as {a, b}")
+        values = []
+        while True:
+            values.append(self.value(feature, _END_OF_MEMBER))
+            self._skip()
+            if self.match(re.compile(r"\}")) is not None:
+                return tuple(values)
+            if self.match(re.compile(",")) is None:
+                raise self.error("Expected ',' or '}'")
+
+    def value(self, feature: Feature, end_of_value: re.Pattern[str] = _END_OF_VALUE) -> Any:
         """Read a value that a feature is compared with."""
         self._skip()
+        if feature.time_kind is not None:
+            return self.moment(feature)
         place = self.place
         quoted = self.match(_STRING)
         if quoted is not None:
             return self._category(feature, str(ast.literal_eval(quoted.group())), place)
-        end = _END_OF_VALUE.search(self.text, self.place)
+        end = end_of_value.search(self.text, self.place)
         word = self.text[self.place : end.start() if end else None].strip()
         if not word:
             raise self.error("Expected a value")
@@ -165,11 +232,8 @@ class Parser:
             if name is not None and self._is_at_end():
                 return [_yes_or_no(self.describe(name), is_yes=False)]
             self.place = place  # a name that begins with "not"
-        if self.match(_NUMBER) is not None:
-            relation = self._relation()
-            self.place = place
-            if relation in ("<", "<="):
-                return self._interval()
+        if self._begins_interval():
+            return self._interval()
         feature = self.describe(self._name())
         if self._is_at_end():
             if feature.kind not in (None, "boolean"):
@@ -177,18 +241,39 @@ class Parser:
             return [_yes_or_no(feature, is_yes=True)]
         return self._related(feature)
 
+    def _begins_interval(self) -> bool:
+        """Tell whether a threshold is next, and then the name of its feature."""
+        place = self.place
+        found = next(filter(None, map(self.match, _LIMITS)), None)
+        relation = None if found is None else self._relation()
+        self._skip()
+        is_named = self._known_name() is not None
+        self.place = place
+        if relation not in ("<", "<=") or found is None:
+            return False
+        return found.re is not _WORD or (is_named and found.group() not in self.known)
+
     def _interval(self) -> list[Proposition]:
-        low = self.number()
+        start = self.place
+        next(filter(None, map(self.match, _LIMITS)))
         lower = self._relation()
         self._skip()
         feature = self.describe(self._name())
-        found = _threshold(feature, ">" if lower == "<" else ">=", low)
+        end, self.place = self.place, start
+        found = _threshold(feature, ">" if lower == "<" else ">=", self.limit(feature))
+        self.place = end
         if self._is_at_end():
             return [found]
         upper = self._relation()
         if upper not in ("<", "<="):
             raise self.error("Expected '<=' or '<'")
-        return [found, _threshold(feature, upper, self.number())]
+        return [found, _threshold(feature, upper, self.limit(feature))]
+
+    def limit(self, feature: Feature) -> Any:
+        """Read what a threshold can be: a number, a time, or one of ordered categories."""
+        if feature.order or feature.time_kind is not None:
+            return self.value(feature)
+        return self.number()
 
     def _related(self, feature: Feature) -> list[Proposition]:
         self._skip()
@@ -196,7 +281,7 @@ class Parser:
         relation = self._relation()
         if relation is None:
             raise self.error(f"Expected a relation, one of {', '.join(RELATIONS)}", place)
-        if relation in ("<", "<=", ">", ">=") and feature.is_text:
+        if relation in ("<", "<=", ">", ">=") and feature.is_text and not feature.order:
             raise self.error(
                 f"{feature.name!r} holds texts, which have no order: write '==' or '!='", place
             )
@@ -218,11 +303,11 @@ class Parser:
         quoted = _STRING.match(self.text, self.place)
         if quoted is not None:
             name = str(ast.literal_eval(quoted.group()))
-            if name in self.names:
+            if name in self.known:
                 self.place = quoted.end()
                 return name
             return None
-        for name in self.names:
+        for name in self.known:
             end = self.place + len(name)
             if self.text.startswith(name, self.place) and _END_OF_NAME.match(self.text, end):
                 self.place = end
@@ -247,8 +332,19 @@ class Parser:
         raise self.error(f"There is no feature {word!r}. {hint}", place)
 
 
-def _threshold(feature: Feature, relation: str, number: float) -> Proposition:
+def _threshold(feature: Feature, relation: str, number: Any) -> Proposition:
     """Put ``<`` and ``>=`` in the relations that conditions have."""
+    if feature.order:
+        place = feature.order.index(number) + (relation in ("<=", ">"))
+        first, last = feature.order[:place], feature.order[place:]
+        return Proposition(feature.name, "in", first if relation in ("<", "<=") else last)
+    if feature.time_kind is not None:
+        if relation in ("<", ">="):
+            kind = kind_of(number) or feature.time_kind
+            step = DAY if kind == feature.time_kind == "date" else 1
+            kind = "date" if step == DAY else "datetime" if kind == "date" else kind
+            number = from_microseconds(microseconds(number) - step, kind)
+        return Proposition(feature.name, "<=" if relation in ("<", "<=") else ">", number)
     if relation in ("<", ">="):
         is_whole = feature.kind is not None and float(number).is_integer()
         number = number - 1 if is_whole else math.nextafter(number, -math.inf)
@@ -263,7 +359,7 @@ def _yes_or_no(feature: Feature, *, is_yes: bool) -> Proposition:
 
 
 def _read_threshold(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
-    return lambda parser, feature: [_threshold(feature, relation, parser.number())]
+    return lambda parser, feature: [_threshold(feature, relation, parser.limit(feature))]
 
 
 def _read_value(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
@@ -278,6 +374,10 @@ def _read_value(relation: str) -> Callable[[Parser, Feature], list[Proposition]]
     return read
 
 
+def _read_set(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
+    return lambda parser, feature: [Proposition(feature.name, relation, parser.values(feature))]
+
+
 def _read_missing(relation: str) -> Callable[[Parser, Feature], list[Proposition]]:
     return lambda parser, feature: [Proposition(feature.name, relation)]
 
@@ -285,6 +385,7 @@ def _read_missing(relation: str) -> Callable[[Parser, Feature], list[Proposition
 RELATIONS: dict[str, Callable[[Parser, Feature], list[Proposition]]] = {
     **{relation: _read_threshold(relation) for relation in ("<=", ">=", "<", ">")},
     **{relation: _read_value(relation) for relation in ("==", "!=")},
+    **{relation: _read_set(relation) for relation in ("in", "not in")},
     **{relation: _read_missing(relation) for relation in ("is missing", "is present")},
     "is not missing": _read_missing("is present"),
 }
@@ -302,7 +403,7 @@ def as_query(rule: Any, names: Sequence[str], describe: Callable[[str], Feature]
             f"Got {rule!r} instead."
         )
     for proposition in query:
-        if proposition.feature not in names:
+        if whole_column(proposition.feature, names) not in names:
             near = nearest(proposition.feature, names)
             hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(names)}."
             raise ValueError(
