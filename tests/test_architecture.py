@@ -22,6 +22,7 @@ ROOMS = (
     ("candidates", "constraints", "refitting", "relaxation"),
     ("reduction",),
     ("boosting",),
+    ("multiclass",),
     ("selection",),
     ("polishing",),
     ("tasks",),

@@ -60,7 +60,6 @@ def test_bad_tables_and_targets(task, X, y, error, match):
     ("y", "match"),
     [
         ([1, 1, 1], r"needs rows of two classes. Got 1 class: \[1\]"),
-        ([0, 1, 2], "Only binary classification .* with 3 classes. Use .*OneVsRestClassifier"),
         ([0.5, 1.5, 2.5], "Unknown label type: continuous.* Use RuleBoostingRegressor"),
         (["a", "b", None], "Input y contains None at row 2, but every row needs a class"),
         ([None, "b", "a"], "Input y contains None at row 0"),

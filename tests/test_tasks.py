@@ -69,7 +69,6 @@ def test_targets_of_other_rows_are_checked(task, y, match):
 @pytest.mark.parametrize(
     ("task", "y", "match"),
     [
-        (Classification, [1, 2, 3], "OneVsRestClassifier around Owner"),
         (Classification, [1, 1], "Owner needs rows of two classes"),
         (Classification, ["a", None], "None at row 1"),
         (Classification, [0.5, 1.5], "Use RuleBoostingRegressor"),
@@ -80,6 +79,9 @@ def test_targets_of_other_rows_are_checked(task, y, match):
         (Regression, np.array([1j, 2.0]), "Complex data not supported"),
         (Regression, ["a", "b"], "target y of Owner must hold numbers.*'a'"),
         (Regression, [1, math.inf], "infinity"),
+        (Regression, ["low", "high"], "0, 1, 2, ... for grades in an order"),
+        (Regression, np.array([(True, 2.0)], "?,f8"), "survival times.*exposure"),
+        (Classification, np.array([(True, 2.0)], "?,f8"), "survival times.*exposure"),
     ],
 )
 def test_targets_to_learn_from_are_checked(task, y, match):

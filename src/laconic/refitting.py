@@ -5,6 +5,7 @@ This module knows targets, losses and which rows a rule covers. It knows no cond
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -106,6 +107,12 @@ def refit(
     if signs is not None:
         start = within_signs(start, signs)
     risk = _Risk(rules, y, loss, start, offset, sample_weight, signs)
+    return descend(risk, start, is_quadratic=isinstance(loss, SquaredLoss))
+
+
+def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
+    """Go to the minimum by Newton's method, halving steps that make the risk larger."""
+    signs = risk.signs
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
         point = risk.at(start)
@@ -113,7 +120,7 @@ def refit(
             if point.excess <= 1.0:
                 break
             step = point.step() if signs is None else signed_step(point, signs)
-            if not isinstance(loss, SquaredLoss):
+            if not is_quadratic:
                 step = point.damped(step)
             following = risk.along(point, step)
             if following is None:
@@ -194,7 +201,7 @@ def penalised_loss(
 
 
 @dataclass(frozen=True)
-class _Point:
+class Point:
     """The risk at some weights, and how it bends there."""
 
     weights: Floats
@@ -248,7 +255,7 @@ def within_signs(weights: Floats, signs: NDArray[np.int_]) -> Floats:
     return np.where(weights * signs < 0.0, 0.0, weights)
 
 
-def signed_step(point: _Point, signs: NDArray[np.int_]) -> Floats:
+def signed_step(point: Point, signs: NDArray[np.int_]) -> Floats:
     """Find the way to the minimum of the quadratic model over weights that keep their signs.
 
     As Lawson and Hanson do for weights that are not negative: weights that are 0 take part one
@@ -287,7 +294,41 @@ def signed_step(point: _Point, signs: NDArray[np.int_]) -> Floats:
     return weights - point.weights
 
 
-class _Risk:
+class PenalisedRisk(ABC):
+    """A convex function of weights."""
+
+    n_halvings: int
+    signs: NDArray[np.int_] | None = None
+    """1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free."""
+
+    @abstractmethod
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Risk at some weights, and the error to expect in it."""
+
+    @abstractmethod
+    def at(self, weights: Floats) -> Point:
+        """Risk at some weights, with its derivatives."""
+
+    def along(self, point: Point, step: Floats) -> Point | None:
+        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
+
+        Sets: n_halvings.
+        """
+        # Where the risk has no more digits, a halving says nothing about the loss.
+        counts = -point.slopes @ step > point.rounding
+        for _ in range(_MAX_HALVINGS):
+            weights = point.weights + step
+            if self.signs is not None:
+                weights = within_signs(weights, self.signs)
+            value, _ = self.value(weights)
+            if value <= point.value + point.rounding:  # not if it is nan
+                return self.at(weights)
+            step = step / 2
+            self.n_halvings += int(counts)
+        return None
+
+
+class _Risk(PenalisedRisk):
     """The penalised loss as a function of the weights; rows of a cell share their score."""
 
     def __init__(
@@ -333,7 +374,7 @@ class _Risk:
         magnitude = np.abs(values).sum() + penalty
         return float(values.sum() + penalty), float(8 * _EPSILON * magnitude)
 
-    def at(self, weights: Floats) -> _Point:
+    def at(self, weights: Floats) -> Point:
         """Risk at some weights, with its derivatives."""
         cell_scores = self._scores(weights)
         scores = cell_scores[self.cells]
@@ -350,7 +391,7 @@ class _Risk:
             # What pulls a weight of 0 to the wrong side does not count.
             pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
         excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
-        return _Point(
+        return Point(
             weights,
             *self.value(weights),
             slopes,
@@ -358,21 +399,3 @@ class _Risk:
             float(excess.max(initial=0.0)),
             rounding,
         )
-
-    def along(self, point: _Point, step: Floats) -> _Point | None:
-        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
-
-        Sets: n_halvings.
-        """
-        # Where the risk has no more digits, a halving says nothing about the loss.
-        counts = -point.slopes @ step > point.rounding
-        for _ in range(_MAX_HALVINGS):
-            weights = point.weights + step
-            if self.signs is not None:
-                weights = within_signs(weights, self.signs)
-            value, _ = self.value(weights)
-            if value <= point.value + point.rounding:  # not if it is nan
-                return self.at(weights)
-            step = step / 2
-            self.n_halvings += int(counts)
-        return None

@@ -43,8 +43,8 @@ def test_task_can_be_chosen(run, tmp_path):
     ("y", "options", "message"),
     [
         ([None, None, float("nan"), None], [], "'y' is empty"),
-        (["a", "b", "c", "a"], [], "Only two classes are supported"),
-        ([1, 2, 3, 4], ["--task", "classification"], "--task regression"),
+        ([1, 2, 3, 4], ["--exposure", "t"], "The exposure must be a positive number"),
+        (["a", "b", "a", "b"], ["--exposure", "x", "--task", "classification"], "--exposure needs"),
         (["a", "b", "a", "b"], ["--task", "regression"], "holds text"),
         (["a", "a", "a", "a"], [], "There is nothing to learn"),
         ([1, 2, 3, 4], ["--weight", "t"], "Weights must be numbers"),
@@ -83,3 +83,37 @@ def test_rows_without_a_target_are_left_out(run, tmp_path, y, missing):
     assert json.loads(out)["data"]["n_rows"] == 15
     assert run("cv", path, "--target", "y", "--n-rules", 1, "--folds", 2)[2] == told
     assert len(run("predict", model, path)[1].splitlines()) == 21
+
+
+def test_three_classes_are_fitted(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"x": range(30), "y": ["low"] * 10 + ["mid"] * 10 + ["top"] * 10}).write_csv(path)
+    told = run("fit", path, "--target", "y", "--n-rules", "2")[1]
+    assert "Classification model" in told
+    assert "class" in told
+
+
+def test_a_few_whole_numbers_are_told_of(run, tmp_path):
+    path = tmp_path / "table.csv"
+    pl.DataFrame({"x": range(30), "y": [0, 1, 2] * 10}).write_csv(path)
+    _, told, notes = run("fit", path, "--target", "y", "--n-rules", "1")
+    assert "Regression model" in told
+    assert "If they are classes, use --task classification" in notes
+    told = run("fit", path, "--target", "y", "--task", "classification", "--n-rules", "1")[1]
+    assert "Classification model" in told
+
+
+def test_too_many_classes_are_refused(run, tmp_path):
+    path = tmp_path / "table.csv"
+    names = [f"name {number}" for number in range(300)]
+    pl.DataFrame({"x": range(300), "y": names}).write_csv(path)
+    assert refused(run("fit", path, "--target", "y"), "too many for classes")
+
+
+def test_counts_over_an_exposure(run, tmp_path):
+    path = tmp_path / "table.csv"
+    rows = {"x": [0, 1] * 20, "years": [1.0, 2.0] * 20, "y": [1, 8] * 19 + [0, 7]}
+    pl.DataFrame(rows).write_csv(path)
+    told = run("fit", path, "--target", "y", "--loss", "poisson", "--exposure", "years")[1]
+    assert "Weights add up to the logarithm of the expected count" in told
+    assert "mean deviance" in told

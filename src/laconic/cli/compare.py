@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from laconic.explain.rule_model import RuleModel
-    from laconic.model.rules import RuleEnsemble
+    from laconic.model.rules import Rule, RuleEnsemble
     from laconic.tasks import Task
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
@@ -94,7 +94,8 @@ def _agreement(old: RuleModel, new: RuleModel, rows: inputs.TableFile) -> dict[s
     """Compare the predictions for the rows of a table."""
     first, second = (inputs.predictions_for(model, rows) for model in (old, new))
     is_same = first.values == second.values
-    difference = np.abs(first.raw - second.raw)
+    # Of three or more classes, that with the largest one.
+    difference = np.abs(first.raw - second.raw).reshape(len(is_same), -1).max(axis=1)
     return {
         "n_rows": len(is_same),
         "n_same": int(is_same.sum()),
@@ -106,7 +107,13 @@ def _agreement(old: RuleModel, new: RuleModel, rows: inputs.TableFile) -> dict[s
 
 def _as_dict(change: RuleChange) -> dict[str, Any]:
     old, new = (
-        None if rule is None else {"query": str(rule.query), "weight": rule.weight}
+        None
+        if rule is None
+        else {
+            "query": str(rule.query),
+            "weight": rule.weight,
+            **({"output": rule.output} if rule.output else {}),
+        }
         for rule in (change.old, change.new)
     )
     return {"kind": change.kind, "old": old, "new": new}
@@ -141,16 +148,29 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
     table.add_column("weight a", justify="right", no_wrap=True)
     table.add_column("weight b", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    intercepts = [ensemble.intercept for ensemble in ensembles]
-    if intercepts != [0.0, 0.0]:
+    for name, intercepts in _intercepts(ensembles):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
-        table.add_row(_SIGNS[kind], *weights, INTERCEPT, style=_STYLES[kind])
+        table.add_row(_SIGNS[kind], *weights, screen.QueryCell(name), style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]
         pairs = zip(ensembles, rules, strict=True)
-        queries = dict.fromkeys(each.text(rule.query) for each, rule in pairs if rule is not None)
+        queries = dict.fromkeys(_text(each, rule) for each, rule in pairs if rule is not None)
         cell = screen.QueryCell("  ->  ".join(queries))
         table.add_row(_SIGNS[change.kind], *weights, cell, style=_STYLES[change.kind])
     return table
+
+
+def _intercepts(ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> list[tuple[str, list[float]]]:
+    """List what both models start from, with words, where that is worth a line."""
+    if ensembles[0].outputs:
+        pairs = zip(ensembles[0].outputs, ensembles[1].outputs, strict=True)
+        return [(f"for {a.name} {INTERCEPT}", [a.intercept, b.intercept]) for a, b in pairs]
+    intercepts = [ensemble.intercept for ensemble in ensembles]
+    return [] if intercepts == [0.0, 0.0] else [(INTERCEPT, intercepts)]
+
+
+def _text(ensemble: RuleEnsemble, rule: Rule) -> str:
+    name = ensemble.output_of(rule)
+    return f"for {name}: {ensemble.text(rule.query)}" if name else ensemble.text(rule.query)

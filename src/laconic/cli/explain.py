@@ -61,9 +61,14 @@ def _as_dict(told: RowExplanation) -> dict[str, Any]:
         "prediction": told.prediction,
         **probability,
         "raw_prediction": told.raw_prediction,
-        "intercept": told.intercept,
+        "intercept": [each.intercept for each in told.outputs] or told.intercept,
         "rules": [
-            {"rule": number, "query": str(rule.query), "contribution": rule.weight}
+            {
+                "rule": number,
+                **({"class": told.outputs[rule.output].name} if told.outputs else {}),
+                "query": str(rule.query),
+                "contribution": rule.weight,
+            }
             for number, rule in told.rules.items()
         ],
         "values": told.values,
@@ -76,13 +81,22 @@ def _table(told: RowExplanation) -> Table:
     table = screen.make_table(visible(title))
     table.add_column("", justify="right", style="dim")
     table.add_column("adds", justify="right", no_wrap=True)
+    names = [visible(output.name) for output in told.outputs]
+    if names:
+        table.add_column("class", overflow="fold")
     table.add_column("because", overflow="fold")
-    if told.intercept != 0.0:
-        table.add_row("", format_weight(told.intercept), INTERCEPT)
+    for place, (weight, _) in enumerate(told.ensemble.intercept_lines):
+        if weight != 0.0:
+            table.add_row("", format_weight(weight), *names[place : place + 1], INTERCEPT)
     for number, rule in told.rules.items():
         cell = screen.QueryCell(told.conditions(rule))
-        table.add_row(str(number), format_weight(rule.weight), cell)
-    total = visible(f"sum, the {told.meaning}")
+        about = names[rule.output : rule.output + 1]
+        table.add_row(str(number), format_weight(rule.weight), *about, cell)
     table.add_section()
-    table.add_row("", format_weight(told.raw_prediction), total)
+    if isinstance(told.raw_prediction, tuple):
+        for name, total in zip(names, told.raw_prediction, strict=True):
+            table.add_row("", format_weight(total), name, "sum")
+        return table
+    total_words = visible(f"sum, the {told.meaning}")
+    table.add_row("", format_weight(told.raw_prediction), total_words)
     return table

@@ -52,8 +52,10 @@ def rules_table(
     table = make_table(title)
     table.add_column("", justify="right", style="dim")
     table.add_column("weight", justify="right", no_wrap=True)
-    table.add_column("rule", overflow="fold")
     ensemble, results = model.ensemble_, model.search_results_
+    if ensemble.outputs:
+        table.add_column("class", overflow="fold")
+    table.add_column("rule", overflow="fold")
     further: dict[str, list[str]] = {}
     if n_covered is not None:
         further["rows"] = [f"{count:,}" for count in n_covered]
@@ -63,12 +65,14 @@ def rules_table(
     if title is None:
         further["certificate"] = [*map(describe_certificate, results)]
         table.add_column("certificate", overflow="fold")
-    if ensemble.shows_intercept:
-        table.add_row("", format_weight(ensemble.intercept), INTERCEPT)
+    names = [visible(output.name) for output in ensemble.outputs]
+    for place, (weight, _) in enumerate(ensemble.intercept_lines):
+        table.add_row("", format_weight(weight), *names[place : place + 1], INTERCEPT)
     rows = zip(ensemble, *further.values(), strict=True)
     for number, (rule, *cells) in enumerate(rows, start=1):
         query = QueryCell(ensemble.text(rule.query))
-        table.add_row(str(number), format_weight(rule.weight), query, *cells)
+        about = names[rule.output : rule.output + 1]
+        table.add_row(str(number), format_weight(rule.weight), *about, query, *cells)
     return table
 
 

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from laconic.tasks import Task
 
 
+# More are hardly classes.
+MAX_CLASSES = 200
+# Whole numbers of so few values may be meant as classes.
+MAX_NUMBERED_CLASSES = 20
+ROWS_PER_CLASS = 5
+
+
 def detect_task(target: pl.Series) -> str:
     """Tell from the values of the target which task is meant."""
     values = target.drop_nulls()
@@ -78,13 +85,25 @@ def _check_target(target: pl.Series) -> None:
 
 def _check_classes(target: pl.Series) -> None:
     n_classes = target.n_unique()
-    if n_classes > 2:
+    if n_classes > MAX_CLASSES:
         hint = ", or use --task regression" if target.dtype.is_numeric() else ""
         raise CommandError(
-            "Only two classes are supported for now. "
-            f"Column {target.name!r} has {n_classes} different values. Replace all classes but "
-            f"one by a common value{hint}."
+            f"Column {target.name!r} has {n_classes} different values, too many for classes. "
+            f"Replace rare ones by a common value{hint}."
         )
+
+
+def describe_numbers(target: pl.Series) -> list[str]:
+    """Say that a few whole numbers were not taken for classes."""
+    n_values = target.n_unique()
+    if not 2 < n_values <= min(MAX_NUMBERED_CLASSES, len(target) / ROWS_PER_CLASS):
+        return []
+    if target.dtype.is_float() and not bool((target == target.round()).all()):
+        return []
+    return [
+        f"Column {target.name!r} has {n_values} different whole numbers, and is predicted as a "
+        "number. If they are classes, use --task classification."
+    ]
 
 
 def check_two_classes(target: pl.Series) -> None:

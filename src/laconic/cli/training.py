@@ -69,7 +69,7 @@ class Source:
         Column to predict.
     task : str
         "auto" is classification for text, booleans and whole numbers of which there are two, and
-        regression otherwise.
+        regression otherwise; name it where more whole numbers are classes.
     weight : str
         Column with the weights of the rows.
     exposure : str
@@ -123,6 +123,8 @@ class Source:
             # The same as an exposure of the estimators, for scores and folds as well.
             y, weights = y / exposure, exposure if weights is None else weights * exposure
         warn_about_target(X, y, self.keep)
+        if self.task == "auto" and self.exposure is None and not estimator.task.holds_classes:
+            inputs.note(targets.describe_numbers(goal), quiet=quiet)
         return TrainingRows(estimator, X, y, weights, found.reading)
 
 

@@ -68,6 +68,9 @@ def test_scores(model: RuleBoosting, table: inputs.TableFile, source: Source) ->
     weights = None
     if source.weight is not None:
         weights = table.weights(model, source.target, source.weight)
+    if source.exposure is not None:
+        exposure = table.weights(model, source.target, source.exposure)
+        y, weights = y / exposure, exposure if weights is None else weights * exposure
     with inputs.columns_by_name():
         return _scores("test", model.predictions_for(X), y, weights)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -37,7 +38,12 @@ from laconic.estimators.conditions import condition_options, made_candidates
 from laconic.estimators.editable import EditableModel
 from laconic.estimators.given import barred_rows, given_rules
 from laconic.estimators.globally import GlobalStart
-from laconic.estimators.parameters import ATTRIBUTES, PARAMETERS, check_parameters
+from laconic.estimators.parameters import (
+    ATTRIBUTES,
+    PARAMETERS,
+    check_for_classes,
+    check_parameters,
+)
 from laconic.estimators.progress import (
     FitProgress,
     ProgressPrinter,
@@ -45,12 +51,14 @@ from laconic.estimators.progress import (
 )
 from laconic.estimators.reducing import read_stream, reduced
 from laconic.estimators.rows import CheckedRows, Floats, checked_weights, counted
+from laconic.estimators.starting import starting_point
 from laconic.explain.rule_model import checked_table
 from laconic.explain.shapley import feature_importances
-from laconic.losses import Loss, get_loss, mean_hessian, optimal_constant
+from laconic.losses import Loss, get_loss
 from laconic.model.conditions import Proposition, Query
 from laconic.model.coverage import rule_coverages
 from laconic.model.rules import Rule, RuleEnsemble
+from laconic.multiclass import boost_classes
 from laconic.polishing import polish, refitted_stages
 from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
@@ -285,9 +293,7 @@ class RuleBoosting(EditableModel):
             candidates = self._candidates(rows)
         self.n_propositions_ = len(candidates)
         y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
-        constant = optimal_constant(self.loss_, y, weights) if self.fit_intercept else 0.0
-        self.l2_regularization_ = self._penalty(constant, y, weights)
-        start, results = self._start(rows.table, constant, candidates.feature_kinds)
+        start, results = self._start(rows.table, y, weights, candidates.feature_kinds)
         if n_rules < len(start):
             raise ValueError(
                 f"n_rules={n_rules} must not be smaller than the {len(start)} rules fitted "
@@ -304,9 +310,13 @@ class RuleBoosting(EditableModel):
             "search_options": self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
         }
-        if len(start) == 0:
+        rounds: Any = boost
+        if start.outputs:
+            check_for_classes(self)
+            rounds = boost_classes
+        elif len(start) == 0:
             fit.given = given_rules(self, rows, n_rules)
-        fit.rounds = boost(
+        fit.rounds = rounds(
             candidates,
             y,
             self.loss_,
@@ -338,9 +348,15 @@ class RuleBoosting(EditableModel):
         if fit.second_start is not None and not is_interrupted and not fit.is_stopped:
             self.certificate_, words = fit.second_start.improve(fit, keeps_rules=keeps_rules)
             notes.append(words)
-        self.rule_coverages_ = rule_coverages(
-            fit.covered, rows.counted_target, rows.counted_weights
-        )
+        self.rule_coverages_ = [
+            coverage
+            for rule, covered in zip(fit.ensemble, fit.covered, strict=True)
+            for coverage in rule_coverages(
+                [covered],
+                self.task_.covered_target(rows.counted_target, rule.output),
+                rows.counted_weights,
+            )
+        ]
         is_complete = len(fit.stages) > len(fit.ensemble)
         stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
         self.stages_ = (*stages[:-1], fit.ensemble)
@@ -365,22 +381,26 @@ class RuleBoosting(EditableModel):
         for words in filter(None, (*notes, *stops)):
             self._warn(words)
 
-    def _penalty(self, constant: float, y: Floats, weights: Floats | None) -> float:
-        """Tell the number that the penalty is, also where it is "auto"."""
-        if isinstance(self.l2_regularization, str):
-            return PSEUDO_ROWS * mean_hessian(self.loss_, constant, y, weights)
-        return float(self.l2_regularization)
-
     def _start(
-        self, table: Table, constant: float, kinds: dict[str, FeatureKind]
+        self,
+        table: Table,
+        y: Floats,
+        weights: Floats | None,
+        kinds: dict[str, FeatureKind],
     ) -> tuple[RuleEnsemble, Sequence[SearchResult]]:
-        """Tell what to go on from: an earlier fit, or a constant."""
+        """Tell what to go on from: an earlier fit, or constants.
+
+        Sets: l2_regularization_, also where it is "auto".
+        """
+        start, curvature = starting_point(self.task_, y, weights, fit_intercept=self.fit_intercept)
+        penalty = self.l2_regularization
+        self.l2_regularization_ = float(PSEUDO_ROWS * curvature if penalty == "auto" else penalty)
         if not self.__sklearn_is_fitted__():
-            return RuleEnsemble((), constant, table.feature_names, kinds), ()
+            return replace(start, feature_names=table.feature_names, feature_kinds=kinds), ()
         before = self.ensemble_
         known = before.feature_kinds
         agreed = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
-        start = RuleEnsemble(before.rules, before.intercept, table.feature_names, agreed)
+        start = replace(before, feature_names=table.feature_names, feature_kinds=agreed)
         return start, self.search_results_
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Rule ensembles for two classes."""
+"""Rule ensembles for classes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ Floats = NDArray[np.float64]
 
 _CLASS_WEIGHT = """\
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, by which those of the rows are multiplied. "balanced" makes all classes
-    count the same; probabilities are then those of a table with as many rows of each."""
+    Weights of the classes, by which those of the rows are multiplied; only their proportions
+    matter. "balanced" makes all classes count the same; probabilities are then those of a table
+    with as many rows of each."""
 
 
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
-    """Additive ensemble of weighted if-then rules for two classes.
+    """Additive ensemble of weighted if-then rules for classes.
 
     A constant plus the weights of the rules that cover a row are its log odds of the second class.
-    Every rule is the best one given those before it, unless its certificate says otherwise.
+    Of three or more classes, each has such a sum: a rule speaks for or against one class, and the
+    probabilities are the exponentials of the sums, divided by their total. Every rule is the best
+    one given those before it, of all classes, unless its certificate says otherwise.
 
     Parameters
     ----------
@@ -37,8 +40,8 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes; positive weights speak for the second one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes; of two, positive weights speak for the second one.
     {attributes}
 
     See Also
@@ -86,11 +89,18 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         labels = task.classes[rows.target.astype(np.intp)]  # type: ignore[index]
         factors = np.zeros(len(labels))
         factors[is_counted] = compute_sample_weight(self.class_weight, labels[is_counted])
-        return replace(rows, weights=weights * factors)
+        weighted = weights * factors
+        if not weighted.any():
+            raise ValueError(
+                "The 'class_weight' parameter must be positive for some class of the target. Got "
+                f"{self.class_weight!r}."
+            )
+        # As many rows as before: a penalty counts as much as it did.
+        return replace(rows, weights=weighted * (weights.sum() / weighted.sum()))
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes; positive weights speak for the second one."""
+        """The classes; of two, positive weights speak for the second one."""
         return self.task_.classes
 
     def decision_function(self, X: Any) -> Floats:
@@ -102,7 +112,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with three or more classes
         """
         return self._raw_predictions(X)
 
@@ -115,7 +125,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
         Yields
         ------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,), or (n_rows, n_classes) with three or more classes
         """
         yield from self._staged_raw_predictions(X)
 
@@ -128,16 +138,11 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
         Returns
         -------
-        ndarray of shape (n_rows, 2)
+        ndarray of shape (n_rows, n_classes)
             In the order of `classes_`.
         """
         raw_predictions = self._raw_predictions(X)
         return self.task_.probabilities(raw_predictions)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
 
 set_signature(RuleBoostingClassifier, RuleBoosting)

@@ -197,7 +197,7 @@ def _is_cv(value: Any) -> bool:
 
 
 class RuleBoostingClassifierCV(CrossValidated, RuleBoostingClassifier):
-    """Ensemble of weighted if-then rules for two classes, with as many rules as are worth having.
+    """Ensemble of weighted if-then rules for classes, with as many rules as are worth having.
 
     Models of 0, 1, 2, ... rules are judged by their loss on rows that were held out. The number is
     the smallest one whose loss is within one standard error of the best; where all the rules that
@@ -210,8 +210,8 @@ class RuleBoostingClassifierCV(CrossValidated, RuleBoostingClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The classes; positive weights speak for the second one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes; of two, positive weights speak for the second one.
     {attributes}
 
     See Also

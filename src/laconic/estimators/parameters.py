@@ -14,6 +14,7 @@ from laconic.categories import WAYS
 from laconic.constraints import CONSTRAINTS, check_constraint
 from laconic.data.times import DATE_PARTS
 from laconic.losses import ABSENT_LOSSES
+from laconic.multiclass import CLASS_OBJECTIVES
 from laconic.search import METHODS
 
 PARAMETERS = """\
@@ -245,6 +246,27 @@ def check_parameters(estimator: Any) -> None:
             f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
             "objective='joint' to refit them."
         )
+
+
+def check_for_classes(estimator: Any) -> None:
+    """Refuse parameters that are for two classes and numbers only."""
+    needed = {
+        "objective": CLASS_OBJECTIVES,
+        "polish": (False, np.False_),
+        "strategy": ("boosting",),
+        "monotonic_cst": (None,),
+        "weight_signs": ("both",),
+        "initial_rules": (None,),
+    }
+    for name, values in needed.items():
+        value = getattr(estimator, name)
+        # Not with "in", which compares arrays element by element.
+        if not any(value is each or (isinstance(value, str) and value == each) for each in values):
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be "
+                f"{' or '.join(map(repr, values))} for three or more classes. Got {value!r} "
+                "instead. Or put sklearn.multiclass.OneVsRestClassifier around the estimator."
+            )
 
 
 def _is_count(value: Any) -> bool:

@@ -82,11 +82,11 @@ class Fold:
 
     def losses(self, ensemble: RuleEnsemble) -> Floats:
         """Loss of each row that is held out."""
-        raw_predictions = np.full(len(self.y), ensemble.intercept)
+        raw_predictions = ensemble.start(len(self.y))
         for rule in ensemble:
             if rule.query not in self._covered:
                 self._covered[rule.query] = rule.query.covered(self.table)[self.held_out]
-            raw_predictions += self._covered[rule.query] * rule.weight
+            ensemble.add_to(raw_predictions, rule, self._covered[rule.query])
         return self.loss.value(self.y, raw_predictions)
 
 

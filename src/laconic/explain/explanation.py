@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, overload
 
@@ -26,6 +26,7 @@ from laconic.model.formatting import (
     format_weight,
     intervals,
 )
+from laconic.model.outputs import Output
 from laconic.model.rules import Rule, RuleEnsemble
 
 # Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
@@ -46,8 +47,8 @@ class RowExplanation:
         The rules that cover the row, by their number, counted from 1.
     intercept : float
         What the sum starts from.
-    raw_prediction : float
-        Intercept plus the weights of the rules.
+    raw_prediction : float or tuple of float
+        Intercept plus the weights of the rules; one for each of three or more classes.
     prediction : Any
         What the model predicts: a class, or a number.
     probability : float or None
@@ -58,29 +59,72 @@ class RowExplanation:
         What the sum is, such as "log odds of yes".
     feature_kinds : dict of str to {"integer", "boolean"}
         As in :class:`RuleEnsemble`, for how conditions are written.
+    outputs : tuple of Output
+        Three or more classes, and what their sums start from; else empty.
     """
 
     row: int
     rules: dict[int, Rule]
     intercept: float
-    raw_prediction: float
+    raw_prediction: float | tuple[float, ...]
     prediction: Any
     probability: float | None
     values: dict[str, Category | Moment | None]
     meaning: str
     feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, repr=False)
+    outputs: tuple[Output, ...] = ()
 
     @property
     def ensemble(self) -> RuleEnsemble:
         """The part of the model that covers the row."""
         rules = tuple(self.rules.values())
-        return RuleEnsemble(rules, self.intercept, feature_kinds=self.feature_kinds)
+        return RuleEnsemble(rules, self.intercept, None, self.feature_kinds, self.outputs)
+
+    def of_class(self, output: int | None = None) -> RowExplanation:
+        """Take what speaks for or against one of three or more classes.
+
+        Parameters
+        ----------
+        output : int or None, default=None
+            Position of the class; None is the one that is predicted.
+
+        Returns
+        -------
+        explanation : RowExplanation
+            With the sum of that class.
+        """
+        sums = self.raw_prediction
+        if not isinstance(sums, tuple):
+            return self
+        place = sums.index(max(sums)) if output is None else output
+        return replace(
+            self,
+            rules={
+                number: replace(rule, output=0)
+                for number, rule in self.rules.items()
+                if rule.output == place
+            },
+            intercept=self.outputs[place].intercept,
+            raw_prediction=sums[place],
+            meaning=f"score of {self.outputs[place].name}",
+            outputs=(),
+        )
 
     @property
     def sentence(self) -> str:
         """The explanation in a sentence."""
         said = f"Row {self.row} is predicted {self.predicted}: {'; '.join(self._reasons)}"
-        return f"{said}. Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
+        return f"{said}. {self._total}"
+
+    @property
+    def _total(self) -> str:
+        if isinstance(self.raw_prediction, tuple):
+            sums = [
+                f"{format_weight(each)} for {output.name}"
+                for each, output in zip(self.raw_prediction, self.outputs, strict=True)
+            ]
+            return f"Sums: {', '.join(sums)}."
+        return f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
 
     @property
     def predicted(self) -> str:
@@ -96,10 +140,15 @@ class RowExplanation:
         reasons = []
         for rule in self.rules.values():
             because = "because " if rule.query else ""
-            reasons.append(f"{format_weight(rule.weight)} {because}{self.conditions(rule)}")
+            what = f"for {self.outputs[rule.output].name} " if self.outputs else ""
+            weight = format_weight(rule.weight)
+            reasons.append(f"{weight} {what}{because}{self.conditions(rule)}")
         if self.intercept != 0.0:
             reasons.insert(0, f"{format_weight(self.intercept)} {INTERCEPT}")
-        return reasons or ["no rule applies"]
+        starts = [
+            f"{format_weight(each.intercept)} for {each.name} {INTERCEPT}" for each in self.outputs
+        ]
+        return [*starts, *reasons] or ["no rule applies"]
 
     def conditions(self, rule: Rule) -> str:
         """Write the conditions of a rule, each with what the row holds where that says more."""
@@ -137,8 +186,7 @@ class RowExplanation:
         held = [
             ", ".join(self._value(*pair) for pair in self._intervals(rule)) for rule in ensemble
         ]
-        total = f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
-        caption = f"Row {self.row} is predicted {self.predicted}. {total}"
+        caption = f"Row {self.row} is predicted {self.predicted}. {self._total}"
         return rules_html(ensemble, caption, {"values here": held}, list(self.rules))
 
 
@@ -203,8 +251,11 @@ class Explanation(Sequence[RowExplanation]):
             Columns row (position in the table, counted from 0), rule (number, counted from 1),
             query (text), contribution, raw_prediction (the sum of the row's contributions),
             prediction and, for classes, the probability of the predicted one. Rule 0 is the
-            intercept, which is there where it is not 0 or no rule covers the row.
+            intercept, which is there where it is not 0 or no rule covers the row. With three or
+            more classes, there is the column class, and raw_prediction is the sum of that class.
         """
+        if self.ensemble.outputs:
+            return make_frame(self._class_columns(), backend=backend or self.table.backend)
         has_intercept = (self.ensemble.intercept != 0.0) | ~self.covered.any(axis=1)
         rows, rules = np.nonzero(np.column_stack([has_intercept, self.covered]))
         queries = [INTERCEPT, *(self.ensemble.text(rule.query) for rule in self.ensemble)]
@@ -221,6 +272,33 @@ class Explanation(Sequence[RowExplanation]):
             columns["probability"] = self.probabilities[rows].tolist()
         return make_frame(columns, backend=backend or self.table.backend)
 
+    def _class_columns(self) -> dict[str, list[Any]]:
+        """List intercepts and covering rules row by row, each with its class."""
+        ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
+        starts = [(0, k, INTERCEPT, each.intercept) for k, each in enumerate(ensemble.outputs)]
+        rules = [
+            (number, rule.output, ensemble.text(rule.query), rule.weight)
+            for number, rule in enumerate(ensemble, start=1)
+        ]
+        entries = [
+            (row, *entry)
+            for row, covered in enumerate(self.covered)
+            for entry in [*starts, *(rules[place] for place in np.flatnonzero(covered))]
+        ]
+        rows = [entry[0] for entry in entries]
+        raw = self.raw_predictions
+        probabilities = self.probabilities if self.probabilities is not None else np.zeros(len(raw))
+        return {
+            "row": rows,
+            "rule": [entry[1] for entry in entries],
+            "class": [names[entry[2]] for entry in entries],
+            "query": [entry[3] for entry in entries],
+            "contribution": [entry[4] for entry in entries],
+            "raw_prediction": [float(raw[entry[0], entry[2]]) for entry in entries],
+            "prediction": self.predictions[rows].tolist(),
+            "probability": probabilities[rows].tolist(),
+        }
+
     @overload
     def __getitem__(self, index: int) -> RowExplanation: ...
 
@@ -235,17 +313,18 @@ class Explanation(Sequence[RowExplanation]):
         numbers = np.flatnonzero(self.covered[row]) + 1
         rules = {int(number): self.ensemble[int(number) - 1] for number in numbers}
         features = dict.fromkeys(p.feature for rule in rules.values() for p in rule.query)
-        probabilities = self.probabilities
+        probabilities, raw = self.probabilities, self.raw_predictions[row]
         return RowExplanation(
             row,
             rules,
             self.ensemble.intercept,
-            float(self.raw_predictions[row]),
+            tuple(raw.tolist()) if raw.ndim else float(raw),
             self.predictions[row : row + 1].tolist()[0],
             None if probabilities is None else float(probabilities[row]),
             {name: self.table.column(name).cell(row) for name in features},
             self.meaning,
             self.ensemble.feature_kinds,
+            self.ensemble.outputs,
         )
 
     def __len__(self) -> int:

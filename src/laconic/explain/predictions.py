@@ -50,21 +50,22 @@ class Predictions:
         if "covered" not in vars(self):
             # Goes through the rows in blocks, and takes no memory for what each rule covers.
             return self.ensemble.raw_predictions(self.table)
-        raw = np.full(self.n_rows, self.ensemble.intercept)
+        raw = self.ensemble.start(self.n_rows)
         for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
-            raw += np.multiply(covered, rule.weight)
+            self.ensemble.add_to(raw, rule, covered)
         return raw
 
     def staged_raw(self) -> Iterator[NDArray[np.float64]]:
         """Yield the raw predictions of the model when it had 0, 1, 2, ... rules."""
-        known = RuleEnsemble(intercept=self.ensemble.intercept)
-        raw = np.full(self.n_rows, known.intercept)
+        known = self.ensemble[:0]
+        raw = known.start(self.n_rows)
         for stage in self.stages:
-            if (stage.intercept, stage.rules[: len(known)]) != (known.intercept, known.rules):
-                known = RuleEnsemble(intercept=stage.intercept)
-                raw = np.full(self.n_rows, known.intercept)
+            if stage[: len(known)] != known:
+                known = stage[:0]
+                raw = known.start(self.n_rows)
+            raw = raw.copy()
             for place in range(len(known), len(stage)):
-                raw = raw + np.multiply(self.covered[:, place], stage.rules[place].weight)
+                stage.add_to(raw, stage.rules[place], self.covered[:, place])
             yield raw
             known = stage
 

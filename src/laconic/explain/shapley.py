@@ -43,20 +43,24 @@ class ShapleyValues:
 
     Attributes
     ----------
-    values : ndarray of shape (n_rows, n_features)
-        Shares of the features, which add up to the raw prediction minus `base_value`.
-    base_value : float
+    values : ndarray of shape (n_rows, n_features) or (n_rows, n_features, n_classes)
+        Shares of the features, which add up to the raw prediction minus `base_value`; of three or
+        more classes, each has its own.
+    base_value : float or ndarray of shape (n_classes,)
         Mean raw prediction of the background.
     feature_names : tuple of str
         Names of the columns.
     table : Table
         The rows that are explained.
+    classes : tuple of str
+        Names of three or more classes; else empty.
     """
 
     values: Floats
-    base_value: float
+    base_value: float | Floats
     feature_names: tuple[str, ...]
     table: Table
+    classes: tuple[str, ...] = ()
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Shapley values as a DataFrame, one row per row of the table and one column per feature.
@@ -70,9 +74,22 @@ class ShapleyValues:
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            With three or more classes, a row per row and class, and the columns row and class.
         """
+        if self.classes:
+            return make_frame(self._class_columns(), backend=backend or self.table.backend)
         columns = dict(zip(self.feature_names, self.values.T.tolist(), strict=True))
         return make_frame(columns, backend=backend or self.table.backend)
+
+    def _class_columns(self) -> dict[str, list[Any]]:
+        """List rows class by class, the classes of a row one after the other."""
+        n_rows, n_features, n_classes = self.values.shape
+        flat = self.values.transpose(1, 0, 2).reshape(n_features, -1)
+        return {
+            "row": np.repeat(np.arange(n_rows), n_classes).tolist(),
+            "class": [*self.classes] * n_rows,
+            **dict(zip(self.feature_names, flat.tolist(), strict=True)),
+        }
 
     def to_shap(self) -> Any:
         """Shapley values for the plots of the library shap, which must be installed.
@@ -91,13 +108,15 @@ class ShapleyValues:
             ) from None
         return shap.Explanation(
             values=self.values,
-            base_values=np.full(len(self.values), self.base_value),
+            base_values=np.broadcast_to(
+                self.base_value, (len(self.values), *np.shape(self.base_value))
+            ).copy(),
             data=_cells(self.table, self.feature_names),
             feature_names=list(self.feature_names),
         )
 
     def __repr__(self) -> str:
-        n_rows, n_features = self.values.shape
+        n_rows, n_features, *_ = self.values.shape
         return f"<ShapleyValues: {n_rows} rows, {n_features} features>"
 
 
@@ -122,8 +141,11 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
             "sample of it."
         )
     names = ensemble.feature_names or table.feature_names
-    base_value = float(ensemble.raw_predictions(background).mean())
-    return ShapleyValues(_values(ensemble, table, background, names), base_value, names, table)
+    base = ensemble.raw_predictions(background).mean(axis=0)
+    base_value = base if ensemble.outputs else float(base)
+    classes = tuple(output.name for output in ensemble.outputs)
+    values = _values(ensemble, table, background, names)
+    return ShapleyValues(values, base_value, names, table, classes)
 
 
 def feature_importances(
@@ -151,6 +173,8 @@ def feature_importances(
         return importances
     values = _values(ensemble, table, table, used, sample_weight)
     means = np.average(np.abs(values), axis=0, weights=sample_weight)
+    # Of several raw predictions, all count.
+    means = means.reshape(len(used), -1).sum(axis=1)
     if means.any():
         importances[[names.index(feature) for feature in used]] = means / means.sum()
     return importances
@@ -165,16 +189,17 @@ def _values(
 ) -> Floats:
     """Shapley values of the named features, as an array of shape (n_rows, n_names).
 
-    The weights are those of the rows of the background.
+    With several raw predictions, there is a third axis for these. The weights are those of the rows
+    of the background.
     """
-    values = np.zeros((table.n_rows, len(names)))
+    values = np.zeros((table.n_rows, len(names), max(1, len(ensemble.outputs))))
     for rule in ensemble:
         factors = _factors(rule, table.feature_names)
         explained = _patterns(factors, table)
         others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
-        values[:, columns] += rule.weight * _shares(explained, others, weights)
-    return values
+        values[:, columns, rule.output] += rule.weight * _shares(explained, others, weights)
+    return values if ensemble.outputs else values[:, :, 0]
 
 
 def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:

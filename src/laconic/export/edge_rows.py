@@ -36,11 +36,11 @@ class Outputs:
     """What a model or an export makes of some rows."""
 
     raw_predictions: NDArray[np.float64]
-    """Intercept plus weights."""
+    """Intercept plus weights; a column for each of three or more classes."""
     predictions: NDArray[Any]
     """Classes or numbers."""
     probabilities: NDArray[np.float64] | None = None
-    """Of the second class; None where there are no classes."""
+    """Of the second class, or of each of three or more; None where there are no classes."""
     covered: NDArray[Any] | None = None
     """Which rule covers which row; None if the export does not tell."""
 
@@ -130,7 +130,7 @@ def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Output
     return Outputs(
         found.raw,
         found.values,
-        None if probabilities is None else probabilities[:, 1],
+        probabilities if found.raw.ndim > 1 or probabilities is None else probabilities[:, 1],
         found.covered,
     )
 
@@ -143,12 +143,12 @@ def check_outputs(
     Raw predictions, classes and covered rows must be the same, probabilities and numbers derived
     from an exponential up to `TOLERANCE`. The message names the first row where they are not.
     """
-    is_same = actual.raw_predictions == expected.raw_predictions
+    is_same = _in_all_columns(actual.raw_predictions == expected.raw_predictions)
     if expected.probabilities is None:
         is_same &= _is_close(actual.predictions, expected.predictions)
     else:
         is_same &= actual.predictions == expected.predictions
-        is_same &= _is_close(actual.probabilities, expected.probabilities)
+        is_same &= _in_all_columns(_is_close(actual.probabilities, expected.probabilities))
     if actual.covered is not None:
         is_same &= np.all(actual.covered == expected.covered, axis=1)
     if not is_same.all():
@@ -160,6 +160,11 @@ def check_outputs(
             f"{actual.raw_predictions[position]!r}. This is a defect of laconic: "
             "report it with this message."
         )
+
+
+def _in_all_columns(is_same: Any) -> NDArray[np.bool_]:
+    columns = np.asarray(is_same, dtype=bool).reshape(len(is_same), -1)
+    return np.asarray(columns.all(axis=1))
 
 
 def _is_close(actual: Any, expected: Any) -> NDArray[np.bool_]:

@@ -8,7 +8,13 @@ from xml.etree.ElementTree import Element, SubElement
 
 from laconic.data.columns import Category
 from laconic.explain import RuleModel
-from laconic.export.portable import PortableModel, compared_values, portable_model, refuse_times
+from laconic.export.portable import (
+    PortableModel,
+    compared_values,
+    portable_model,
+    refuse_times,
+    single_output,
+)
 from laconic.model.conditions import Proposition, Query
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
@@ -56,7 +62,7 @@ def to_pmml(model: RuleModel) -> str:
     >>> '<DataField name="x0" optype="continuous" dataType="double" />' in to_pmml(model)
     True
     """
-    portable = portable_model(model)
+    portable = portable_model(single_output(model, "A PMML document of this kind"))
     refuse_times(portable, "PMML")
     _check_texts(portable)
     root = Element("PMML", version="4.4", xmlns=_NAMESPACE)

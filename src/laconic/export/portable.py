@@ -7,7 +7,7 @@ numbers, booleans or text: a target with types has to know, and the rules tell.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
@@ -19,7 +19,7 @@ from laconic.data.times import NAMES_OF_PARTS, kind_of
 from laconic.explain import RuleModel
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query, by_feature
-from laconic.model.rules import Rule, RuleEnsemble
+from laconic.model.rules import RuleEnsemble
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration", "any"]
 
@@ -32,10 +32,11 @@ class PortableModel:
     """The rules. Numbers that conditions compare with are floats, also where they stand for
     booleans or for integers, except in columns that hold nothing but booleans."""
     link: str
-    """Whether raw predictions are log odds ("logistic"), logarithms of predictions ("log"), or
-    predictions as they are ("identity")."""
+    """Whether raw predictions are log odds ("logistic"), logarithms of predictions ("log"),
+    predictions as they are ("identity"), or one for each class, whose exponentials are divided by
+    their sum ("softmax")."""
     classes: tuple[Category, ...] | None
-    """The two classes in ascending order; None where there are none. An export has probabilities
+    """The classes in ascending order; None where there are none. An export has probabilities
     where it has classes."""
     kinds: dict[str, Kind]
     """The columns that rules use, in the order of the training table. Of "any", rules only ask
@@ -89,12 +90,12 @@ def portable_model(model: RuleModel) -> PortableModel:
                 f"{text!r}, which has half a surrogate pair. Fit the model without it."
             )
     rules = tuple(
-        Rule(Query(tuple(_plain(p, kinds.get(p.feature)) for p in rule.query)), rule.weight)
+        replace(rule, query=Query(tuple(_plain(p, kinds.get(p.feature)) for p in rule.query)))
         for rule in ensemble
     )
     labels = model.task_.labels
     return PortableModel(
-        RuleEnsemble(rules, ensemble.intercept, names),
+        RuleEnsemble(rules, ensemble.intercept, names, outputs=ensemble.outputs),
         named_loss(model.loss_).link,
         None if labels is None else tuple(labels),
         kinds,
@@ -104,7 +105,19 @@ def portable_model(model: RuleModel) -> PortableModel:
 
 def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
     """Bound all raw predictions, whatever their sign."""
-    return abs(ensemble.intercept) + sum(abs(rule.weight) for rule in ensemble)
+    starts = [ensemble.intercept, *(output.intercept for output in ensemble.outputs)]
+    return sum(map(abs, starts)) + sum(abs(rule.weight) for rule in ensemble)
+
+
+def single_output(model: RuleModel, target: str) -> RuleModel:
+    """Return a model with one raw prediction per row, which is all that some targets can hold."""
+    n_classes = len(checked_model(model).ensemble_.outputs)
+    if n_classes:
+        raise ValueError(
+            f"{target} holds a model of two classes or of numbers. Got one of {n_classes} classes. "
+            "Use Python, JavaScript, SQL, ONNX or JSON instead."
+        )
+    return model
 
 
 def checked_model(model: Any) -> RuleModel:

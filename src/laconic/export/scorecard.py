@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from laconic._checks import is_whole, require
 from laconic.data.tables import as_table
 from laconic.explain import RuleModel
-from laconic.export.portable import checked_model
+from laconic.export.portable import single_output
 from laconic.losses import LogLinkLoss
 from laconic.model.formatting import class_text, format_count, format_number
 from laconic.model.rules import RuleEnsemble
@@ -275,7 +275,7 @@ def to_scorecard(
     One point is 0.9428 of the raw prediction. Rounding changes that by at most 0.2892 in any row.
     On 4 rows: loss 0.0515376 instead of 0.00969886, R² 0.990065 instead of 0.99813.
     """
-    checked_model(model)
+    single_output(model, "A scorecard")
     require(is_whole(max_points, 1), "'max_points'", "an int in the range [1, inf)", max_points)
     if (X is None) != (y is None):
         raise ValueError(

@@ -9,6 +9,7 @@ This room knows targets and raw predictions. It knows nothing about rules.
 
 from laconic.losses.base import Floats, Loss
 from laconic.losses.constants import mean_hessian, optimal_constant
+from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.named import (
     ABSENT_LOSSES,
     NAMED_LOSSES,
@@ -32,6 +33,7 @@ __all__ = [
     "LogLinkLoss",
     "LogisticLoss",
     "Loss",
+    "MultinomialLoss",
     "NamedLoss",
     "PoissonLoss",
     "SquaredLoss",

@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 from typing import Any, TypeAlias, cast
 
 from laconic.losses.base import Loss
+from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.positive import GammaLoss, PoissonLoss, TweedieLoss
 from laconic.losses.robust import HuberLoss
 from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
@@ -13,13 +14,14 @@ from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
 _METHODS = ("value", "gradients", "hessians", "inverse_link")
 
 NamedLoss: TypeAlias = (
-    LogisticLoss | SquaredLoss | PoissonLoss | GammaLoss | TweedieLoss | HuberLoss
+    LogisticLoss | MultinomialLoss | SquaredLoss | PoissonLoss | GammaLoss | TweedieLoss | HuberLoss
 )
 
 NAMED_LOSSES: dict[str, NamedLoss] = {
     loss.name: loss
     for loss in (
         LogisticLoss(),
+        MultinomialLoss(),
         SquaredLoss(),
         PoissonLoss(),
         GammaLoss(),

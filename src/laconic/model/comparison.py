@@ -79,7 +79,8 @@ def _match(
         if position in partners:
             continue
         for other, candidate in enumerate(after):
-            if other not in taken and key(rule.query) == key(candidate.query):
+            is_same_class = rule.output == candidate.output
+            if other not in taken and is_same_class and key(rule.query) == key(candidate.query):
                 partners[position] = other
                 break
 

@@ -58,26 +58,42 @@ _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
     """Make a data frame of the rules; see `RuleEnsemble.to_frame`."""
     rules = ensemble.rules
+    classes = {"class": [*map(ensemble.output_of, rules)]} if ensemble.outputs else {}
     columns = {
         "rule": list(range(1, len(rules) + 1)),
+        **classes,
         "weight": [rule.weight for rule in rules],
         "query": [ensemble.text(rule.query) for rule in rules],
         "n_conditions": [len(rule.query) for rule in rules],
     }
-    dtypes = (nw.Int64(), nw.Float64(), nw.String(), nw.Int64())
-    return make_frame(columns, dict(zip(columns, dtypes, strict=True)), backend)
+    dtypes = {
+        "rule": nw.Int64(),
+        "class": nw.String(),
+        "weight": nw.Float64(),
+        "query": nw.String(),
+        "n_conditions": nw.Int64(),
+    }
+    return make_frame(columns, {name: dtypes[name] for name in columns}, backend)
 
 
 def rules_markdown(ensemble: RuleEnsemble) -> str:
     """Write the rules as a Markdown table; see `RuleEnsemble.to_markdown`."""
-    lines = ["| weight | rule |", "|---:|:---|"]
-    if ensemble.shows_intercept:
-        lines.append(f"| {format_weight(ensemble.intercept)} | {INTERCEPT} |")
+    head, line = ("| class ", "|:---") if ensemble.outputs else ("", "")
+    lines = [f"{head}| weight | rule |", f"{line}|---:|:---|"]
+    names = [f"| {name} " if name else "" for name in _names(ensemble)]
+    starts = [(weight, INTERCEPT) for weight, _ in ensemble.intercept_lines]
+    rows = [(rule.weight, _markdown_code(ensemble.text(rule.query))) for rule in ensemble]
     lines += [
-        f"| {format_weight(rule.weight)} | {_markdown_code(ensemble.text(rule.query))} |"
-        for rule in ensemble
+        f"{name}| {format_weight(weight)} | {text} |"
+        for name, (weight, text) in zip(names, [*starts, *rows], strict=True)
     ]
     return "\n".join(lines)
+
+
+def _names(ensemble: RuleEnsemble) -> list[str]:
+    """Name the class of each line of a table, intercepts first; empty without classes."""
+    starts = [output.name for output in ensemble.outputs] or [""] * len(ensemble.intercept_lines)
+    return [*starts, *map(ensemble.output_of, ensemble)]
 
 
 def _markdown_code(text: str) -> str:
@@ -91,16 +107,19 @@ def _markdown_code(text: str) -> str:
 
 def rules_latex(ensemble: RuleEnsemble) -> str:
     """Write the rules as a LaTeX table; see `RuleEnsemble.to_latex`."""
-    rows = [(rule.weight, _latex_query(rule.query, ensemble.feature_kinds)) for rule in ensemble]
-    if ensemble.shows_intercept:
-        rows.insert(0, (ensemble.intercept, INTERCEPT))
+    rows = [(weight, INTERCEPT) for weight, _ in ensemble.intercept_lines]
+    rows += [(rule.weight, _latex_query(rule.query, ensemble.feature_kinds)) for rule in ensemble]
+    names = [f"{_latex_text(name)} & " if name else "" for name in _names(ensemble)]
     return "\n".join(
         [
-            r"\begin{tabular}{rl}",
+            rf"\begin{{tabular}}{{{'l' if ensemble.outputs else ''}rl}}",
             r"\toprule",
-            r"weight & rule \\",
+            rf"{'class & ' if ensemble.outputs else ''}weight & rule \\",
             r"\midrule",
-            *(rf"${format_weight(weight)}$ & {text} \\" for weight, text in rows),
+            *(
+                rf"{name}${format_weight(weight)}$ & {text} \\"
+                for name, (weight, text) in zip(names, rows, strict=True)
+            ),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -143,12 +162,15 @@ def rules_html(
     needs nothing from the page around it; names, values and texts are escaped.
     """
     columns = columns or {}
+    if ensemble.outputs:
+        columns = {"class": [*map(ensemble.output_of, ensemble)], **columns}
     weights = [rule.weight for rule in ensemble]
     # A large intercept would leave no room for the differences between rules.
     largest = max(map(abs, weights), default=0.0) or 1.0
     rows = []
-    if ensemble.shows_intercept:
-        rows.append(_html_row("", ensemble.intercept, None, [INTERCEPT], [""] * len(columns)))
+    for name, (weight, _) in zip(_names(ensemble), ensemble.intercept_lines, strict=False):
+        further = [name, *[""] * (len(columns) - 1)] if name else [""] * len(columns)
+        rows.append(_html_row("", weight, None, [INTERCEPT], further))
     numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
     for position, (number, rule) in enumerate(zip(numbers, ensemble, strict=True)):
         further = [texts[position] for texts in columns.values()]

@@ -21,6 +21,7 @@ from laconic.data.times import MOMENTS
 from laconic.model.conditions import Proposition, Query, all_of, finite_float, set_checked_tuple
 from laconic.model.display import rules_frame, rules_html, rules_latex, rules_markdown
 from laconic.model.formatting import INTERCEPT, format_conditions, format_count, format_weight
+from laconic.model.outputs import Output
 
 # Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
 # NumPy's fixed cost per call does not count.
@@ -37,6 +38,8 @@ class Rule:
         Says which rows are covered.
     weight : float
         Added where the query holds.
+    output : int, default=0
+        Which raw prediction it is added to, where a row has several: one for each class.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class Rule:
 
     query: Query
     weight: float
+    output: int = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.query, Query):
@@ -99,6 +103,9 @@ class RuleEnsemble(Sequence[Rule]):
         ``6 < rooms <= 7``, ``not paid`` for ``paid <= 0``, and ``size <= M`` for
         ``size in {M, S}``. It makes no difference for predictions, nor for what ensembles are
         equal.
+    outputs : tuple of Output, default=()
+        Where a row has several raw predictions, one for each class: their names and intercepts. The
+        `intercept` is then of no use. Empty for a single one.
 
     Examples
     --------
@@ -121,11 +128,18 @@ class RuleEnsemble(Sequence[Rule]):
     intercept: float = 0.0
     feature_names: tuple[str, ...] | None = None
     feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, compare=False)
+    outputs: tuple[Output, ...] = ()
 
     def __post_init__(self) -> None:
         set_checked_tuple(self, "rules", Rule)
         intercept = finite_float("intercept", "RuleEnsemble", self.intercept)
         object.__setattr__(self, "intercept", intercept)
+        n_outputs = max(1, len(self.outputs))
+        if any(not 0 <= rule.output < n_outputs for rule in self.rules):
+            raise ValueError(
+                f"The 'output' of every rule must be one of the {n_outputs} outputs of a "
+                "RuleEnsemble, counted from 0. Name further 'outputs'."
+            )
         if self.feature_names is not None:
             object.__setattr__(self, "feature_names", tuple(self.feature_names))
             self._check_features(frozenset(self.feature_names))
@@ -190,15 +204,28 @@ class RuleEnsemble(Sequence[Rule]):
 
         Returns
         -------
-        raw_predictions : ndarray of shape (n_rows,), dtype float64
+        raw_predictions : ndarray of shape (n_rows,) or (n_rows, n_outputs), dtype float64
             Score of each row.
         """
         table = as_table(X, self.feature_names)
-        raw_predictions = np.full(table.n_rows, self.intercept)
+        raw_predictions = self.start(table.n_rows)
         for rows in _blocks(table.n_rows):
             for rule, covered in zip(self.rules, self._covered_in_block(table, rows), strict=True):
-                raw_predictions[rows] += np.multiply(covered, rule.weight)
+                self.add_to(raw_predictions[rows], rule, covered)
         return raw_predictions
+
+    def start(self, n_rows: int) -> NDArray[np.float64]:
+        """Raw predictions of rows that no rule covers, to be added to."""
+        if not self.outputs:
+            return np.full(n_rows, self.intercept)
+        return np.tile([output.intercept for output in self.outputs], (n_rows, 1))
+
+    def add_to(
+        self, raw_predictions: NDArray[np.float64], rule: Rule, covered: NDArray[np.bool_]
+    ) -> None:
+        """Add the weight of a rule to the raw predictions of the rows that it covers, in place."""
+        column = raw_predictions[:, rule.output] if self.outputs else raw_predictions
+        column += np.multiply(covered, rule.weight)
 
     def _covered_in_block(self, table: Table, rows: slice) -> Iterator[NDArray[np.bool_]]:
         """For one rule after the other, which of the given rows it covers."""
@@ -227,9 +254,10 @@ class RuleEnsemble(Sequence[Rule]):
             Scores of ``ensemble[:1]``, then of ``ensemble[:2]``, and so on.
         """
         table = as_table(X, self.feature_names)
-        raw_predictions = np.full(table.n_rows, self.intercept)
+        raw_predictions = self.start(table.n_rows)
         for rule in self.rules:
-            raw_predictions = raw_predictions + rule.raw_predictions(table)
+            raw_predictions = raw_predictions.copy()
+            self.add_to(raw_predictions, rule, rule.query.covered(table))
             yield raw_predictions
 
     def covered(self, X: Any) -> NDArray[np.bool_]:
@@ -262,16 +290,21 @@ class RuleEnsemble(Sequence[Rule]):
             One rule per distinct set, at the place of its first rule. Its raw
             predictions are the same up to rounding.
         """
-        queries: dict[frozenset[Proposition], Query] = {}
-        weights: dict[frozenset[Proposition], float] = {}
+        queries: dict[tuple[int, frozenset[Proposition]], Query] = {}
+        weights: dict[tuple[int, frozenset[Proposition]], float] = {}
         for rule in self.rules:
-            key = frozenset(rule.query)
+            key = rule.output, frozenset(rule.query)
             queries.setdefault(key, rule.query)
             weights[key] = weights.get(key, 0.0) + rule.weight
-        rules = tuple(Rule(query, weights[key]) for key, query in queries.items())
+        rules = tuple(Rule(query, weights[key], key[0]) for key, query in queries.items())
         return self.with_rules(rules)
 
-    def with_rules(self, rules: Iterable[Rule], intercept: float | None = None) -> RuleEnsemble:
+    def with_rules(
+        self,
+        rules: Iterable[Rule],
+        intercept: float | None = None,
+        intercepts: Iterable[float] | None = None,
+    ) -> RuleEnsemble:
         """Other rules, and maybe another intercept, for the same features.
 
         Parameters
@@ -279,13 +312,21 @@ class RuleEnsemble(Sequence[Rule]):
         rules : iterable of Rule
         intercept : float or None, default=None
             None leaves it as it is.
+        intercepts : iterable of float or None, default=None
+            Those of the outputs; None leaves them as they are.
 
         Returns
         -------
         ensemble : RuleEnsemble
         """
         start = self.intercept if intercept is None else intercept
-        return RuleEnsemble(tuple(rules), start, self.feature_names, self.feature_kinds)
+        outputs = self.outputs
+        if intercepts is not None:
+            outputs = tuple(
+                Output(output.name, float(each))
+                for output, each in zip(outputs, intercepts, strict=True)
+            )
+        return RuleEnsemble(tuple(rules), start, self.feature_names, self.feature_kinds, outputs)
 
     def conditions(self, query: Query) -> list[str]:
         """Write the conditions of a query for people, in the values that the features hold.
@@ -335,8 +376,22 @@ class RuleEnsemble(Sequence[Rule]):
         """
         return f"{format_weight(rule.weight)} {self._when(rule)}"
 
+    def output_of(self, rule: Rule) -> str:
+        """Name the class that a rule is about; empty where a row has one raw prediction.
+
+        Parameters
+        ----------
+        rule : Rule
+
+        Returns
+        -------
+        name : str
+        """
+        return self.outputs[rule.output].name if self.outputs else ""
+
     def _when(self, rule: Rule) -> str:
-        return f"{'if ' if rule.query else ''}{self.text(rule.query)}"
+        what = f"for {self.output_of(rule)} " if self.outputs else ""
+        return f"{what}{'if ' if rule.query else ''}{self.text(rule.query)}"
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Rules as a DataFrame, one row each, without the intercept.
@@ -408,9 +463,8 @@ class RuleEnsemble(Sequence[Rule]):
         return len(self.rules)
 
     def __str__(self) -> str:
-        lines = [(rule.weight, self._when(rule)) for rule in self.rules]
-        if self.shows_intercept:
-            lines.insert(0, (self.intercept, INTERCEPT))
+        lines = [(weight, text) for weight, text in self.intercept_lines]
+        lines += [(rule.weight, self._when(rule)) for rule in self.rules]
         weights = [format_weight(weight) for weight, _ in lines]
         width = max(map(len, weights))
         return "\n".join(
@@ -424,6 +478,13 @@ class RuleEnsemble(Sequence[Rule]):
         """Table for notebooks."""
         conditions = [str(len(rule.query)) for rule in self.rules]
         return rules_html(self, f"RuleEnsemble: {self.size}", {"conditions": conditions})
+
+    @property
+    def intercept_lines(self) -> list[tuple[float, str]]:
+        """What raw predictions start from, with words, where that is worth a line."""
+        if self.outputs:
+            return [(each.intercept, f"for {each.name} {INTERCEPT}") for each in self.outputs]
+        return [(self.intercept, INTERCEPT)] if self.shows_intercept else []
 
     @property
     def shows_intercept(self) -> bool:

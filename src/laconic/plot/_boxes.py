@@ -116,7 +116,7 @@ class RuleBoxDisplay(Display):
         features: str | Sequence[str],
         ax: Axes | None = None,
     ) -> Self:
-        """Look at a fitted model along one or two features, and draw it.
+        """Look at a fitted model of numbers or two classes along one or two features, and draw it.
 
         Parameters
         ----------
@@ -143,6 +143,12 @@ class RuleBoxDisplay(Display):
             )
         check_is_fitted(estimator)
         ensemble = estimator.ensemble_
+        if ensemble.outputs:
+            raise ValueError(
+                "RuleBoxDisplay draws one raw prediction per row. Got a model of "
+                f"{len(ensemble.outputs)} classes. Draw RuleWeightDisplay or ContributionDisplay "
+                "instead."
+            )
         table = as_table(X, ensemble.feature_names).reading_dates(ensemble.date_features)
         cells = [feature_cells(ensemble, table, name) for name in names]
         predictions = cell_predictions(ensemble, other_shares(ensemble, table, names), cells)

@@ -144,8 +144,9 @@ def rule_labels(ensemble: RuleEnsemble, numbers: Iterable[int] | None = None) ->
     """Write rules with their numbers, which count from 1 unless they are given."""
     numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
     return [
-        wrapped_conditions([f"{number}: {first}", *others])
+        wrapped_conditions([f"{number}: {about}{first}", *others])
         for number, rule in zip(numbers, ensemble, strict=True)
+        for about in [f"for {ensemble.output_of(rule)} if " if ensemble.outputs else ""]
         for first, *others in [ensemble.conditions(rule.query)]
     ]
 
@@ -156,7 +157,10 @@ def named_weights(
     """Names and lengths of bars: those of the intercept, if it is to be shown, and of the rules."""
     names, weights = rule_labels(ensemble, numbers), [rule.weight for rule in ensemble]
     if has_start:
-        names, weights = [INTERCEPT, *names], [ensemble.intercept, *weights]
+        starts = [(text, weight) for weight, text in ensemble.intercept_lines]
+        starts = starts or [(INTERCEPT, ensemble.intercept)]
+        names = [*(text for text, _ in starts), *names]
+        weights = [*(weight for _, weight in starts), *weights]
     return names, weights
 
 

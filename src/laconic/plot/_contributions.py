@@ -58,7 +58,7 @@ class ContributionDisplay(Display):
     def from_estimator(
         cls, estimator: RuleModel, X: Any, *, row: int = 0, ax: Axes | None = None
     ) -> Self:
-        """Explain the prediction for one row, and draw the bars.
+        """Explain the prediction for one row, and draw the bars; of many classes, one is drawn.
 
         Parameters
         ----------
@@ -75,7 +75,8 @@ class ContributionDisplay(Display):
         -------
         display : ContributionDisplay
         """
-        return cls(estimator.explain(X)[row]).plot(ax)
+        told = estimator.explain(X)[row]
+        return cls(told.of_class() if told.outputs else told).plot(ax)
 
     @property
     def _bars(self) -> tuple[list[str], list[float]]:
@@ -91,6 +92,11 @@ class ContributionDisplay(Display):
         labels, steps = self._bars
         ends = np.cumsum(steps)
         starts = [0.0, *ends[:-1]] if steps else []
+        if isinstance(told.raw_prediction, tuple):
+            raise ValueError(
+                "Bars add up to one sum, and a row has one for each of three or more classes. Pass "
+                "the explanation of one class: explanation[row].of_class()."
+            )
         labels, widths = [*labels, "sum"], [*steps, told.raw_prediction]
         # Bars that begin where others end leave room left and right, as other bars do.
         self.ax_.use_sticky_edges = False
@@ -101,7 +107,7 @@ class ContributionDisplay(Display):
             height=0.6,
             color=[*map(colour, steps), "dimgray"],
         )
-        texts = [*map(format_weight, widths)]
+        texts = [format_weight(width) for width in widths]
         write_column(self.ax_, texts, start=0, right=52)
         for position, end in enumerate(ends):
             # Hands the sum on to the next bar.

@@ -92,6 +92,8 @@ class RuleWeightDisplay(Display):
         if len(shares) != len(estimator.ensemble_):
             shares = None
         meaning = f"weight, adds to the {estimator.task_.sum_words}"
+        if estimator.ensemble_.outputs:
+            meaning = "weight, adds to the score of its class"
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
     @property

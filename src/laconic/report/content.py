@@ -49,6 +49,12 @@ def report_content(
     The content is made of dict, list, str, bool, int, finite float and None only.
     """
     predictions = model.predictions_for(X)
+    if predictions.ensemble.outputs:
+        raise ValueError(
+            "A report shows models of numbers or of two classes. Got one of "
+            f"{len(predictions.ensemble.outputs)} classes. print(model), explain and plots show "
+            "its rules."
+        )
     task, table = predictions.task, predictions.table
     sample = _sample(table.n_rows, max_sample_rows)
     target = task.numbers(y, table.n_rows)

@@ -190,7 +190,16 @@ class Task(ABC):
     def title(self) -> str:
         """What the rules do."""
 
-    def effect(self, weight: float) -> str:
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the raw predictions of a row, where there are several; else empty."""
+        return ()
+
+    def covered_target(self, numbers: Floats, output: int) -> Floats:
+        """Take the target whose mean in the rows of a rule `mean_words` speak of."""
+        return numbers
+
+    def effect(self, weight: float, output: int = 0) -> str:
         """Say what a weight does to a prediction, starting with a verb."""
         size = format_number(abs(weight))
         scale = self._effect_scale
@@ -220,6 +229,14 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
         raise ValueError(
             f"The target y must have a value in every row. Got a masked one at row {row}. Leave "
             "rows without one out."
+        )
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names:
+        raise ValueError(
+            "The target y must have one value per row. Got a structured array with the fields "
+            f"{', '.join(names)}, as survival times with censoring have. Make a row for each "
+            "interval of time that a subject enters, with 1 where the event happens in it, and fit "
+            "classes, or loss='poisson' with the time at risk as exposure."
         )
     # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
     is_vector = type(y) is np.ndarray and y.ndim == 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length
 from laconic._checks import require
 from laconic.data.columns import Rows, is_present
 from laconic.data.entries import read_category, read_list
-from laconic.losses import LogisticLoss, Loss
+from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
 from laconic.model.formatting import class_text, format_factor, format_percent
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
@@ -57,12 +58,12 @@ class Classification(Task):
     losses = (LogisticLoss.name,)
     about_losses = '"auto" is "logistic". '
     holds_classes = True
-    metrics = (
+    metrics: tuple[Metric, ...] = (
         Metric("accuracy", "accuracy", "Accuracy", True, _accuracy),
         Metric("auc", "AUC", "AUC", True, _area, _has_both_classes),
         Metric("log_loss", "log loss", "Log loss", False, _log_loss),
     )
-    deciding_metrics = ("log_loss", "accuracy", "auc")
+    deciding_metrics: tuple[str, ...] = ("log_loss", "accuracy", "auc")
 
     classes: NDArray[Any]
 
@@ -84,19 +85,31 @@ class Classification(Task):
             _check_discrete(labels)
         check_consistent_length(labels, np.empty(n_rows))
         classes = np.unique(labels[counted])
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass, "
-                f"with {len(classes)} classes. Use sklearn.multiclass.OneVsRestClassifier around "
-                f"{owner}."
-            )
         if len(classes) < 2:
             raise ValueError(
                 f"{owner} needs rows of two classes. Got {len(classes)} class: "
                 f"{classes.tolist()}. Add rows of another class; those of weight 0 do not count."
             )
+        if len(classes) > 2:
+            return cls._of_many(labels, classes, loss, owner)
         task = cls(loss, classes)
         return task, np.asarray(labels == classes[1], dtype=np.float64)
+
+    @classmethod
+    def _of_many(
+        cls, labels: NDArray[Any], classes: NDArray[Any], loss: Loss, owner: str
+    ) -> tuple[Any, Floats]:
+        """Make the task of three or more classes, with their numbers."""
+        from laconic.tasks.many_classes import ManyClasses
+
+        if not isinstance(known_loss(loss), LogisticLoss):
+            raise ValueError(
+                f"{owner} takes a loss of your own for two classes only. Got {len(classes)} "
+                "classes. Set loss='auto', or put sklearn.multiclass.OneVsRestClassifier around it."
+            )
+        # Rows that do not count may be of other classes.
+        numbers = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+        return ManyClasses(MultinomialLoss(), classes), numbers.astype(np.float64)
 
     def check_same(self, other: Task) -> None:
         """Refuse to go on with a model of other classes."""
@@ -107,6 +120,10 @@ class Classification(Task):
             )
 
     def _numbers(self, cells: NDArray[Any]) -> Floats:
+        self._check_known(cells)
+        return np.asarray(cells == self.classes[1], dtype=np.float64)
+
+    def _check_known(self, cells: NDArray[Any]) -> None:
         labels = self.classes.tolist()
         unknown = [label for label in cells.tolist() if label not in labels]
         if unknown:
@@ -114,7 +131,6 @@ class Classification(Task):
                 f"The target y must hold the classes of the model, {labels}. Got {unknown[0]!r} "
                 "as well. Leave out rows of other classes, or convert the classes."
             )
-        return np.asarray(cells == self.classes[1], dtype=np.float64)
 
     def for_loss(self, numbers: Floats) -> Floats:
         """Write 1 for the second class and -1 for the first."""
@@ -160,7 +176,7 @@ class Classification(Task):
         negative, positive = map(class_text, self.classes.tolist())
         return f"Rules that tell {positive} from {negative}"
 
-    def effect(self, weight: float) -> str:
+    def effect(self, weight: float, output: int = 0) -> str:
         """Say by what a weight multiplies the odds, where the loss tells."""
         if not self._has_default_loss:
             return super().effect(weight)
@@ -183,8 +199,15 @@ class Classification(Task):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
-        """Check the classes."""
-        return cls(loss, _read_classes(data["classes"]))
+        """Check the classes, which go with the loss."""
+        from laconic.tasks.many_classes import ManyClasses
+
+        classes = _read_classes(data["classes"])
+        is_many = isinstance(loss, MultinomialLoss)
+        required = "two classes, or more with the loss 'multinomial'"
+        require((len(classes) > 2) == is_many, "classes", required, classes.tolist())
+        kind = cast(type[Self], ManyClasses) if is_many else cls
+        return kind(loss, classes)
 
 
 def _check_discrete(labels: NDArray[Any]) -> None:
@@ -221,11 +244,12 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
 
 def _read_classes(value: Any) -> NDArray[Any]:
     classes: list[Any] = read_list(value, "classes", read_category)
-    require(len(classes) == 2, "classes", "a list of two classes", value)
+    require(len(classes) >= 2, "classes", "a list of two or more classes", value)
     kinds = {(isinstance(name, str), isinstance(name, bool)) for name in classes}
-    require(len(kinds) == 1, "classes", "two strings, two booleans or two numbers", value)
+    require(len(kinds) == 1, "classes", "strings only, booleans only or numbers only", value)
     # The order of scikit-learn, which tools around estimators rely on.
-    require(classes[0] < classes[1], "classes", "two different classes in ascending order", value)
+    is_sorted = all(first < second for first, second in pairwise(classes))
+    require(is_sorted, "classes", "different classes in ascending order", value)
     array = np.array(classes)
     is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes
     require(is_exact, "classes", "values that a NumPy array can hold unchanged", value)

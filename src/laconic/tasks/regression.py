@@ -138,7 +138,8 @@ class Regression(Task):
                 raise
             raise ValueError(
                 f"The target y of {owner} must hold numbers. Got text, such as {text!r}. Use "
-                "RuleBoostingClassifier for two classes, or convert y to numbers."
+                "RuleBoostingClassifier for classes, or convert y to numbers: 0, 1, 2, ... for "
+                "grades in an order."
             ) from None
         if np.isnan(target).any():
             raise ValueError(
@@ -192,7 +193,7 @@ class Regression(Task):
             return "Weights add up to the prediction."
         return f"Weights add up to the logarithm of the {self._mean_name}."
 
-    def effect(self, weight: float) -> str:
+    def effect(self, weight: float, output: int = 0) -> str:
         """Say what a weight does to a prediction: it multiplies it where there is a logarithm."""
         if self._mean_name is None:
             return super().effect(weight)

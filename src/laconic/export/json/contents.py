@@ -34,6 +34,7 @@ from laconic.export.json.record import read_record, record_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
 from laconic.model.conditions import Query
+from laconic.model.outputs import Output
 from laconic.model.record import FitRecord
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.relaxation import EnsembleCertificate
@@ -117,7 +118,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         **model.task_.to_dict(),
         "feature_names": list(ensemble.feature_names or ()),
         "has_feature_names": hasattr(model, "feature_names_in_"),
-        "intercept": ensemble.intercept,
+        "intercept": _start_to_json(ensemble),
         "rules": [
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
@@ -182,12 +183,19 @@ def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
     return {"feature_importances": {n: share for n, share in importances if share or n in used}}
 
 
-def _stages_to_list(model: RuleModel) -> list[list[float]] | None:
+def _stages_to_list(model: RuleModel) -> list[list[Any]] | None:
     """List intercept and weights of all stages but the last, unless they are those of the model."""
     stages = model.stages
     if tuple(stages) == model.ensemble_.stages:
         return None
-    return [[stage.intercept, *(rule.weight for rule in stage)] for stage in stages[:-1]]
+    return [[_start_to_json(stage), *(rule.weight for rule in stage)] for stage in stages[:-1]]
+
+
+def _start_to_json(ensemble: RuleEnsemble) -> Any:
+    """Give the intercept, or those of three or more classes in their order."""
+    if ensemble.outputs:
+        return [output.intercept for output in ensemble.outputs]
+    return ensemble.intercept
 
 
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
@@ -205,7 +213,8 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
     if result.n_halvings > 0:
         certificate["n_halvings"] = result.n_halvings
     conditions = [condition_to_dict(proposition) for proposition in rule.query]
-    return {"weight": rule.weight, "conditions": conditions, "certificate": certificate}
+    output = {"output": rule.output} if rule.output else {}
+    return {"weight": rule.weight, **output, "conditions": conditions, "certificate": certificate}
 
 
 def _read_version(data: Any) -> int:
@@ -224,18 +233,22 @@ def _read_model(data: Any) -> SavedModel:
     check_keys(data, "", (*_KEYS, *task.entries), _OPTIONAL_KEYS)
     loss = _read_loss(data)
     feature_names = _read_feature_names(data["feature_names"])
+    known = task.from_dict(data, loss)
     rules = read_list(
-        data["rules"], "rules", lambda rule, path: _read_rule(rule, path, feature_names)
+        data["rules"],
+        "rules",
+        lambda rule, path: _read_rule(rule, path, feature_names, len(known.outputs)),
     )
-    intercept = read_number(data["intercept"], "intercept")
+    intercept, outputs = _read_start(data["intercept"], "intercept", known.outputs)
     kinds = _read_feature_kinds(data.get("feature_kinds", {}), feature_names)
-    ensemble = RuleEnsemble(tuple(rule for rule, _ in rules), intercept, feature_names, kinds)
+    found = tuple(rule for rule, _ in rules)
+    ensemble = RuleEnsemble(found, intercept, feature_names, kinds, outputs)
     # Otherwise a row may get an infinite prediction, or NaN from two infinities.
     total = largest_raw_prediction(ensemble)
     required = "an array whose absolute weights have a finite sum with the intercept"
     require(math.isfinite(total), "rules", required, total)
     return SavedModel(
-        task.from_dict(data, loss),
+        known,
         ensemble,
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
@@ -257,17 +270,34 @@ def _read_loss(data: Any) -> NamedLoss:
         raise ValueError(f"loss_settings must suit the loss. {error}") from None
 
 
+def _read_start(value: Any, path: str, names: Sequence[str]) -> tuple[float, tuple[Output, ...]]:
+    """Read the intercept, or one for each of three or more classes."""
+    if not names:
+        return read_number(value, path), ()
+    starts = read_list(value, path, read_number)
+    require(len(starts) == len(names), path, "an array of one number per class", value)
+    return 0.0, tuple(map(Output, names, starts))
+
+
 def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]:
     if value is None:
         return ensemble.stages
-    numbers = read_list(value, "stages", lambda stage, path: read_list(stage, path, read_number))
+    names = [output.name for output in ensemble.outputs]
+
+    def read_entry(entry: Any, path: str) -> Any:
+        is_start = path.endswith("[0]")
+        return _read_start(entry, path, names) if is_start else read_number(entry, path)
+
+    numbers = read_list(value, "stages", lambda stage, path: read_list(stage, path, read_entry))
     sizes = [len(stage) - 1 for stage in numbers]
     required = "an array of an intercept and as many weights, for 0, 1, 2, ... rules"
     require(sizes == [*range(len(ensemble))], "stages", required, value)
     stages = []
-    for intercept, *weights in numbers:
-        rules = (Rule(rule.query, w) for rule, w in zip(ensemble, weights, strict=False))
-        stages.append(ensemble.with_rules(rules, intercept))
+    for (intercept, outputs), *weights in numbers:
+        pairs = zip(ensemble, weights, strict=False)
+        rules = (Rule(rule.query, weight, rule.output) for rule, weight in pairs)
+        starts = [output.intercept for output in outputs]
+        stages.append(ensemble.with_rules(rules, intercept, starts))
     return (*stages, ensemble)
 
 
@@ -343,8 +373,12 @@ def _read_importances(data: Any, feature_names: Sequence[str]) -> NDArray[np.flo
     return np.array([*importances.values()])
 
 
-def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Rule, SearchResult]:
-    check_keys(data, path, ("weight", "conditions", "certificate"))
+def _read_rule(
+    data: Any, path: str, feature_names: Collection[str], n_outputs: int
+) -> tuple[Rule, SearchResult]:
+    check_keys(data, path, ("weight", "conditions", "certificate"), ("output",))
+    output = read_whole(data.get("output", 0), f"{path}.output")
+    require(output < max(1, n_outputs), f"{path}.output", "the number of a class", output)
     conditions = read_list(
         data["conditions"],
         f"{path}.conditions",
@@ -352,7 +386,7 @@ def _read_rule(data: Any, path: str, feature_names: Collection[str]) -> tuple[Ru
     )
     weight = read_number(data["weight"], f"{path}.weight")
     result = _read_certificate(data["certificate"], f"{path}.certificate")
-    return Rule(Query(tuple(conditions)), weight), result
+    return Rule(Query(tuple(conditions)), weight, output), result
 
 
 def _read_certificate(data: Any, path: str) -> SearchResult:

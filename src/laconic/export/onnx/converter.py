@@ -111,7 +111,7 @@ def _set_types(operator: Any) -> None:
     is_text = isinstance(labels[0], str)
     label_type = types.StringTensorType if is_text else types.Int64TensorType
     operator.outputs[0].type = label_type([n_rows])
-    operator.outputs[1].type = number_type([n_rows, 2])
+    operator.outputs[1].type = number_type([n_rows, len(labels)])
 
 
 def _data_types() -> Any:

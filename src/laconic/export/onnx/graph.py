@@ -111,11 +111,22 @@ class ModelNodes:
         return [self._query(query) if query else always for query in queries]
 
     def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
-        """Intercept plus weights; shape (n_rows, 1)."""
-        ensemble = self.portable.ensemble
-        total = self._filled(any_column, "DOUBLE", ensemble.intercept)
+        """Intercept plus weights; shape (n_rows, 1), or a column for each of several classes."""
+        outputs = self.portable.ensemble.outputs
+        if not outputs:
+            return self._sum(any_column, covered, self.portable.ensemble.intercept, 0)
+        sums = [
+            self._sum(any_column, covered, output.intercept, place)
+            for place, output in enumerate(outputs)
+        ]
+        return self.graph.node("Concat", sums, axis=1)
+
+    def _sum(self, any_column: str, covered: Sequence[str], intercept: float, output: int) -> str:
+        total = self._filled(any_column, "DOUBLE", intercept)
         zero = self._double(0.0)
-        for rule, is_covered in zip(ensemble, covered, strict=True):
+        for rule, is_covered in zip(self.portable.ensemble, covered, strict=True):
+            if rule.output != output:
+                continue
             term = self.graph.node("Where", [is_covered, self._double(rule.weight), zero])
             total = self.graph.node("Add", [total, term])
         return total
@@ -124,20 +135,32 @@ class ModelNodes:
         """Raw prediction on the scale of the target."""
         if self.portable.link == "identity":
             return raw_prediction
-        node, one = self.graph.node, self._double(1.0)
+        node = self.graph.node
         if self.portable.link == "log":
             return node("Exp", [raw_prediction])
+        if self.portable.link == "softmax":
+            largest = node("ReduceMax", [raw_prediction], axes=[1], keepdims=1)
+            exponentials = node("Exp", [node("Sub", [raw_prediction, largest])])
+            total = node("ReduceSum", [exponentials, self._whole(1)], keepdims=1)
+            return node("Div", [exponentials, total])
         # Not Sigmoid, which some runtimes approximate.
+        one = self._double(1.0)
         exponential = node("Exp", [node("Neg", [raw_prediction])])
         return node("Div", [one, node("Add", [one, exponential])])
 
     def probabilities(self, mean: str) -> str:
-        """Probabilities of both classes; shape (n_rows, 2)."""
+        """Probabilities of all classes; shape (n_rows, n_classes)."""
+        if self.portable.ensemble.outputs:
+            return mean
         other = self.graph.node("Sub", [self._double(1.0), mean])
         return self.graph.node("Concat", [other, mean], axis=1)
 
     def classes(self, raw_prediction: str, kind: str, values: Sequence[Any]) -> str:
-        """One of two values for each row; shape (n_rows, 1)."""
+        """One of the values for each row; shape (n_rows, 1)."""
+        if self.portable.ensemble.outputs:
+            place = self.graph.node("ArgMax", [raw_prediction], axis=1, keepdims=1)
+            table = self.graph.constant(kind, [len(values)], values)
+            return self.graph.node("Gather", [table, place])
         is_second = self.graph.node("Greater", [raw_prediction, self._double(0.0)])
         position = self._cast(is_second, "INT64")
         return self.graph.node("Gather", [self.graph.constant(kind, [2], values), position])

@@ -65,8 +65,9 @@ def to_onnx(
     -------
     onnx_model : onnx.ModelProto
         With the outputs "raw_prediction" and "prediction", of shape (n_rows,), and for a classifier
-        "probabilities", of shape (n_rows, 2), all numbers in double precision. Write it to a file
-        with ``onnx_model.SerializeToString()``.
+        "probabilities", of shape (n_rows, n_classes), all numbers in double precision; of three or
+        more classes, raw predictions have that shape, too. Write it to a file with
+        ``onnx_model.SerializeToString()``.
 
     Notes
     -----
@@ -127,13 +128,16 @@ def _results(
     results: dict[str, tuple[str, str, list[Any]]] = {
         "raw_prediction": (nodes.flat(raw_prediction), "DOUBLE", ["n_rows"])
     }
+    n_classes = len(portable.classes or ())
+    if portable.ensemble.outputs:
+        results["raw_prediction"] = (raw_prediction, "DOUBLE", ["n_rows", n_classes])
     if portable.classes is None:
         results["prediction"] = (nodes.flat(mean), "DOUBLE", ["n_rows"])
     else:
         kind = class_type(portable.classes)
         label = nodes.flat(nodes.classes(raw_prediction, kind, portable.classes))
         results["prediction"] = (label, kind, ["n_rows"])
-        results["probabilities"] = (nodes.probabilities(mean), "DOUBLE", ["n_rows", 2])
+        results["probabilities"] = (nodes.probabilities(mean), "DOUBLE", ["n_rows", n_classes])
     if rule_columns and covered:
         table = nodes.graph.node("Concat", covered, axis=1)
         results["covered"] = (table, "BOOL", ["n_rows", len(covered)])
@@ -236,7 +240,9 @@ def run_onnx(
     return Outputs(
         results["raw_prediction"],
         results["prediction"],
-        None if probabilities is None else probabilities[:, 1],
+        probabilities[:, 1]
+        if probabilities is not None and probabilities.shape[1] == 2
+        else probabilities,
         results.get("covered"),
     )
 

@@ -15,10 +15,11 @@ def program_data(portable: PortableModel) -> dict[str, Any]:
     Values that numbers are compared with are numbers, also for booleans, and for times, whose
     microseconds are counted.
     """
+    outputs = portable.ensemble.outputs
     return {
         "classes": None if portable.classes is None else list(portable.classes),
         "link": portable.link,
-        "intercept": portable.ensemble.intercept,
+        "intercept": [each.intercept for each in outputs] or portable.ensemble.intercept,
         "features": [
             *({"name": name, "kind": kind} for name, kind in portable.kinds.items()),
             *(
@@ -29,6 +30,7 @@ def program_data(portable: PortableModel) -> dict[str, Any]:
         "rules": [
             {
                 "weight": rule.weight,
+                **({"output": rule.output} if outputs else {}),
                 "text": str(rule.query),
                 "conditions": [_condition(proposition) for proposition in rule.query],
             }

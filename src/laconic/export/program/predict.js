@@ -5,6 +5,7 @@
 // objects or their milliseconds, which are taken in UTC; times of day are text or milliseconds since
 // midnight, durations numbers of seconds. null, undefined and NaN are missing values. It returns
 //   rawPrediction  the intercept plus the weights of the rules that cover the row,
+//                  or an array of such sums, one for each of three or more classes,
 //   prediction     the class, or the number,
 //   probabilities  of the classes in the order of predict.model.classes; null for a regression,
 //   covered        for each rule, whether it covers the row.
@@ -108,6 +109,20 @@ const predict = (() => {
     }
   }
 
+  // Three or more classes, each of which has a raw prediction.
+  function predictClasses(covered) {
+    const rawPrediction = [...model.intercept];
+    model.rules.forEach(({ weight, output }, position) => {
+      if (covered[position]) rawPrediction[output] += weight;
+    });
+    const largest = Math.max(...rawPrediction);
+    const exponentials = rawPrediction.map((each) => Math.exp(each - largest));
+    const total = exponentials.reduce((sum, each) => sum + each, 0);
+    const probabilities = exponentials.map((each) => each / total);
+    const prediction = model.classes[rawPrediction.indexOf(largest)];
+    return { rawPrediction, prediction, probabilities, covered };
+  }
+
   const means = {
     identity: (rawPrediction) => rawPrediction,
     log: Math.exp,
@@ -119,6 +134,7 @@ const predict = (() => {
     const covered = model.rules.map(({ conditions }) =>
       conditions.every((condition) => holds(condition, cells.get(condition.feature)))
     );
+    if (model.link === "softmax") return predictClasses(covered);
     let rawPrediction = model.intercept;
     model.rules.forEach(({ weight }, position) => {
       if (covered[position]) rawPrediction += weight;

@@ -66,6 +66,11 @@ def run_python(source: str, rows: list[dict[str, Any]]) -> Outputs:
     return Outputs(
         np.array([result["raw_prediction"] for result in results]),
         np.array([result["prediction"] for result in results]),
-        np.array([result["probabilities"][1] for result in results]) if has_classes else None,
+        np.array([_known(result["probabilities"]) for result in results]) if has_classes else None,
         np.array([result["covered"] for result in results]).reshape(len(rows), -1),
     )
+
+
+def _known(probabilities: list[float]) -> Any:
+    """Take the probability of the second class of two, and all of more."""
+    return probabilities[1] if len(probabilities) == 2 else probabilities

@@ -24,7 +24,8 @@ def predict(row: Any) -> dict[str, Any]:
     Returns
     -------
     result : dict
-        "raw_prediction", the intercept plus the weights of the rules that cover the row;
+        "raw_prediction", the intercept plus the weights of the rules that cover the row, or a list
+        of such sums, one for each of three or more classes;
         "prediction", the class or the number; "probabilities" of the classes in ascending order,
         None for a regression; and "covered", for each rule whether it covers the row.
     """
@@ -42,6 +43,8 @@ def predict(row: Any) -> dict[str, Any]:
         )
         for rule in MODEL["rules"]
     ]
+    if MODEL["link"] == "softmax":
+        return _predict_classes(covered)
     raw_prediction = MODEL["intercept"]
     for rule, is_covered in zip(MODEL["rules"], covered, strict=True):
         if is_covered:
@@ -52,6 +55,23 @@ def predict(row: Any) -> dict[str, Any]:
         "raw_prediction": raw_prediction,
         "prediction": MODEL["classes"][raw_prediction > 0] if is_classifier else mean,
         "probabilities": [1.0 - mean, mean] if is_classifier else None,
+        "covered": covered,
+    }
+
+
+def _predict_classes(covered: list[bool]) -> dict[str, Any]:
+    """Predict one of three or more classes, each of which has a raw prediction."""
+    raw_prediction = list(MODEL["intercept"])
+    for rule, is_covered in zip(MODEL["rules"], covered, strict=True):
+        if is_covered:
+            raw_prediction[rule["output"]] += rule["weight"]
+    largest = max(raw_prediction)
+    exponentials = [math.exp(each - largest) for each in raw_prediction]
+    total = sum(exponentials)
+    return {
+        "raw_prediction": raw_prediction,
+        "prediction": MODEL["classes"][raw_prediction.index(largest)],
+        "probabilities": [each / total for each in exponentials],
         "covered": covered,
     }
 

@@ -69,6 +69,17 @@ def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) ->
     """Arrange rows of the key, the raw prediction, the rules, a probability and the prediction."""
     n_rules = portable.ensemble.n_rules
     results = list(fetched)
+    n_classes = len(portable.ensemble.outputs)
+    if n_classes:
+        first_share = 1 + n_classes + n_rules
+        shares = slice(first_share, first_share + n_classes)
+        covered = slice(1 + n_classes, first_share)
+        return Outputs(
+            np.array([row[1 : 1 + n_classes] for row in results], dtype=float),
+            np.array([row[-1] for row in results]),
+            np.array([row[shares] for row in results], dtype=float),
+            np.array([row[covered] for row in results], dtype=bool).reshape(len(results), -1),
+        )
     return Outputs(
         np.array([row[1] for row in results], dtype=float),
         np.array([row[-1] for row in results]),

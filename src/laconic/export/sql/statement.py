@@ -47,7 +47,8 @@ def to_sql(
         and 0 elsewhere. Only with a table.
     output : {"raw_prediction", "probability", "prediction"}, default="raw_prediction"
         What an expression is about. A SELECT has all of them as columns; probabilities, which only
-        a classifier has, are those of the second class.
+        a classifier has, are those of the second class. With three or more classes it has
+        raw_prediction_1, probability_1 and so on, in their order.
     columns : mapping of str to str or None, default=None
         Names in the database, for features that have other names there.
 
@@ -73,6 +74,11 @@ def to_sql(
     """
     portable = portable_model(model)
     dialect = _checked_dialect(dialect)
+    if table is None and portable.ensemble.outputs:
+        raise ValueError(
+            "An expression has one value, and a model of three or more classes has several. Name a "
+            "'table' to select from."
+        )
     _check_options(portable, table, keep, rule_columns, output)
     columns = _checked_columns(portable, columns or {})
     terms = SqlTerms(portable, dialect, columns)
@@ -96,6 +102,8 @@ def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_column
     """Select the raw prediction and the rules, and what follows from the former around that."""
     exp = sqlglot().exp
     kept = [_all_of(table)] if keep is None else list(map(quoted_column, keep))
+    if terms.portable.ensemble.outputs:
+        return _select_classes(terms, table, kept, rule_columns)
     inner = [*kept, exp.alias_(terms.raw_prediction(), "raw_prediction", quoted=True)]
     if rule_columns:
         inner += [
@@ -108,6 +116,29 @@ def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_column
     if terms.portable.classes is not None:
         outer.append(exp.alias_(terms.mean(raw_prediction.copy()), "probability", quoted=True))
     outer.append(exp.alias_(terms.prediction(raw_prediction), "prediction", quoted=True))
+    return exp.select(*outer).from_(scored)
+
+
+def _select_classes(terms: SqlTerms, table: Any, kept: list[Any], rule_columns: bool) -> Any:
+    """Select raw predictions and probabilities of three or more classes, counted from 1."""
+    exp, ensemble = sqlglot().exp, terms.portable.ensemble
+    places = range(len(ensemble.outputs))
+    names = [f"raw_prediction_{place + 1}" for place in places]
+    inner = [*kept]
+    for name, place in zip(names, places, strict=True):
+        inner.append(exp.alias_(terms.raw_prediction(place), name, quoted=True))
+    if rule_columns:
+        inner += [
+            exp.alias_(terms.covered(rule.query), f"rule_{number}", quoted=True)
+            for number, rule in enumerate(ensemble, start=1)
+        ]
+    scored = exp.select(*inner).from_(table).subquery("scored")
+    raw = [quoted_column(name) for name in names]
+    outer = [_all_of(scored)]
+    for place in places:
+        share = terms.share(raw, place)
+        outer.append(exp.alias_(share, f"probability_{place + 1}", quoted=True))
+    outer.append(exp.alias_(terms.predicted_class(raw), "prediction", quoted=True))
     return exp.select(*outer).from_(scored)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -53,12 +53,17 @@ class SqlTerms:
         self._exp = sqlglot().exp
         self._times = TimeTerms(self._exp, dialect)
 
-    def raw_prediction(self) -> Any:
-        """Intercept plus the weights of the rules that cover a row, added in rule order."""
+    def raw_prediction(self, output: int | None = None) -> Any:
+        """Intercept plus the weights of the rules that cover a row, added in rule order.
+
+        That is of one of three or more classes, if an output is given.
+        """
         ensemble = self.portable.ensemble
-        terms = [self._weight_where(rule.query, rule.weight) for rule in ensemble]
-        if ensemble.intercept != 0.0 or not terms:
-            terms.insert(0, self.double(ensemble.intercept))
+        intercept = ensemble.intercept if output is None else ensemble.outputs[output].intercept
+        rules = [rule for rule in ensemble if output in (None, rule.output)]
+        terms = [self._weight_where(rule.query, rule.weight) for rule in rules]
+        if intercept != 0.0 or not terms:
+            terms.insert(0, self.double(intercept))
         return reduce(lambda left, right: self._exp.Add(this=left, expression=right), terms)
 
     def covered(self, query: Query) -> Any:
@@ -100,6 +105,45 @@ class SqlTerms:
         is_second = self._exp.GT(this=raw_prediction, expression=self._exp.Literal.number(0))
         first, second = map(self._value, self.portable.classes)
         return self._exp.Case().when(is_second, second).else_(first)
+
+    def predicted_class(self, raw_predictions: Sequence[Any]) -> Any:
+        """Place of the first of the largest raw predictions of three or more classes."""
+        exp = self._exp
+        case = exp.Case()
+        for place, each in enumerate(raw_predictions[:-1]):
+            others = [
+                exp.GTE(this=each.copy(), expression=other.copy())
+                for number, other in enumerate(raw_predictions)
+                if number != place
+            ]
+            case = case.when(exp.and_(*others), self._value(self._classes[place]))
+        return case.else_(self._value(self._classes[-1]))
+
+    def share(self, raw_predictions: Sequence[Any], place: int) -> Any:
+        """Probability of one of three or more classes: 1 / (1 + exp(other - own) + ...)."""
+        exp = self._exp
+        own = raw_predictions[place]
+        limit = exp.Literal.number(_MAX_EXPONENT)
+        total = self.double(1.0)
+        for number, other in enumerate(raw_predictions):
+            if number == place:
+                continue
+            difference = exp.Sub(this=other.copy(), expression=own.copy())
+            term = exp.Exp(this=difference)
+            if largest_raw_prediction(self.portable.ensemble) > _MAX_EXPONENT / 2:
+                bounds = (difference.copy(), exp.Neg(this=limit.copy()))
+                is_zero = exp.LT(this=bounds[0], expression=bounds[1])
+                is_huge = exp.GT(this=difference.copy(), expression=limit.copy())
+                largest = exp.Exp(this=limit.copy())
+                term = exp.Case().when(is_zero, "0").when(is_huge, largest).else_(term)
+            total = exp.Add(this=total, expression=term)
+        return exp.Div(
+            this=self.double(1.0), expression=exp.Paren(this=total), typed=True, safe=False
+        )
+
+    @property
+    def _classes(self) -> tuple[Any, ...]:
+        return self.portable.classes or ()
 
     def condition(self, query: Query) -> Any:
         """Conjunction of the conditions of a query that has some."""

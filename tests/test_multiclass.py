@@ -1,0 +1,322 @@
+"""Three or more classes: rules against brute force, weights, texts, files and exports."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.datasets import load_iris
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleEnsemble,
+    load_model,
+    save_model,
+)
+from laconic.candidates import candidate_propositions
+from laconic.export import (
+    model_to_dict,
+    to_javascript,
+    to_onnx,
+    to_pmml,
+    to_python,
+    to_scorecard,
+    to_sql,
+)
+from laconic.losses import MultinomialLoss, SquaredLoss
+from laconic.model.outputs import Output
+from laconic.multiclass import boost_classes
+from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
+from laconic.search import SearchStatus
+from laconic.tasks import ManyClasses
+
+N_PROBLEMS = 1_000
+LOSS = MultinomialLoss()
+
+
+@pytest.fixture(scope="module")
+def iris():
+    data = load_iris(as_frame=True)
+    return data.data, np.array(data.target_names)[data.target]
+
+
+@pytest.fixture(scope="module")
+def model(iris):
+    return RuleBoostingClassifier(5).fit(*iris)
+
+
+def all_covered(candidates, n_rows, max_conditions):
+    """Rows of every conjunction of up to so many propositions."""
+    single = np.array([candidates.extents.covered([p]) for p in range(len(candidates))])
+    sets = {np.ones(n_rows, dtype=bool).tobytes()}
+    for _ in range(max_conditions):
+        known = [np.frombuffer(each, dtype=bool) for each in sets]
+        sets |= {(each & other).tobytes() for each in known for other in single}
+    return [np.frombuffer(each, dtype=bool) for each in sets]
+
+
+def best_of_all_classes(sets, y, raw, weights, penalty, others):
+    """Largest gain, to second order, of any class, refitting the others of that class."""
+    gradients = weights[:, None] * LOSS.gradients(y, raw)
+    hessians = weights[:, None] * LOSS.hessians(y, raw)
+    best = 0.0
+    for label in range(raw.shape[1]):
+        rules = [(mask, own) for output, mask, own in others if output == label]
+        for covered in sets:
+            if any((covered == mask).all() or (covered != mask).all() for mask, _ in rules):
+                continue
+            columns = np.array([covered, *(mask for mask, _ in rules)], dtype=float)
+            penalties = np.array([penalty, *(own for _, own in rules)])
+            matrix = (columns * hessians[:, label]) @ columns.T + np.diag(penalties)
+            slope = np.zeros(len(columns))
+            slope[0] = gradients[covered, label].sum()
+            gain = slope @ np.linalg.lstsq(matrix, slope, rcond=1e-12)[0] / 2
+            best = max(best, gain / weights.sum())
+    return best
+
+
+@pytest.mark.parametrize("objective", ["stagewise", "joint"])
+def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
+    for seed in range(N_PROBLEMS // 2):
+        rng = np.random.default_rng(seed)
+        n_rows, n_classes = int(rng.integers(5, 10)), int(rng.integers(3, 5))
+        X = rng.integers(0, 3, (n_rows, 2)).astype(float)
+        y = rng.permutation(np.arange(n_rows) % n_classes).astype(float)
+        weights, penalty = rng.choice([1.0, 2.0], n_rows), float(rng.choice([0.1, 1.0, 5.0]))
+        max_conditions = int(rng.integers(1, 4))
+        candidates = candidate_propositions(X)
+        constants = LOSS.constants(y, n_classes, weights)
+        outputs = tuple(Output(str(k), constant) for k, constant in enumerate(constants.tolist()))
+        before = RuleEnsemble(outputs=outputs)
+        rounds = boost_classes(
+            candidates,
+            y,
+            LOSS,
+            before,
+            n_rules=2,
+            l2_regularization=penalty,
+            sample_weight=weights,
+            objective=objective,
+            search_options={"max_conditions": max_conditions},
+        )
+        sets, losses = all_covered(candidates, n_rows, max_conditions), []
+        for ensemble, result in rounds:
+            raw = before.raw_predictions(X)
+            others = []
+            if objective == "joint":
+                everyone = np.ones(n_rows, dtype=bool)
+                others = [(label, everyone, 0.0) for label in range(n_classes)]
+                others += [(rule.output, rule.query.covered(X), penalty) for rule in before]
+            best = best_of_all_classes(sets, y, raw, weights, penalty, others)
+            assert_allclose(result.objective_value, best, rtol=1e-6, atol=1e-10)
+            assert result.is_optimal
+            for each in (before, ensemble):
+                decay = penalty * sum(rule.weight**2 for rule in each) / 2
+                losses.append(weights @ LOSS.value(y, each.raw_predictions(X)) + decay)
+            assert losses[-1] <= losses[-2] + 1e-9
+            before = ensemble
+
+
+def test_refitted_weights_are_the_best_ones(iris):
+    X, labels = iris
+    model = RuleBoostingClassifier(4, l2_regularization=2.0).fit(X, labels)
+    covered, y = model.ensemble_.covered(X).astype(float), np.unique(labels, return_inverse=True)[1]
+    outputs = [rule.output for rule in model.ensemble_]
+
+    def risk(weights):
+        raw = np.tile(weights[4:], (len(y), 1))
+        for place, output in enumerate(outputs):
+            raw[:, output] += covered[:, place] * weights[place]
+        return LOSS.value(y, raw).sum() + weights[:4] @ weights[:4]
+
+    weights = [rule.weight for rule in model.ensemble_]
+    starts = [output.intercept for output in model.ensemble_.outputs]
+    best = minimize(risk, np.zeros(7), method="BFGS", options={"gtol": 1e-9})
+    assert_allclose(risk(np.array([*weights, *starts])), best.fun, rtol=1e-9)
+    assert_allclose(weights, best.x[:4], rtol=1e-4)
+    assert sum(starts) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_predictions_are_those_of_the_largest_probability(model, iris):
+    X, y = iris
+    shares, raw = model.predict_proba(X), model.decision_function(X)
+    assert shares.shape == raw.shape == (150, 3)
+    assert_allclose(shares.sum(axis=1), 1.0)
+    assert_allclose(shares, np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True))
+    assert (model.predict(X) == model.classes_[shares.argmax(axis=1)]).all()
+    assert model.score(X, y) > 0.94
+    assert [*model.staged_predict(X)][-1].tolist() == model.predict(X).tolist()
+    assert all(result.is_optimal for result in model.search_results_)
+
+
+@pytest.mark.parametrize("labels", [[5, 7, 9], ["a", "b", "c"], [0.0, 1.0, 3.0], [-1, 0, 1]])
+def test_labels_of_any_type(labels):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, (90, 2))
+    y = np.array(labels)[np.clip(X[:, 0], 0, 2)]
+    y[::7] = labels[0]
+    model = RuleBoostingClassifier(3).fit(X, y)
+    assert model.classes_.tolist() == labels
+    assert model.predict(X).dtype == y.dtype
+
+
+def test_weights_count_like_repeated_rows(iris):
+    X, y = iris
+    counts = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = RuleBoostingClassifier(3).fit(X, y, counts)
+    repeated = RuleBoostingClassifier(3).fit(X.loc[X.index.repeat(counts)], np.repeat(y, counts))
+    assert [rule.query for rule in weighted.ensemble_] == [r.query for r in repeated.ensemble_]
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-7)
+
+
+def test_warm_start_goes_on_where_it_was(iris, model):
+    growing = RuleBoostingClassifier(2, warm_start=True).fit(*iris)
+    growing.set_params(n_rules=5).fit(*iris)
+    assert [rule.query for rule in growing.ensemble_] == [rule.query for rule in model.ensemble_]
+    assert_allclose(growing.predict_proba(iris[0]), model.predict_proba(iris[0]), rtol=1e-6)
+    assert len(growing.stages_) == 6
+    with pytest.raises(ValueError, match="the classes must stay the same"):
+        growing.set_params(n_rules=6).fit(iris[0], np.where(iris[1] == "setosa", "a", iris[1]))
+
+
+def test_sizes_are_chosen_by_cross_validation(iris):
+    X, y = iris
+    model = RuleBoostingClassifierCV(4).fit(X, y)
+    assert model.n_rules_ >= 2
+    assert model.cv_results_["mean_loss"][0] == pytest.approx(np.log(3), rel=1e-6)
+    shuffled = np.random.default_rng(0).permutation(y)
+    assert RuleBoostingClassifierCV(4).fit(X, shuffled).n_rules_ == 0
+
+
+def test_a_callback_ends_the_fit(iris):
+    model = RuleBoostingClassifier(5, callback=lambda progress: len(progress.ensemble) == 2)
+    assert len(model.fit(*iris).ensemble_) == 2
+
+
+def test_a_search_that_is_stopped_says_so_for_all_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 12)), rng.integers(0, 3, 300)
+    model = RuleBoostingClassifier(1, max_conditions=None, node_limit=1, objective="stagewise")
+    with pytest.warns(UserWarning, match="not proven"):
+        model.fit(X, y)
+    [result] = model.search_results_
+    assert result.status is SearchStatus.NODE_LIMIT
+    assert result.bound > result.objective_value
+
+
+@pytest.mark.parametrize(
+    "settings", [{"polish": True}, {"objective": "orthogonal"}, {"strategy": "global"}]
+)
+def test_what_is_for_two_classes_only_is_refused(iris, settings):
+    with pytest.raises(ValueError, match="for three or more classes"):
+        RuleBoostingClassifier(2, **settings).fit(*iris)
+
+
+def test_losses_of_ones_own_are_for_two_classes(iris):
+    with pytest.raises(ValueError, match="a loss of your own for two classes only"):
+        RuleBoostingClassifier(2, loss=SquaredLoss()).fit(*iris)
+
+
+def test_texts_name_the_class_of_every_rule(model):
+    assert str(model).startswith("Scores of the classes, 5 rules")
+    rule = model.ensemble_[0]
+    assert model.ensemble_.rule_text(rule).startswith("+")
+    assert " for setosa if " in model.ensemble_.rule_text(rule)
+    assert model.ensemble_.to_frame()["class"].tolist()[0] == "setosa"
+    assert model.ensemble_.to_markdown().startswith("| class | weight | rule |")
+    assert r"class & weight & rule" in model.ensemble_.to_latex()
+    assert ">class<" in model._rules_html()
+    assert "share of the class" in model._rules_html()
+    assert model.task_.effect(np.log(2), 1) == "multiplies the odds of versicolor by 2"
+    assert 0 < model.rule_coverages_[0].mean_target <= 1
+
+
+def test_explanations_add_up_class_by_class(model, iris):
+    X, _ = iris
+    told = model.explain(X)[100]
+    assert told.sentence.startswith("Row 100 is predicted virginica with probability 0.")
+    assert "Sums: " in told.sentence
+    frame = model.explain(X[:3]).to_frame()
+    sums = frame.groupby(["row", "class"])["contribution"].sum().unstack()
+    assert_allclose(sums.to_numpy(), model.decision_function(X[:3]))
+    own = told.of_class()
+    assert own.raw_prediction == max(told.raw_prediction)
+    total = own.intercept + sum(rule.weight for rule in own.rules.values())
+    assert_allclose(total, own.raw_prediction)
+
+
+def test_shapley_values_of_each_class(model, iris):
+    X, _ = iris
+    shares = model.shapley_values(X[:4], X)
+    assert shares.values.shape == (4, 4, 3)
+    totals = shares.values.sum(axis=1) + shares.base_value
+    assert_allclose(totals, model.decision_function(X[:4]))
+    assert shares.to_frame().shape == (12, 6)
+    assert_allclose(model.feature_importances_.sum(), 1.0)
+
+
+def test_files_hold_the_model_to_the_last_bit(model, iris, tmp_path):
+    X, _ = iris
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.ensemble_ == model.ensemble_
+    assert tuple(loaded.stages) == tuple(model.stages)
+    assert isinstance(loaded.task_, ManyClasses)
+    assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
+    assert pickle.loads(pickle.dumps(model)).ensemble_ == model.ensemble_
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.update(intercept=[0.0, 1.0]), "one number per class"),
+        (lambda data: data.update(loss="logistic"), "two classes, or more with the loss"),
+        (lambda data: data["rules"][0].update(output=3), "the number of a class"),
+        (lambda data: data.update(classes=["a", "c", "b"]), "ascending order"),
+    ],
+)
+def test_broken_files_are_refused(model, tmp_path, change, message):
+    data = model_to_dict(model)
+    change(data)
+    (tmp_path / "model.json").write_text(json.dumps(data))
+    with pytest.raises(ValueError, match=message):
+        load_model(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("labels", [["no", "so-so", "yes"], [1, 2, 3]])
+def test_exports_are_run_and_compared_before_they_are_handed_out(labels):
+    rng = np.random.default_rng(1)
+    X = [[float(a), "xyz"[b], c] for a, b, c in rng.integers(0, 3, (120, 3)).tolist()]
+    y = np.array(labels)[rng.integers(0, 3, 120)]
+    model = RuleBoostingClassifier(6).fit(X, y)
+    assert "_predict_classes" in to_python(model)
+    assert "predictClasses" in to_javascript(model)
+    for dialect in ("duckdb", "postgres", "sqlite"):
+        assert "probability_3" in to_sql(model, dialect, table="cases")
+    assert to_onnx(model, inputs="columns").graph.output[2].name == "probabilities"
+    with pytest.raises(ValueError, match="Name a 'table'"):
+        to_sql(model, "duckdb")
+    for export in (to_pmml, to_scorecard):
+        with pytest.raises(ValueError, match="of two classes or of numbers"):
+            export(model)
+
+
+def test_pictures_of_rules_and_of_one_row(model, iris):
+    X, y = iris
+    weights = RuleWeightDisplay.from_estimator(model)
+    assert "for setosa if" in weights.ax_.get_yticklabels()[3].get_text()
+    row = ContributionDisplay.from_estimator(model, X, row=100)
+    assert row.ax_.get_xlabel() == "score of virginica"
+    with pytest.raises(ValueError, match="one raw prediction per row"):
+        RuleBoxDisplay.from_estimator(model, X, y, features="petal length (cm)")
+
+
+@parametrize_with_checks([RuleBoostingClassifier(n_rules=3, objective="stagewise")])
+def test_the_contract_of_scikit_learn_with_classes(estimator, check):
+    check(estimator)
