@@ -85,7 +85,7 @@ def test_bad_classes(y, match):
 def test_text_target_of_a_regressor(as_target):
     match = (
         "The target y of RuleBoostingRegressor must hold numbers. Got text, such as 'sick'. "
-        "Use RuleBoostingClassifier for two classes"
+        "Use RuleBoostingClassifier for classes"
     )
     with pytest.raises(ValueError, match=match):
         RuleBoostingRegressor().fit([[1], [2]], as_target(["sick", "well"]))

@@ -108,7 +108,7 @@ def test_missing_columns_are_refused():
 def test_only_fitted_rule_models_with_a_named_loss_are_exported():
     with pytest.raises(TypeError, match=r"Got Pipeline\. .*pipeline\[-1\]"):
         to_python(make_pipeline(classifier()))
-    with pytest.raises(ValueError, match="must have the loss 'logistic' or 'squared'"):
+    with pytest.raises(ValueError, match="must have one of the losses 'logistic', 'multinomial', "):
         to_python(classifier(loss=object()))
     both = [((Proposition("x", "==", "a"),), 1.0), ((Proposition("x", ">", 1),), 1.0)]
     with pytest.raises(ValueError, match="Those of 'x' do both"):

@@ -148,8 +148,8 @@ def named_loss(loss: Loss) -> NamedLoss:
     named = known_loss(loss)
     if named is None:
         raise ValueError(
-            f"An exported model must have the loss {' or '.join(map(repr, NAMED_LOSSES))}. Got "
-            f"{type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() gives "
+            f"An exported model must have one of the losses {', '.join(map(repr, NAMED_LOSSES))}. "
+            f"Got {type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() gives "
             "the rules as a table, and pickle keeps the loss."
         )
     return named
