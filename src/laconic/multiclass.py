@@ -49,6 +49,7 @@ def boost_classes(
     search_options: Mapping[str, Any] | None = None,
     constraints: Constraints | None = None,
     given: Sequence[GivenRule] = (),
+    barred: Sequence[NDArray[np.bool_]] = (),
 ) -> Generator[tuple[RuleEnsemble, SearchResult], None, SearchResult | None]:
     """Find one rule after the other, each the best of all classes given all before it.
 
@@ -61,6 +62,7 @@ def boost_classes(
     if constraints is not None:
         options["allowed"] = constraints.allowed(candidates.propositions)
     rounds = _Rounds(
+        barred,
         candidates,
         y,
         loss,
@@ -88,6 +90,7 @@ class _Rounds:
 
     def __init__(
         self,
+        barred: Sequence[NDArray[np.bool_]],
         candidates: CandidatePropositions,
         y: Floats,
         loss: MultinomialLoss,
@@ -99,6 +102,7 @@ class _Rounds:
         is_joint: bool,
         fit_intercept: bool,
     ) -> None:
+        self.barred = barred
         self.candidates, self.y, self.loss = candidates, y, loss
         self.ensemble, self.covered = start, covered
         self.l2_regularization, self.sample_weight = l2_regularization, sample_weight
@@ -155,7 +159,7 @@ class _Rounds:
                 self.l2_regularization,
                 self.sample_weight,
             )
-        return self.problem.with_statistics(gradients, hessians, others)
+        return self.problem.with_statistics(gradients, hessians, others).barring(self.barred)
 
     def has_gain(self, problem: SearchProblem, result: SearchResult) -> bool:
         """Tell whether a query gains more than a rounding error does."""

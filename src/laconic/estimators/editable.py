@@ -161,6 +161,12 @@ class EditableModel(ShownModel):
 
     def _edited_rows(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> CheckedRows:
         table = self._fitted_table(X)
+        if self.ensemble_.outputs:
+            raise ValueError(
+                "Rules of three or more classes cannot be edited or exchanged yet. Got a model of "
+                f"{len(self.ensemble_.outputs)} classes. Edit a model for each class against the "
+                "others."
+            )
         weights = checked_weights(sample_weight, table.n_rows)
         rows = CheckedRows(X, table, self.task_.numbers(y, table.n_rows), weights)
         return cast("RuleBoosting", self)._weighted(rows, self.task_)

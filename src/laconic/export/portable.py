@@ -149,8 +149,8 @@ def named_loss(loss: Loss) -> NamedLoss:
     if named is None:
         raise ValueError(
             f"An exported model must have one of the losses {', '.join(map(repr, NAMED_LOSSES))}. "
-            f"Got {type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() gives "
-            "the rules as a table, and pickle keeps the loss."
+            f"Got {type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() "
+            "gives the rules as a table, and pickle keeps the loss."
         )
     return named
 
