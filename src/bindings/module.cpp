@@ -104,8 +104,8 @@ Branching branching_from_name(const std::string& name) {
 }
 
 const char* status_name(Status status) {
-    constexpr const char* names[] = {"optimal",    "approximate", "heuristic",
-                                     "node_limit", "time_limit",  "interrupted"};
+    constexpr const char* names[] = {"optimal",    "approximate", "heuristic", "node_limit",
+                                     "time_limit", "interrupted", "cutoff"};
     return names[static_cast<std::size_t>(status)];
 }
 
@@ -250,7 +250,7 @@ NB_MODULE(_core, m) {
         .def_prop_ro(
             "open", [](const Result& result) { return open_parts(result); },
             "What is left, if parts were asked for: bounds, numbers of nodes, and bytes.")
-        .def_ro("kept", &Result::kept, "All queries that a beam search has kept.")
+        .def_ro("kept", &Result::kept, "All queries that a beam search has kept, or the best ones.")
         .def_prop_ro("counters",
                      [](const Result& result) { return counters_dict(result.counters); });
 
@@ -266,13 +266,17 @@ NB_MODULE(_core, m) {
            const std::optional<std::string>& instruction_set,
            const std::vector<std::string>& without, std::optional<std::uint64_t> table_limit,
            const std::optional<std::vector<nb::bytes>>& parts, std::size_t n_parts,
-           std::optional<double> seconds, const GivenOthers& others, int sign) {
+           std::optional<double> seconds, const GivenOthers& others, int sign,
+           std::optional<double> cutoff, bool stops_above_cutoff, std::size_t n_best) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
             add_others(problem, hessians, others);
             PythonInterrupt interrupt(std::move(should_stop));
-            const Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
-                                              node_limit, time_limit, interrupt, table_limit);
+            Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
+                                        node_limit, time_limit, interrupt, table_limit);
+            limits.cutoff = cutoff.value_or(limits.cutoff);
+            limits.stops_above_cutoff = stops_above_cutoff;
+            limits.n_best = n_best;
             const OptimalOptions options{
                 branching_from_name(branching),
                 beam_width,
@@ -289,6 +293,7 @@ NB_MODULE(_core, m) {
         "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
         "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
         "seconds"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(), "sign"_a = 0,
+        "cutoff"_a.none() = nb::none(), "stops_above_cutoff"_a = false, "n_best"_a = 1,
         "Best query of all within the limits, with a certificate; or of some parts of them.");
 
     m.def(

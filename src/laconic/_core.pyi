@@ -86,7 +86,7 @@ class Result:
 
     @property
     def kept(self) -> list[list[int]]:
-        """All queries that a beam search has kept."""
+        """All queries that a beam search has kept, or the best ones."""
 
     @property
     def counters(self) -> dict: ...

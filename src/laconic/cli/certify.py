@@ -17,6 +17,8 @@ def certify(
     weight: str | None = None,
     against: Literal["rules", "weight"] | None = None,
     time_limit: options.Seconds = None,
+    by_size: options.Flag = False,
+    save: options.Flag = False,
     json: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
@@ -35,16 +37,24 @@ def certify(
         those whose weights add up to no more than the model's.
     time_limit : float
         Stop after that many seconds; what is proven by then is true.
+    by_size : bool
+        Prove something about the first 1, 2, ... rules as well, for the picture in the report.
+    save : bool
+        Keep the numbers in the file of the model, where "laconic report" finds them.
     json : bool
         Write numbers as JSON, for programs.
     """
+    from laconic import save_model
+
     fitted = files.load_model_for("certify", model, table)
     target = inputs.target_of(fitted, target)
     source = inputs.TableFile(table, format)
     X, y = source.rows(fitted, target)
     weights = None if weight is None else source.weights(fitted, target, weight)
     with inputs.columns_by_name():
-        certificate = fitted.certificate(X, y, weights, against=against, time_limit=time_limit)
+        certificate = fitted.certificate(
+            X, y, weights, against=against, by_size=by_size, time_limit=time_limit
+        )
     n_known, n_found = getattr(fitted, "n_propositions_", None), certificate.n_propositions
     if n_known is not None and n_found != n_known:
         inputs.warn(
@@ -53,6 +63,9 @@ def certify(
                 "may not be the one that the model was trained on."
             ]
         )
+    if save:
+        fitted.certificate_ = certificate
+        save_model(fitted, model)
     if json:
         screen.write_json(certificate.to_dict())
         return

@@ -143,6 +143,7 @@ class ShownModel(RuleModel):
         target_name: str | None = None,
         max_sample_rows: int = 100,
         baseline: RuleModel | None = None,
+        certificate: EnsembleCertificate | None = None,
     ) -> Report:
         """Show the model on one page that needs nothing but a browser.
 
@@ -162,6 +163,9 @@ class ShownModel(RuleModel):
         baseline : RuleModel or None, default=None
             Another fitted model, such as one with ``search="greedy"``, whose scores are drawn
             beside those of this one.
+        certificate : EnsembleCertificate or None, default=None
+            What `certificate` returned for the training rows; None takes that of the model, where
+            it has one. The page shows what is proven about all rules together.
 
         Returns
         -------
@@ -179,4 +183,5 @@ class ShownModel(RuleModel):
             target_name=target_name,
             max_sample_rows=max_sample_rows,
             baseline=baseline,
+            certificate=certificate,
         )

@@ -153,8 +153,16 @@ class EnsembleCertificate:
         )
 
     @property
+    def rivals_words(self) -> str:
+        """Say what the model is compared with."""
+        if isinstance(self.rivals, SameRules):
+            penalty = format_number(self.rivals.l2_regularization)
+            return f"{self._rules_words}, with the same penalty ({penalty})"
+        weight = format_number(self.rivals.total_weight)
+        return f"{self._rules_words}, of total weight {weight} or less"
+
+    @property
     def _rules_words(self) -> str:
-        """Say which rules the rivals may have."""
         longest = "" if self.max_conditions is None else f"at most {self.max_conditions} of "
         words = f"all conjunctions of {longest}{self.n_propositions} conditions"
         if self.min_coverage > 0.0:
@@ -171,11 +179,6 @@ class EnsembleCertificate:
         return f"{percent}% of what any rules of the same total weight could achieve, proven"
 
     def __str__(self) -> str:
-        if isinstance(self.rivals, SameRules):
-            penalty = format_number(self.rivals.l2_regularization)
-            condition = f"with the same penalty ({penalty})"
-        else:
-            condition = f"of total weight {format_number(self.rivals.total_weight)} or less"
         numbers = (
             f"{name} {format_number(value)}"
             for name, value in (
@@ -186,7 +189,7 @@ class EnsembleCertificate:
         )
         return (
             f"At least {self.summary}.\n"
-            f"Compared with {self._rules_words}, {condition}.\n"
+            f"Compared with {self.rivals_words}.\n"
             f"Training objective: {', '.join(numbers)}.\n"
             f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This is "
             "about the training rows, not about new ones."

@@ -12,6 +12,7 @@ from laconic.data.tables import Table
 from laconic.explain import RuleModel
 from laconic.export.json.contents import scope_to_dict
 from laconic.model.formatting import format_count, format_number
+from laconic.relaxation import EnsembleCertificate
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
@@ -29,6 +30,18 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
         "n_conditions_found": result.n_conditions_found,
         "n_nodes": int(result.counters.get("nodes", 0)),
         "seconds": float(result.seconds),
+    }
+
+
+def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | None:
+    """Describe how close all rules together come to the best possible ones; None if unknown."""
+    if certificate is None:
+        return None
+    return certificate.to_dict() | {
+        "summary": certificate.summary,
+        "rivals": certificate.rivals_words,
+        "proven_percent": proven_percent(certificate.share),
+        "trivial_percent": proven_percent(certificate.trivial_share),
     }
 
 

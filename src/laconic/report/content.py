@@ -16,7 +16,8 @@ from laconic.explain import Predictions, RuleModel, feature_importances
 from laconic.export.json.conditions import condition_to_dict
 from laconic.model.conditions import by_feature
 from laconic.model.formatting import class_text, plain_text
-from laconic.report.certificates import describe_certificates, describe_proof
+from laconic.relaxation import EnsembleCertificate
+from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.coverage import group_rows, summarize_coverage
 from laconic.report.features import summarize_feature
 from laconic.report.fit import summarize_fit
@@ -42,6 +43,7 @@ def report_content(
     target_name: str | None,
     max_sample_rows: int,
     baseline: RuleModel | None,
+    certificate: EnsembleCertificate | None = None,
 ) -> dict[str, Any]:
     """Describe a fitted or loaded model and how it does on the rows of a table.
 
@@ -76,12 +78,29 @@ def report_content(
         "rules": rules,
         "path": describe_path(predictions, target, _comparable(baseline, task), X),
         "certificates": describe_certificates(model, table),
+        "whole": describe_whole(_own(certificate, model)),
         "overlap": overlap,
         **summarize_fit(predictions, target, sample),
         "data": data,
         "what_if": describe_what_if(model, used, y, sample)
         | group_rows(predictions.covered, target, min_rows=1 if len(sample) else MIN_GROUP_ROWS),
     }
+
+
+def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleCertificate | None:
+    if certificate is None:
+        return model.own_certificate
+    if not isinstance(certificate, EnsembleCertificate):
+        raise TypeError(
+            "The 'certificate' parameter of a report must be what model.certificate(X, y) "
+            f"returned, or None. Got {type(certificate).__name__}."
+        )
+    if certificate.ensemble != model.ensemble_:
+        raise ValueError(
+            "The 'certificate' of a report must be about the model. Got one of other rules or "
+            "weights."
+        )
+    return certificate
 
 
 def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:

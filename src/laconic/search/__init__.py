@@ -78,6 +78,8 @@ def search(
     approximation_factor: float = 1.0,
     node_limit: int | Literal["auto"] | None = None,
     time_limit: float | None = None,
+    cutoff: float | None = None,
+    stop_above_cutoff: bool = False,
     simplify: float = 0.0,
     on_interrupt: Literal["raise", "keep"] = "raise",
     allowed: Allowed | None = None,
@@ -98,7 +100,8 @@ def search(
         number.
     callback : callable, default=None
         Called with a :class:`SearchProgress` now and then; a true return value ends the search.
-    max_conditions, min_coverage, approximation_factor, node_limit, time_limit
+    max_conditions, min_coverage, approximation_factor, node_limit, time_limit, cutoff, \
+    stop_above_cutoff
         What the result may be and how long the search may take, as :class:`SearchLimits` says.
     simplify : float in [0, 1), default=0.0
         Leave out propositions of the query found as long as that costs no more than this share of
@@ -118,7 +121,13 @@ def search(
         ``max_conditions`` and ``min_coverage``, has an objective above ``bound``.
     """
     limits = SearchLimits(
-        max_conditions, min_coverage, approximation_factor, node_limit, time_limit
+        max_conditions,
+        min_coverage,
+        approximation_factor,
+        node_limit,
+        time_limit,
+        cutoff,
+        stop_above_cutoff,
     )
     if limits.required_coverage > problem.total_coverage:
         raise ValueError(

@@ -31,6 +31,7 @@ def run(
         bound=problem.objective_of(result.bound),
         status=SearchStatus(result.status),
         counters=result.counters,
+        queries=tuple(map(tuple, result.kept)) if options.get("n_best", 1) > 1 else (),
     )
 
 

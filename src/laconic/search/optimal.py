@@ -22,6 +22,9 @@ from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
 from laconic.search.starts import search_from_starts
 
+# Of the core, for a first incumbent.
+_DEFAULT_BEAM_WIDTH = 6
+
 BRANCHINGS = ("auto", "conditions", "tables", "ranges", "paper")
 
 INGREDIENTS = (
@@ -44,6 +47,7 @@ def search_optimal(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
     branching: str = "auto",
+    n_best: int = 1,
     beam_width: int | None = None,
     memory_limit: int = 2**28,
     without: Collection[str] = (),
@@ -73,6 +77,10 @@ def search_optimal(
         conditions, tables or ranges, see :func:`~laconic.search.budget.choose_branching`. The query
         is the same with each of them, the work is not. Before tables for five propositions, it
         spends a few nodes over conditions, which is enough for easy problems.
+    n_best : int, default=1
+        How many queries to find: the best ones with different extents, in
+        `SearchResult.queries`. Over ranges, and where rules are judged together with others in long
+        queries, there is one.
     beam_width : int or None, default=None
         Width of the beam search for a first incumbent, 6 if it is None; 0 starts from the query
         that is always true. Ranges start from a local search instead, unless it is 0, and accept no
@@ -88,7 +96,8 @@ def search_optimal(
         the work stay the same, the time does not. Ranges have no choice.
     client : distributed.Client, default=None
         A Dask cluster whose workers share the search; None takes that of
-        :func:`~laconic.search.spread_over`, if any. Ranges stay on one machine.
+        :func:`~laconic.search.spread_over`, if any. Searches over ranges, with a cutoff or for
+        several queries stay on one machine.
 
     Notes
     -----
@@ -96,7 +105,7 @@ def search_optimal(
     set, a beam of some width, or to leave out an ingredient.
     """
     left_out = [name for name in without if name != "beam"]
-    _check_options(branching, beam_width, memory_limit, left_out, instruction_set)
+    _check_options(branching, n_best, beam_width, memory_limit, left_out, instruction_set)
     n_tried = None
     if branching == "auto":
         is_decided = instruction_set is not None or bool(beam_width) or bool(left_out)
@@ -125,7 +134,7 @@ def search_optimal(
             n_tried = nodes_of_first_try(problem.extents, limits.max_conditions)
     node_limit = resolve_node_limit(limits, problem.extents, branching)
     call = partial(
-        _runner(client, branching),
+        _runner(client, is_spread=branching != "ranges" and limits.cutoff is None and n_best == 1),
         problem,
         callback=callback,
         approximation_factor=limits.approximation_factor,
@@ -135,8 +144,13 @@ def search_optimal(
         without=left_out,
         start=(),
         table_limit=resolve_table_limit(limits) if branching == "tables" else None,
+        n_best=1 if branching == "ranges" else n_best,
+        cutoff=None if limits.cutoff is None else problem.value_of(limits.cutoff),
+        stops_above_cutoff=limits.stop_above_cutoff,
     )
     width = 0 if "beam" in without else beam_width
+    if width is None and n_best > _DEFAULT_BEAM_WIDTH and branching != "ranges":
+        width = n_best
     if n_tried is None:
         result = call(limits, node_limit=capped(node_limit), branching=branching, beam_width=width)
         result = dataclasses.replace(result, branching=branching)
@@ -147,10 +161,10 @@ def search_optimal(
     return dataclasses.replace(result, node_limit=node_limit)
 
 
-def _runner(client: Any, branching: str) -> Callable[..., SearchResult]:
+def _runner(client: Any, *, is_spread: bool) -> Callable[..., SearchResult]:
     """Choose where a search is run: here, or on a cluster."""
     client = current_client() if client is None else checked_client(client)
-    if client is None or branching == "ranges":
+    if client is None or not is_spread:
         return partial(run, _core.optimal)
     return partial(run_spread, client)
 
@@ -175,6 +189,7 @@ def _try_conditions_first(
     n_left = None if node_limit is None else capped(node_limit - n_first)
     second = call(limits, node_limit=n_left, branching="tables", beam_width=0, start=first.query)
     bound = min(first.bound, second.bound)
+    queries = second.queries if len(second.queries) >= len(first.queries) else first.queries
     is_proven = bound <= second.objective_value
     return dataclasses.replace(
         second,
@@ -182,11 +197,13 @@ def _try_conditions_first(
         status=SearchStatus.OPTIMAL if is_proven else second.status,
         counters={name: n + first.counters[name] for name, n in second.counters.items()},
         branching="tables",
+        queries=queries,
     )
 
 
 def _check_options(
     branching: str,
+    n_best: int,
     beam_width: int | None,
     memory_limit: int,
     left_out: list[str],
@@ -194,6 +211,7 @@ def _check_options(
 ) -> None:
     """Refuse options that make no sense; the core refuses those that a branching lacks."""
     require(branching in BRANCHINGS, "branching", f"one of {', '.join(BRANCHINGS)}", branching)
+    require(is_whole(n_best, 1), "n_best", "a whole number in the range [1, inf)", n_best)
     counts = "a whole number in the range [0, inf)"
     is_width = beam_width is None or is_whole(beam_width, 0)
     require(is_width, "beam_width", f"{counts} or None", beam_width)

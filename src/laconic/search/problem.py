@@ -450,6 +450,12 @@ class SearchLimits:
         larger the problem (see :func:`~laconic.search.budget.affordable_nodes`).
     time_limit : float or None, default=None
         Stop after that many seconds.
+    cutoff : float or None, default=None
+        Queries whose objective is no larger than this are not wanted: the search is over as soon as
+        there can be none above it, and its bound is then the cutoff. Of the optimal search only.
+    stop_above_cutoff : bool, default=False
+        Whether the first query above the cutoff ends the search. The bound says what else there may
+        be.
     """
 
     max_conditions: int | None = None
@@ -457,6 +463,8 @@ class SearchLimits:
     approximation_factor: float = 1.0
     node_limit: int | Literal["auto"] | None = None
     time_limit: float | None = None
+    cutoff: float | None = None
+    stop_above_cutoff: bool = False
 
     def __post_init__(self) -> None:
         requirements = [
@@ -470,6 +478,10 @@ class SearchLimits:
              self.node_limit in ("auto", None) or is_whole(self.node_limit, 1)),
             ("time_limit", "a number of seconds in the range (0, inf) or None",
              self.time_limit is None or self.time_limit > 0),
+            ("cutoff", "a finite number in the range [0, inf) or None",
+             self.cutoff is None or (math.isfinite(self.cutoff) and self.cutoff >= 0)),
+            ("stop_above_cutoff", "False without a cutoff",
+             self.cutoff is not None or not self.stop_above_cutoff),
         ]  # fmt: skip
         for name, requirement, is_met in requirements:
             require(is_met, name, requirement, getattr(self, name))

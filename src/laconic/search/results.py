@@ -26,6 +26,8 @@ class SearchStatus(StrEnum):
     """The query was not searched for; the bound holds for all queries in its place."""
     INTERRUPTED = "interrupted"
     """A callback asked to stop."""
+    CUTOFF = "cutoff"
+    """The cutoff was enough: no query is above it, or one that is ended the search."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,9 @@ class SearchResult:
     n_halvings: int = 0
     """How often the step to the new weights was halved, because the loss itself, of which the
     objective knows slope and curvature only, would have become larger."""
+    queries: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+    """Where several were asked for: the best queries with different extents, the best first. Those
+    above the cutoff, if there is one."""
     # How the search was run, not what it found: model files and comparisons leave it out.
     branching: str | None = field(default=None, compare=False)
     """How the optimal search branched: over ``conditions``, in ``tables`` of sums, over ``ranges``

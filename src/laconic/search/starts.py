@@ -40,7 +40,9 @@ def search_from_starts(
     n_left = node_limit = resolve_node_limit(limits, problem.extents)
     limits = dataclasses.replace(limits, node_limit=n_left)
     deadline = None if limits.time_limit is None else time.perf_counter() + limits.time_limit
-    easier = [(problem.without_others(), limits, "auto")]
+    # Without others, objectives are larger ones.
+    free = dataclasses.replace(limits, cutoff=None, stop_above_cutoff=False)
+    easier = [(problem.without_others(), free, "auto")]
     n_conditions = longest_affordable_queries(problem, limits)
     if n_conditions > 0:
         short = dataclasses.replace(limits, max_conditions=n_conditions, node_limit=None)

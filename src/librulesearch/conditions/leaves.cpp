@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace rulesearch::conditions {
 
@@ -15,7 +16,7 @@ void Leaves::solve(const std::vector<std::uint32_t>& query, std::span<const std:
         kernels_.find_above(gradients_.data(), hessians_.data(), size, problem_.l2_regularization,
                             can_prune.floor(), found_.data());
     const std::size_t max_conditions = limits_.max_conditions - query.size();
-    std::vector<std::uint32_t> best;
+    std::vector<std::pair<double, std::uint32_t>> best;
     double best_value = 0.0;
     for (std::size_t k = 0; k < n_found; ++k) {
         const std::uint32_t refinement = found_[k];
@@ -24,13 +25,14 @@ void Leaves::solve(const std::vector<std::uint32_t>& query, std::span<const std:
         if (limits_.min_coverage > 0.0 && coverages_[refinement] < limits_.min_coverage) continue;
         const double value = problem_.value(gradients_[refinement], hessians_[refinement]);
         if (value < best_value || value == 0.0 || !can_prune.is_competitive(value)) continue;
-        if (value > best_value) best.clear();
+        best.push_back({value, refinement});
+        if (can_prune.wants_several()) continue;
+        if (value > best_value) best.erase(best.begin(), best.end() - 1);
         best_value = value;
-        best.push_back(refinement);
     }
-    for (const std::uint32_t refinement : best) {
+    for (const auto& [value, refinement] : best) {
         if (!is_minimal(refinement, keys)) continue;
-        offers.push_back({best_value, query});
+        offers.push_back({value, query});
         for_each_bit(refinement, 0,
                      [&](std::size_t j) { offers.back().query.push_back(columns[j]); });
     }

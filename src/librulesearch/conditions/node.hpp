@@ -72,9 +72,10 @@ class Pruning {
   public:
     /// `incumbent_size`: conditions of the incumbent if longer ties are to be given up, else
     /// nothing.
-    /// `slack`: see Problem.
+    /// `slack`: see Problem. `wants_several`: queries better than the incumbent are all wanted.
     Pruning(double incumbent_value, double approximation_factor,
-            std::optional<std::size_t> incumbent_size, double slack = rounding_slack)
+            std::optional<std::size_t> incumbent_size, double slack = rounding_slack,
+            bool wants_several = false)
         // A little less than the quotient, so that the ratio reached is not a rounding below.
         : approximation_factor_(approximation_factor),
           threshold_(approximation_factor < 1.0
@@ -83,7 +84,8 @@ class Pruning {
           incumbent_value_(incumbent_value),
           incumbent_size_(incumbent_size.value_or(std::numeric_limits<std::size_t>::max())),
           slack_(slack),
-          is_relaxed_(approximation_factor < 1.0) {}
+          is_relaxed_(approximation_factor < 1.0),
+          wants_several_(wants_several) {}
 
     /// No query under the bound with at least that many conditions can replace the incumbent, or
     /// gains enough to be asked for.
@@ -95,9 +97,11 @@ class Pruning {
 
     /// The same for a better incumbent, if it is one.
     Pruning raised(double value, std::optional<std::size_t> size) const {
-        if (value <= incumbent_value_) return *this;
+        if (value <= incumbent_value_ || wants_several_) return *this;
         return {value, approximation_factor_, size, slack_};
     }
+
+    bool wants_several() const { return wants_several_; }
 
     /// A query of this value is at least as good as the incumbent.
     bool is_competitive(double value) const { return value >= incumbent_value_; }
@@ -118,9 +122,11 @@ class Pruning {
     std::size_t incumbent_size_;
     double slack_;
     bool is_relaxed_;
+    bool wants_several_;
 };
 
-/// Offers the best augmentations of a node's query, if they are as good as the incumbent.
+/// Offers the best augmentations of a node's query, if they are as good as the incumbent; all that
+/// are, where several are wanted.
 /// `for_each(visit)` calls `visit(column, value)` for all of them, with 0 for those that do not
 /// count. Returns the best value, 0 if nothing was offered.
 template <typename ForEach>
@@ -128,9 +134,10 @@ double offer_best(const Node& node, const Pruning& can_prune, Expansion& out, Fo
     double best = 0.0;
     for_each([&](std::uint32_t, double value) { best = std::max(best, value); });
     if (best == 0.0 || !can_prune.is_competitive(best)) return 0.0;
+    const bool wants_several = can_prune.wants_several();
     for_each([&](std::uint32_t column, double value) {
-        if (value < best) return;
-        out.offers.push_back({best, node.query});
+        if (wants_several ? value == 0.0 || !can_prune.is_competitive(value) : value < best) return;
+        out.offers.push_back({value, node.query});
         out.offers.back().query.push_back(column);
     });
     return best;

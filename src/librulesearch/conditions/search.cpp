@@ -43,8 +43,9 @@ struct Branching : OptionalHooks<Node> {
     /// shorter equivalent: under a limit on the length. And nothing is shorter than no condition.
     Pruning goal(const Incumbent& incumbent) const {
         const std::size_t size = incumbent.n_conditions();
-        return {incumbent.value(), limits.approximation_factor,
-                is_limited || size == 0 ? std::optional(size) : std::nullopt, problem.slack()};
+        return {incumbent.wanted(), limits.approximation_factor,
+                is_limited || size == 0 ? std::optional(size) : std::nullopt, problem.slack(),
+                limits.n_best > 1};
     }
 
     void take(const Expansion& expansion, Incumbent& incumbent) const {

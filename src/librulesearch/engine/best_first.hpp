@@ -62,7 +62,7 @@ class BestFirst {
           branching_(branching),
           control_(limits),
           workers_(resources.n_workers),
-          incumbent_(problem.extents),
+          incumbent_(problem.extents, limits.cutoff, limits.n_best),
           open_(resources.memory_limit) {
         for (std::size_t worker = 0; worker < resources.n_workers; ++worker)
             expanders_.push_back(branching.make_expander());
@@ -75,7 +75,7 @@ class BestFirst {
         if (limits_.max_conditions > 0) {
             start();
             run(limits_.node_limit);
-            if (open_.empty()) settle_ties();
+            if (open_.empty() && !incumbent_.is_below_cutoff()) settle_ties();
         }
         return result();
     }
@@ -119,6 +119,10 @@ class BestFirst {
 
     void run(std::uint64_t node_limit) {
         while (!open_.empty() && !control_.is_stopped()) {
+            if (limits_.stops_above_cutoff && incumbent_.value() > limits_.cutoff) {
+                control_.stop(Status::cutoff);
+                return;
+            }
             const Goal goal = branching_.goal(incumbent_);
             if (goal.can_prune(open_.top())) {
                 Node node = open_.pop();
@@ -193,6 +197,11 @@ class BestFirst {
         return is_proven_ || open_.empty() ? incumbent_.value() : open_.bound();
     }
 
+    /// Where the cutoff was not reached, nothing below it was looked at.
+    double unseen_bound() const {
+        return incumbent_.is_below_cutoff() ? limits_.cutoff * (1.0 + Branching::bound_slack) : 0.0;
+    }
+
     /// Hands back the open nodes, but for those that the incumbent makes superfluous.
     std::vector<OpenPart> open_parts() {
         const Goal goal = branching_.goal(incumbent_);
@@ -225,14 +234,19 @@ class BestFirst {
         result.closed_bound = largest_pruned_;
         result.value = incumbent_.value();
         result.query = incumbent_.query();
-        result.bound = std::max({result.value, largest_pruned_, is_closed ? 0.0 : bound});
+        result.bound = std::max({result.value, largest_pruned_,
+                                 is_closed ? unseen_bound() : std::max(bound, unseen_bound())});
         result.counters = counters_;
         if (result.bound <= result.value * (1.0 + Branching::bound_slack)) {
             result.bound = result.value;
             result.status = Status::optimal;
+        } else if (is_closed) {
+            const bool is_cut = incumbent_.is_below_cutoff() && largest_pruned_ <= limits_.cutoff;
+            result.status = is_cut ? Status::cutoff : Status::approximate;
         } else {
-            result.status = is_closed ? Status::approximate : *control_.reason();
+            result.status = *control_.reason();
         }
+        result.kept = incumbent_.queries();
         return result;
     }
 

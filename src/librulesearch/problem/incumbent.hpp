@@ -17,14 +17,22 @@ namespace rulesearch {
 /// value is a function of the extent alone (sums are exact), so ties are compared with `==`.
 class Incumbent {
   public:
-    explicit Incumbent(const Extents& extents) : extents_(extents) {}
+    /// `cutoff`: what a query has to exceed. `n_best`: how many to keep.
+    explicit Incumbent(const Extents& extents, double cutoff = -1.0, std::size_t n_best = 1)
+        : extents_(extents), cutoff_(cutoff), n_best_(n_best) {}
 
+    /// Of the best query.
     double value() const { return value_; }
-    /// Conditions of the best query, as far as it has been shortened.
-    std::size_t n_conditions() const { return best_.columns.size(); }
+    /// Queries that are worth less are of no use.
+    double wanted() const { return std::max(cutoff_, n_best_ > 1 ? least_kept() : value_); }
+    bool is_below_cutoff() const { return value_ < cutoff_; }
+    /// Conditions of the best query, as far as it has been shortened: of several that are wanted
+    /// equally, longer ones are not. None where it takes more to be wanted than to be as good.
+    std::size_t n_conditions() const { return wanted() == value_ ? best_.columns.size() : 0; }
 
     /// `columns`: the offered query, in any order. Its extent counts, not its wording.
     void offer(double value, std::vector<std::size_t> columns) {
+        if (n_best_ > 1) keep(value, columns);
         if (value < value_) return;
         std::sort(columns.begin(), columns.end());
         if (value > value_) {
@@ -42,12 +50,14 @@ class Incumbent {
     }
 
     /// The best query as proposition indices, ascending.
-    std::vector<std::size_t> query() {
-        shorten(best_);
-        std::vector<std::size_t> query;
-        for (const std::size_t column : best_.columns)
-            query.push_back(extents_.proposition_index(column));
-        return query;
+    std::vector<std::size_t> query() { return propositions(best_); }
+
+    /// The best queries with different extents above the cutoff, the best first, as `query`.
+    std::vector<std::vector<std::size_t>> queries() {
+        std::vector<std::vector<std::size_t>> queries;
+        for (Kept& kept : kept_)
+            if (kept.value > cutoff_) queries.push_back(propositions(kept.entry));
+        return queries;
     }
 
   private:
@@ -55,9 +65,37 @@ class Incumbent {
         std::vector<std::size_t> columns;
         bool is_shortened = false;
     };
+    struct Kept {
+        double value;
+        BitSet extent;
+        Entry entry;
+    };
+
+    double least_kept() const { return kept_.size() < n_best_ ? 0.0 : kept_.back().value; }
+
+    /// Takes a query to the best ones, each extent once; of equal values, the first ones stay.
+    void keep(double value, const std::vector<std::size_t>& columns) {
+        if (value <= std::max(least_kept(), 0.0) || value < cutoff_) return;
+        BitSet extent = extents_.extent_of(columns);
+        const auto is_same = [&](const Kept& kept) { return kept.extent == extent; };
+        if (std::any_of(kept_.begin(), kept_.end(), is_same)) return;
+        const auto place = std::find_if(kept_.begin(), kept_.end(),
+                                        [&](const Kept& kept) { return kept.value < value; });
+        kept_.insert(place, {value, std::move(extent), {columns}});
+        if (kept_.size() > n_best_) kept_.pop_back();
+    }
 
     static bool is_before(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b) {
         return a.size() != b.size() ? a.size() < b.size() : a < b;
+    }
+
+    std::vector<std::size_t> propositions(Entry& entry) const {
+        shorten(entry);
+        std::vector<std::size_t> query;
+        for (const std::size_t column : entry.columns)
+            query.push_back(extents_.proposition_index(column));
+        std::sort(query.begin(), query.end());
+        return query;
     }
 
     void shorten(Entry& entry) const {
@@ -69,9 +107,12 @@ class Incumbent {
     }
 
     const Extents& extents_;
+    double cutoff_;
+    std::size_t n_best_;
     double value_ = -1.0;
     Entry best_;
-    std::set<BitSet> tied_;  // extents with the best value, once there are several
+    std::set<BitSet> tied_;   // extents with the best value, once there are several
+    std::vector<Kept> kept_;  // the best ones, if several are wanted
 };
 
 }  // namespace rulesearch

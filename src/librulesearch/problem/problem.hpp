@@ -109,6 +109,12 @@ struct Limits {
     /// Rows added to tables and sets looked at in them; reaching it counts as that of nodes.
     std::uint64_t table_limit = std::numeric_limits<std::uint64_t>::max();
     double time_limit = std::numeric_limits<double>::infinity();  // seconds
+    /// Queries that are worth no more than this are not wanted.
+    double cutoff = -1.0;
+    /// Whether a query above the cutoff ends the search.
+    bool stops_above_cutoff = false;
+    /// How many of the best queries to find, with different extents; over ranges, one.
+    std::size_t n_best = 1;
     /// Asked now and then, always from the calling thread; `true` ends the search.
     std::function<bool(const Progress&)> should_stop = {};
 };
@@ -144,7 +150,7 @@ struct Share {
     }
 };
 
-enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted };
+enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted, cutoff };
 
 /// How often each pruning rule was applied: because of the bound or because an equivalent query is
 /// looked at elsewhere, found out at the spot (immediate) or known from an ancestor (propagated).
@@ -186,7 +192,8 @@ struct Result {
     /// Of all that was given up, whatever is left open.
     double closed_bound = 0.0;
     std::vector<OpenPart> open = {};
-    /// All queries that a beam search has kept, size by size; of other searches none.
+    /// All queries that a beam search has kept, size by size; of an exact search for several, the
+    /// best ones, the best first.
     std::vector<std::vector<std::size_t>> kept = {};
 };
 

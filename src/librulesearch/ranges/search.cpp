@@ -65,7 +65,7 @@ class Branching : public OptionalHooks<Node> {
     /// What the proof asks for: one box better than the incumbent, if there is any.
     Goal goal(const Incumbent& incumbent) const {
         Goal goal;
-        const double value = incumbent.value();
+        const double value = incumbent.wanted();
         const double factor = limits_.approximation_factor;
         goal.is_approximate = factor < 1.0;
         goal.value = value * (1.0 - bound_slack);
@@ -88,7 +88,7 @@ class Branching : public OptionalHooks<Node> {
         for (Offer& offer : expansion.offers) {
             if (settles_ties_) {
                 incumbent.offer(offer.value, chains_.query(offer.cuts));
-            } else if (offer.value > incumbent.value()) {
+            } else if (offer.value > incumbent.wanted()) {
                 const Offer better = local_search_.climb(std::move(offer.cuts));
                 incumbent.offer(better.value, chains_.query(better.cuts));
             }

@@ -222,11 +222,33 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     std::sort(query.begin(), query.end());
     query.erase(std::unique(query.begin(), query.end()), query.end());
     if (query.size() > limits_.max_conditions) return;  // the same axis twice, for one condition
-    const auto [value, sums] = problem_.worth(problem_.extents.extent_of(query));
+    BitSet extent = problem_.extents.extent_of(query);
+    const auto [value, sums] = problem_.worth(extent);
     if (value < best_ || value == 0.0 || sums.coverage < limits_.min_coverage) return;
+    if (limits_.n_best > 1) {
+        keep(value, std::move(query), std::move(extent));
+        return;
+    }
     if (value > best_) expansion_->offers.clear();
     best_ = value;
     expansion_->offers.push_back({value, std::move(query)});
+}
+
+/// Keeps as many sets as are wanted; with one more, the least of them leaves.
+void Expander::keep(double value, std::vector<std::size_t> query, BitSet extent) {
+    std::vector<Offer>& offers = expansion_->offers;
+    if (offers.empty()) extents_.clear();
+    if (std::find(extents_.begin(), extents_.end(), extent) != extents_.end()) return;
+    offers.push_back({value, std::move(query)});
+    extents_.push_back(std::move(extent));
+    const auto is_less = [](const Offer& a, const Offer& b) { return a.value < b.value; };
+    if (offers.size() > limits_.n_best) {
+        const auto least = std::min_element(offers.begin(), offers.end(), is_less);
+        extents_.erase(extents_.begin() + (least - offers.begin()));
+        offers.erase(least);
+    }
+    if (offers.size() == limits_.n_best)
+        best_ = std::max(best_, std::min_element(offers.begin(), offers.end(), is_less)->value);
 }
 
 }  // namespace rulesearch::tables

@@ -39,6 +39,7 @@ class Expander {
     void add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask);
     void scan_lanes();
     void check(const std::uint32_t* masks, std::size_t lane);
+    void keep(double value, std::vector<std::size_t> query, BitSet extent);
 
     /// Masks of one axis, in lanes.
     struct Group {
@@ -64,6 +65,7 @@ class Expander {
     std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
     std::vector<std::uint32_t> base_;
     std::vector<float> square_scales_;
+    std::vector<BitSet> extents_;  // of what is offered, if several are wanted
     float scale_ = 0.0F, threshold_ = 0.0F, least_square_ = 0.0F;
     std::int32_t min_coverage_ = 0;
 };

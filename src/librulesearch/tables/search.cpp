@@ -61,7 +61,7 @@ class Branching : public OptionalHooks<Node> {
         auto local = std::make_shared<LocalProblem>(everything(problem_, n_looked_at));
         local->make_axes(features_, all_columns);
         if (local->axes.empty()) return roots;
-        std::vector<double> bounds = axis_bounds(*local, bound, incumbent.value());
+        std::vector<double> bounds = axis_bounds(*local, bound, incumbent.wanted());
         if (limits_.max_conditions > n_looked_at) {
             // Short queries first: the best of them is an incumbent that rules out pairs.
             bound = *std::max_element(bounds.begin(), bounds.end());
@@ -78,7 +78,7 @@ class Branching : public OptionalHooks<Node> {
     }
 
     Goal goal(const Incumbent& incumbent) const {
-        return {incumbent.value(), limits_.approximation_factor, problem_.slack()};
+        return {incumbent.wanted(), limits_.approximation_factor, problem_.slack()};
     }
 
     void take(const Expansion& expansion, Incumbent& incumbent) const {
