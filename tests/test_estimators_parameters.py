@@ -85,11 +85,14 @@ def test_parameters_reach_the_search():
 
     seen = []
     limits = SearchLimits(2, 3.0, 0.5, 7, 11.0)
-    model = RuleBoostingRegressor(1, search=record, n_jobs=3, **asdict(limits))
+    parameters = {name: value for name, value in asdict(limits).items() if "cutoff" not in name}
+    model = RuleBoostingRegressor(1, search=record, n_jobs=3, **parameters)
     model.fit([[1], [2], [3]], [0.0, 1.0, 2.0])
     [(seen_limits, n_jobs)] = seen
     # The search allows for rounding in min_coverage.
-    assert asdict(seen_limits) == pytest.approx(asdict(limits), rel=1e-11)
+    seen_values = {name: getattr(seen_limits, name) for name in parameters}
+    assert seen_values == pytest.approx(parameters, rel=1e-11)
+    assert seen_limits.cutoff is None
     assert n_jobs == 3
 
 

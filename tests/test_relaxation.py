@@ -136,7 +136,7 @@ def test_check_refuses_what_is_not_proven(change):
         forces[np.argmax(np.abs(forces))] *= 0.5
     changed = {
         "value": {"value": bound.value * (1 + 1e-6)},
-        "largest_sum": {"largest_sum": bound.largest_sum * (1 - 1e-6)},
+        "largest_sum": {"largest_sum": bound.largest_sum * 0.9},
         "forces": {"forces": forces},
         "sign": {"forces": -forces},
     }[change]

@@ -10,44 +10,26 @@ of these proofs is a bound for `relaxation.rivals`, whatever the columns are.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic.losses import Floats
 from laconic.model.formatting import format_count, format_number
-from laconic.relaxation.restricted import RestrictedProblem
+from laconic.relaxation.pricing import Column, Pricing
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules, lower_bound
-from laconic.search import (
-    Extents,
-    SearchProblem,
-    SearchProgress,
-    SearchResult,
-    SearchStatus,
-    search,
-)
-from laconic.search.beam import beam_queries
+from laconic.search import Extents, SearchProgress, SearchResult, SearchStatus
 
-BEAM_WIDTH = 16
-MAX_NEW_COLUMNS = 32
-MAX_COLUMNS = 1_000
 # Without need, but a proof that is stopped then has something to show.
 ROUNDS_PER_SEARCH = 8
 # A proof that leaves no more than this share of the best possible improvement open is good enough.
 GAP = 1e-3
-# Sums that exceed the price by no more than this share are no reason for a further round.
-_TOLERANCE = 1e-4
 _MAX_ROUNDS = 400
 # Multiples of forces that are tried before it is known for how many rules they serve.
 _SCALES = (0.25, 0.5, 0.75, 1.0)
-# For values of searches, which are rounded, and compared with a slack of 1e-11 at most.
-_SEARCH_ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -74,16 +56,6 @@ def describe_proof(proof: RelaxationProgress) -> str:
     """
     n_rules = format_count(proof.n_columns, "rule")
     return f"no rules get below {format_number(proof.bound)}, from {n_rules} at once"
-
-
-class Column(NamedTuple):
-    """A conjunction as the relaxed problem sees it."""
-
-    covered: NDArray[np.bool_]
-    """The rows that it covers."""
-    query: tuple[int, ...] | None = None
-    """Its conditions, where they are known."""
-    weight: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +120,8 @@ def prove(
         True however it ended: also after Ctrl-C, which ends it as a callback does.
     """
     scope = {"max_conditions": max_conditions, "min_coverage": min_coverage}
-    run = _Run(extents, risk, rivals, scope, node_limit, time_limit, n_jobs, callback)
+    limits = {"node_limit": node_limit, "time_limit": time_limit, "n_jobs": n_jobs}
+    run = _Run(extents, risk, rivals, scope, callback, **limits)
     try:
         run.start(start)
         run.ask()
@@ -162,7 +135,7 @@ def prove(
     return run.proof()
 
 
-class _Run:
+class _Run(Pricing):
     """A proof while it is being found."""
 
     def __init__(
@@ -171,39 +144,25 @@ class _Run:
         risk: TrainingRisk,
         rivals: Rivals,
         scope: dict[str, Any],
-        node_limit: int | None,
-        time_limit: float | None,
-        n_jobs: int | None,
         callback: Callable[[RelaxationProgress], Any] | None,
+        **limits: Any,
     ) -> None:
-        self.extents, self.risk, self.rivals = extents, risk, rivals
-        self.scope, self.node_limit, self.time_limit = scope, node_limit, time_limit
-        self.n_jobs, self.callback = n_jobs, callback
-        self.began = time.perf_counter()
-        self.restricted = RestrictedProblem(risk)
-        # Sets of rows, in the order of the columns, and what covers them.
-        self.known: dict[bytes, tuple[int, ...] | None] = {}
+        super().__init__(extents, risk, scope, **limits)
+        self.rivals, self.callback = rivals, callback
         self.price = 0.0
-        self.status: SearchStatus | None = None
-        self.n_rounds = self.n_searches = self.n_nodes = 0
-        n_rows = len(risk.y)
-        zeros = np.zeros(n_rows)
+        self.n_rounds = 0
+        zeros = np.zeros(len(risk.y))
         self.best = Bound(0.0, zeros, 0.0)
         # For each number of rules: what is proven, about, by which forces, and their largest sum.
         n_sizes = rivals.n_rules if isinstance(rivals, SameRules) else 0
         self.by_size = [(0.0, zeros, 0.0)] * n_sizes
-        # Weights matter for what rules cover only: forces have them already.
-        self.divisors = risk.sample_weight if scope["min_coverage"] > 0.0 else None
-        self.problem = SearchProblem(extents, zeros, zeros, 1.0, self.divisors)
-        self.exponent, self.rounding = 0, 0.0
 
     def start(self, columns: Iterable[Column]) -> None:
         """Prove what follows from the forces of a constant."""
-        forces = self._pose(self.restricted.raw_predictions)
-        self._add(columns)
-        queries = beam_queries(self.problem, BEAM_WIDTH, **self.scope)
-        self._add(Column(self.problem.covered(query), query) for query in queries)
-        result = self._search(forces)
+        forces = self.pose()
+        self.add(columns)
+        self.add(self.beam(0.0))
+        result = self._bound(forces)
         if isinstance(self.rivals, SameRules):
             if self.rivals.n_rules == 0 or self.rivals.l2_regularization == 0.0:
                 self.status = self.status or SearchStatus.OPTIMAL
@@ -212,7 +171,7 @@ class _Run:
         elif self.rivals.total_weight == 0.0:
             self.status = self.status or SearchStatus.OPTIMAL
         else:
-            self.price = self._largest_sum(result) / self.rivals.total_weight / 4.0
+            self.price = self.largest_sum(result) / self.rivals.total_weight / 4.0
         if not forces.any():
             self.status = self.status or SearchStatus.OPTIMAL
 
@@ -220,22 +179,33 @@ class _Run:
         """Solve the problem over the columns so far, and look for further ones."""
         self.n_rounds += 1
         self._solve()
-        self._forget()
-        forces = self._pose(self.restricted.raw_predictions)
+        self.forget()
+        forces = self.pose()
         limit = self.price * self.restricted.total_weight
-        new = self._steeper(limit, None)
+        new = self.beam(limit)
         if not new or self.n_rounds % ROUNDS_PER_SEARCH == 0:
-            result = self._search(forces)
+            result = self._bound(forces, self._good_enough(limit))
             if self.status is not None:
                 return
             if self._is_closed():
                 self.status = SearchStatus.OPTIMAL
                 return
-            new = new or self._steeper(limit, result.query)
+            new += self.found(limit, result)
         if not new or self.n_rounds >= _MAX_ROUNDS:
             self.status = SearchStatus.APPROXIMATE
             return
-        self._add(new)
+        self.add(new)
+
+    def _good_enough(self, limit: float) -> float:
+        """Tell a largest sum of forces that would close the proof, a little above the price.
+
+        Were it larger by a share δ, the bound would fall by δ times the price times the weight.
+        """
+        spent = limit * self.restricted.total_weight
+        if spent == 0.0:
+            return limit
+        room = self.risk.value_at_constant - self.risk.value(self.restricted.raw_predictions)
+        return limit * (1.0 + max(0.25 * GAP * room / spent, 0.0))
 
     def prove_fewer(self) -> None:
         """Spend a search on each smaller number of rules, with the columns that there are.
@@ -250,7 +220,7 @@ class _Run:
         for n_rules in range(self.rivals.n_rules - 1, 0, -1):
             self.status = None
             self.restricted.solve(self.rivals.l2_regularization / n_rules)
-            self._search(self._pose(self.restricted.raw_predictions))
+            self._bound(self.pose())
             if self._is_stopped():
                 break
         self.status = status
@@ -289,16 +259,10 @@ class _Run:
             self.status or SearchStatus.INTERRUPTED,
             self.n_searches,
             self.n_nodes,
-            self._seconds,
-            tuple(self._used_columns()),
+            self.seconds,
+            tuple(self.used_columns()),
             self._bounds_by_size(),
         )
-
-    def _used_columns(self) -> Iterator[Column]:
-        restricted, queries = self.restricted, [*self.known.values()]
-        for position in np.flatnonzero(restricted.weights).tolist():
-            covered, weight = restricted.columns[position] > 0.0, restricted.weights[position]
-            yield Column(covered, queries[position], float(weight))
 
     def _solve(self) -> None:
         """Find the best weights of the columns; for rivals of a total weight, at its price."""
@@ -328,68 +292,18 @@ class _Run:
             return 2.0 * below
         return above / 4.0 if below == 0.0 else math.sqrt(below * above)
 
-    def _forget(self) -> None:
-        """Drop the flattest columns without weight, where there are many."""
-        restricted = self.restricted
-        if len(restricted.weights) <= MAX_COLUMNS:
-            return
-        forces = self.risk.forces(restricted.raw_predictions)
-        steepness = np.abs(restricted.columns @ forces)
-        steepness[restricted.weights != 0.0] = np.inf
-        kept = steepness >= np.sort(steepness)[-MAX_COLUMNS // 2]
-        restricted.keep(kept)
-        self.known = dict(compress(self.known.items(), kept.tolist()))
-
-    def _pose(self, raw_predictions: Floats) -> Floats:
-        """Pose the search for the largest sum of forces."""
-        forces = self.risk.forces(raw_predictions)
-        # With a largest force of about 1, whatever the scale of the target.
-        self.exponent = math.frexp(float(np.abs(forces).max()))[1]
-        scaled = np.ldexp(forces, -self.exponent)
-        gradients = scaled if self.divisors is None else scaled / self.divisors
-        self.problem = self.problem.with_statistics(gradients, np.zeros(len(forces)))
-        self.rounding = math.fsum(np.abs(scaled - self.problem.gradients))
-        return forces
-
-    def _largest_sum(self, result: SearchResult) -> float:
-        """Tell the absolute sum of forces that no query exceeds, according to a search."""
-        largest = math.sqrt(result.bound * self.problem.normalizer)
-        return math.ldexp(largest * (1.0 + _SEARCH_ROUNDING) + self.rounding, self.exponent)
-
-    def _search(self, forces: Floats) -> SearchResult:
+    def _bound(self, forces: Floats, cutoff: float = 0.0) -> SearchResult:
         """Bound the sums of forces, and with them the rivals."""
-        left = None if self.node_limit is None else max(self.node_limit - self.n_nodes, 1)
-        seconds = None
-        if self.time_limit is not None:
-            seconds = max(self.time_limit - self._seconds, 1e-3)
-        result = search(
-            self.problem,
-            **self.scope,
-            node_limit=left if left is not None else "auto",
-            time_limit=seconds,
-            n_jobs=self.n_jobs,
-            callback=None if self.callback is None else self._tell,
-        )
-        self.n_searches += 1
-        self.n_nodes += result.counters.get("nodes", 0)
-        largest_sum = self._largest_sum(result)
+        result = self.search(cutoff, None if self.callback is None else self._tell)
+        largest_sum = self.largest_sum(result)
         self._note_sizes(forces, largest_sum)
         bound = lower_bound(self.risk, self.rivals, forces, largest_sum)
         if bound.value > self.best.value:
             self.best = bound
-        if result.status is SearchStatus.INTERRUPTED:
-            self.status = result.status
-        self._check_limits()
         return result
 
     def _is_stopped(self) -> bool:
         return self.status is not None
-
-    def _check_limits(self) -> None:
-        if self.node_limit is not None and self.n_nodes >= self.node_limit:
-            self.status = self.status or SearchStatus.NODE_LIMIT
-        if self.time_limit is not None and self._seconds >= self.time_limit:
-            self.status = self.status or SearchStatus.TIME_LIMIT
 
     def _is_closed(self) -> bool:
         """Tell whether other forces could prove hardly more."""
@@ -398,45 +312,11 @@ class _Run:
             reached += self.price / 2.0 * self.restricted.total_weight**2
         return reached - self.best.value <= GAP * (self.risk.value_at_constant - self.best.value)
 
-    def _steeper(self, limit: float, best: tuple[int, ...] | None) -> list[Column]:
-        """Find columns whose sum of forces is above the price of a weight.
-
-        They are those of a beam search or, where the best query is known, itself and its
-        neighbours, in which one condition is another one.
-        """
-        starts = [()] if best is None else _all_but_one(best)
-        queries = beam_queries(self.problem, BEAM_WIDTH, starts, **self.scope)
-        if best is not None:
-            queries.append(best)
-        found: list[tuple[float, Column]] = []
-        for query in queries:
-            covered = self.problem.covered(query)
-            size = math.ldexp(abs(float(self.problem.gradients[covered].sum())), self.exponent)
-            if size > limit * (1.0 + _TOLERANCE) and self._key(covered) not in self.known:
-                found.append((size, Column(covered, query)))
-        found.sort(key=lambda entry: -entry[0])
-        return [column for _, column in found[:MAX_NEW_COLUMNS]]
-
-    @staticmethod
-    def _key(covered: NDArray[np.bool_]) -> bytes:
-        return np.packbits(covered).tobytes()
-
-    def _add(self, new: Iterable[Column]) -> None:
-        """Take columns into the restricted problem, each set of rows once."""
-        columns = []
-        for column in new:
-            key = self._key(column.covered)
-            if key not in self.known:
-                self.known[key] = column.query
-                columns.append(column.covered)
-        if columns:
-            self.restricted.add(np.array(columns))
-
     def ask(self) -> None:
         """Let the caller see how far the proof has come, and look at the clock."""
         if self.callback is not None and self.callback(self._progress()):
             self.status = self.status or SearchStatus.INTERRUPTED
-        self._check_limits()
+        self.check_limits()
 
     def _tell(self, search: SearchProgress) -> Any:
         assert self.callback is not None
@@ -445,14 +325,5 @@ class _Run:
     def _progress(self, n_nodes: int = 0) -> RelaxationProgress:
         n_used = int((self.restricted.weights != 0.0).sum())
         return RelaxationProgress(
-            self.best.value, self.n_rounds, n_used, self.n_nodes + n_nodes, self._seconds
+            self.best.value, self.n_rounds, n_used, self.n_nodes + n_nodes, self.seconds
         )
-
-    @property
-    def _seconds(self) -> float:
-        return time.perf_counter() - self.began
-
-
-def _all_but_one(query: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """List a query without each of its conditions."""
-    return [query[:place] + query[place + 1 :] for place in range(len(query))] or [()]
