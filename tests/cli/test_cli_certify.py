@@ -56,3 +56,14 @@ def test_another_table_is_noticed(run, folder):
 def test_table_before_model_is_refused(run, folder):
     table, model = folder / "people.csv", folder / "client.json"
     assert refused(run("certify", table, model, "--target", "client"), "The model comes first")
+
+
+def test_saved_numbers_reach_the_report(run, folder):
+    assert run(*certify(folder, "--save", "--by-size"))[0] == 0
+    code, out, _ = run(
+        "report", folder / "client.json", folder / "people.csv", "--target", "client", "--json"
+    )
+    assert code == 0
+    whole = json.loads(out)["whole"]
+    assert whole["n_rules"] == 3
+    assert len(whole["sizes"]) == 4

@@ -135,6 +135,8 @@ def search(
             f"Got {min_coverage!r}: no query covers that much."
         )
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
+    is_plain = allowed is None or cutoff is None
+    require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     is_known = isinstance(method, str)
     if isinstance(method, str):
