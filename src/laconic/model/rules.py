@@ -377,16 +377,7 @@ class RuleEnsemble(Sequence[Rule]):
         return f"{format_weight(rule.weight)} {self._when(rule)}"
 
     def output_of(self, rule: Rule) -> str:
-        """Name the class that a rule is about; empty where a row has one raw prediction.
-
-        Parameters
-        ----------
-        rule : Rule
-
-        Returns
-        -------
-        name : str
-        """
+        """Name the class that a rule is about; empty where a row has one raw prediction."""
         return self.outputs[rule.output].name if self.outputs else ""
 
     def _when(self, rule: Rule) -> str:
@@ -463,8 +454,8 @@ class RuleEnsemble(Sequence[Rule]):
         return len(self.rules)
 
     def __str__(self) -> str:
-        lines = [(weight, text) for weight, text in self.intercept_lines]
-        lines += [(rule.weight, self._when(rule)) for rule in self.rules]
+        rules = [(rule.weight, self._when(rule)) for rule in self.rules]
+        lines = [*self.intercept_lines, *rules]
         weights = [format_weight(weight) for weight, _ in lines]
         width = max(map(len, weights))
         return "\n".join(
