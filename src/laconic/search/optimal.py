@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Collection
 from functools import partial
@@ -145,7 +146,7 @@ def search_optimal(
         start=(),
         table_limit=resolve_table_limit(limits) if branching == "tables" else None,
         n_best=1 if branching == "ranges" else n_best,
-        cutoff=None if limits.cutoff is None else problem.value_of(limits.cutoff),
+        cutoff=None if limits.cutoff is None else _value_below(problem, limits.cutoff),
         stops_above_cutoff=limits.stop_above_cutoff,
     )
     width = 0 if "beam" in without else beam_width
@@ -156,9 +157,17 @@ def search_optimal(
         result = dataclasses.replace(result, branching=branching)
     else:
         result = _try_conditions_first(call, limits, node_limit, n_tried, width)
+    if limits.cutoff is not None:
+        above = (each for each in result.queries if problem.objective(each) > limits.cutoff)
+        result = dataclasses.replace(result, queries=tuple(above))
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
     return dataclasses.replace(result, node_limit=node_limit)
+
+
+def _value_below(problem: SearchProblem, objective: float) -> float:
+    """Tell what the core is to exceed, so that rounding loses no query above an objective."""
+    return math.nextafter(problem.value_of(objective), 0.0)
 
 
 def _runner(client: Any, *, is_spread: bool) -> Callable[..., SearchResult]:
