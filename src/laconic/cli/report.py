@@ -22,6 +22,7 @@ def report(
     json: options.Flag = False,
     title: str | None = None,
     baseline: Path | None = None,
+    alternatives: Path | None = None,
     max_sample_rows: options.CountOrZero = 100,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
@@ -47,6 +48,8 @@ def report(
     baseline : Path
         File of another model, such as one of a greedy search, whose scores are drawn beside those
         of this one.
+    alternatives : Path
+        File that the model was trained on, to show what is nearly as good as each rule.
     max_sample_rows : int
         Largest number of rows whose values are in the report; with 0, it has summaries only.
     """
@@ -59,6 +62,11 @@ def report(
     target = inputs.target_of(fitted, target)
     X, y = inputs.TableFile(table, format).rows(fitted, target, other)
     with inputs.columns_by_name():
+        others = []
+        if alternatives is not None:
+            rows = inputs.TableFile(alternatives, format).rows(fitted, target)
+            numbers = range(1, len(fitted.ensemble_) + 1)
+            others = [fitted.alternatives(number, *rows) for number in numbers]
         try:
             made = fitted.report(
                 X,
@@ -67,6 +75,7 @@ def report(
                 target_name=target,
                 max_sample_rows=max_sample_rows,
                 baseline=other,
+                alternatives=others,
             )
         except ModuleNotFoundError as error:
             raise CommandError(str(error)) from None

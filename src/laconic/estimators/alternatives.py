@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,66 +11,16 @@ from numpy.typing import NDArray
 
 from laconic._checks import is_finite_number, is_whole, require
 from laconic.boosting import OBJECTIVES, Joint
+from laconic.estimators.given import with_rest
 from laconic.estimators.rows import counted
+from laconic.explain.alternatives import Alternative, Alternatives
 from laconic.model.conditions import Query
-from laconic.model.formatting import format_percent
 from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
     from laconic.estimators.rows import CheckedRows
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """A rule that could stand in the place of another one."""
-
-    query: Query
-    text: str
-    """Its conditions, as the model writes them."""
-    weight: float
-    """Of the rule in that place, to second order."""
-    share: float
-    """What it gains, as a share of what the best rule gains there."""
-    overlap: float
-    """Rows that both cover, as a share of those that either does (Jaccard)."""
-
-
-@dataclass(frozen=True)
-class Alternatives(Sequence[Alternative]):
-    """All rules, no two of which cover the same rows, within a tolerance of the best one."""
-
-    number: int
-    """Of the rule, from 1."""
-    text: str
-    """The conditions of the rule itself."""
-    share: float
-    """What it gains, as a share of what the best rule gains in its place."""
-    tolerance: float
-    found: tuple[Alternative, ...]
-    """The best first."""
-    is_complete: bool
-    """Whether it is proven that there are no others."""
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.found[index]
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __str__(self) -> str:
-        within = f"within {format_percent(self.tolerance)} of the best"
-        if not self.found:
-            words = "Nothing else" if self.is_complete else "Nothing else was found that"
-            return f"Rule {self.number}, {self.text}: {words} is {within}."
-        head = f"Instead of rule {self.number}, {self.text}, nearly as good, {within}:"
-        lines = [
-            f"{format_percent(one.share):>5} of the gain, {format_percent(one.overlap):>5} overlap:"
-            f" {one.text}"
-            for one in self.found
-        ]
-        return "\n".join([head, *lines, *([] if self.is_complete else ["and maybe others"])])
 
 
 def alternatives(
@@ -150,7 +99,8 @@ class _Place:
             fit_intercept=bool(model.fit_intercept),
             constraints=constraints,
         )
-        if isinstance(rounds, Joint) and rounds.fit_intercept and len(start) == 0:
+        self.has_intercept = isinstance(rounds, Joint) and rounds.fit_intercept
+        if self.has_intercept and isinstance(rounds, Joint) and len(start) == 0:
             rounds.refit()  # of the intercept
         rounds.begin()
         self.problem: SearchProblem = rounds.pose()
@@ -162,5 +112,6 @@ class _Place:
 
     def search(self, barred: Sequence[NDArray[np.bool_]]) -> Any:
         """Find the best query that covers none of some sets of rows."""
-        result = search(self.problem.barring(barred), **self.options, allowed=self.allowed)
+        sets = with_rest(barred, has_intercept=self.has_intercept)
+        result = search(self.problem.barring(sets), **self.options, allowed=self.allowed)
         return dataclasses.replace(result, counters=dict(result.counters))

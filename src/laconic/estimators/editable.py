@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from numpy.typing import ArrayLike
 
 from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
-from laconic.estimators.alternatives import Alternatives, alternatives
+from laconic.estimators.alternatives import alternatives
 from laconic.estimators.editing import EditReport, edited
 from laconic.estimators.rows import CheckedRows, checked_weights
 from laconic.estimators.shown import ShownModel
+from laconic.explain.alternatives import Alternatives
 
 if TYPE_CHECKING:
     from laconic.data.tables import Table
@@ -121,7 +122,8 @@ class EditableModel(ShownModel):
 
         With objective="stagewise" that is the place after the rules before it; otherwise it is
         judged given all others. The same exact search finds one after the other, none of which
-        covers the same rows as another or as the rule itself.
+        covers the same rows as another or as the rule itself; nor, beside an intercept that is
+        refitted, the rest of them, which says the same.
 
         Parameters
         ----------
@@ -151,7 +153,6 @@ class EditableModel(ShownModel):
         >>> model = RuleBoostingRegressor(n_rules=1, max_thresholds=20).fit(X, y)
         >>> print(model.alternatives(1, X, y, tolerance=0.15))
         Instead of rule 1, x0 <= 37, nearly as good, within 15% of the best:
-         100% of the gain,    0% overlap: x0 > 37
           91% of the gain,    0% overlap: 37 < x0 <= 58
         """
         rows = self._edited_rows(X, y, sample_weight)

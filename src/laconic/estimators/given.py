@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.boosting import GivenRule
+from laconic.boosting import OBJECTIVES, GivenRule, Joint
 from laconic.estimators.rows import counted
 from laconic.model.conditions import Proposition, Query
 from laconic.model.parsing import as_query, features_of
@@ -61,7 +62,20 @@ def barred_rows(estimator: Any, rows: CheckedRows) -> list[NDArray[np.bool_]]:
     """Find the rows that rules must not cover exactly."""
     whole = rows if rows.whole is None else rows.whole
     queries = read_rules(estimator.excluded_rules, whole.table, None)
-    return [_covered(query, rows) for query in queries]
+    is_refitted = issubclass(OBJECTIVES[estimator.objective], Joint)
+    return with_rest(
+        [_covered(query, rows) for query in queries],
+        has_intercept=is_refitted and bool(estimator.fit_intercept),
+    )
+
+
+def with_rest(sets: Sequence[NDArray[np.bool_]], *, has_intercept: bool) -> list[NDArray[np.bool_]]:
+    """Add the rest of the rows to each set of rows.
+
+    Beside an intercept that is refitted, a rule for all rows without a set says the same as one for
+    the set.
+    """
+    return [*sets, *(~covered for covered in sets)] if has_intercept else list(sets)
 
 
 def _covered(query: Query, rows: CheckedRows) -> NDArray[np.bool_]:

@@ -110,7 +110,8 @@ initial_rules : list of str, Query or Rule, or None, default=None
     them. Weights are the best ones; with objective="stagewise", a `Rule` keeps its own. Their
     certificates say how they compare with the best rule in their place.
 excluded_rules : list of str, Query or Rule, or None, default=None
-    Rules that the model is not to have, nor others that cover the same training rows.
+    Rules that the model is not to have, nor others that cover the same training rows; nor, beside
+    an intercept that is refitted, those that cover the rest.
 fit_intercept : bool, default=True
     Start from the best constant instead of 0. Where weights are refitted, it is refitted with them.
 warm_start : bool, default=False

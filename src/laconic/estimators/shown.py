@@ -13,6 +13,7 @@ from laconic.data.sources import scan
 from laconic.estimators.certifying import certify
 from laconic.estimators.predicting import write_predictions
 from laconic.estimators.rows import CheckedRows, checked_weights
+from laconic.explain.alternatives import Alternatives
 from laconic.explain.rule_model import RuleModel
 from laconic.relaxation import EnsembleCertificate, RelaxationProgress
 
@@ -144,6 +145,7 @@ class ShownModel(RuleModel):
         max_sample_rows: int = 100,
         baseline: RuleModel | None = None,
         certificate: EnsembleCertificate | None = None,
+        alternatives: Sequence[Alternatives] = (),
     ) -> Report:
         """Show the model on one page that needs nothing but a browser.
 
@@ -166,6 +168,8 @@ class ShownModel(RuleModel):
         certificate : EnsembleCertificate or None, default=None
             What `certificate` returned for the training rows; None takes that of the model, where
             it has one. The page shows what is proven about all rules together.
+        alternatives : sequence of Alternatives, default=()
+            What the method ``alternatives`` found for some rules, to be shown with them.
 
         Returns
         -------
@@ -184,4 +188,5 @@ class ShownModel(RuleModel):
             max_sample_rows=max_sample_rows,
             baseline=baseline,
             certificate=certificate,
+            alternatives=alternatives,
         )

@@ -13,6 +13,7 @@ from laconic.explain import RuleModel
 from laconic.export.json.contents import scope_to_dict
 from laconic.model.formatting import format_count, format_number
 from laconic.relaxation import EnsembleCertificate
+from laconic.report.constraints import constraint_words
 from laconic.search import SearchResult, SearchScope, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
@@ -77,7 +78,8 @@ def _scope_words(scope: SearchScope | None, table: Table, statuses: Sequence[Sea
         if is_exact or (not statuses and scope.search == "optimal")
         else f"Tried by a heuristic: some conjunctions of {length}{rows}"
     )
-    return f"{searched}, out of {_candidate_words(scope, table)}."
+    candidates = _candidate_words(scope, table)
+    return f"{searched}, out of {candidates}.{constraint_words(scope.constraints)}"
 
 
 def _candidate_words(scope: SearchScope, table: Table) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from laconic._checks import is_whole
 from laconic._core import version
 from laconic.data.tables import whole_column
 from laconic.explain import Predictions, RuleModel, feature_importances
+from laconic.explain.alternatives import Alternatives
 from laconic.export.json.conditions import condition_to_dict
 from laconic.model.conditions import by_feature
 from laconic.model.formatting import class_text, plain_text
 from laconic.relaxation import EnsembleCertificate
+from laconic.report.alternatives import describe_alternatives
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.coverage import group_rows, summarize_coverage
 from laconic.report.features import summarize_feature
@@ -44,6 +47,7 @@ def report_content(
     max_sample_rows: int,
     baseline: RuleModel | None,
     certificate: EnsembleCertificate | None = None,
+    alternatives: Sequence[Alternatives] = (),
 ) -> dict[str, Any]:
     """Describe a fitted or loaded model and how it does on the rows of a table.
 
@@ -67,7 +71,11 @@ def report_content(
     data = _describe_data(predictions, target)
     used = [table.column(feature["name"]) for feature in data["features"] if feature["rules"]]
     coverages, overlap = summarize_coverage(predictions.covered, target)
-    rules = [_describe_rule(model, place) | coverage for place, coverage in enumerate(coverages)]
+    others = {found.number: found for found in alternatives}
+    rules = [
+        _describe_rule(model, place) | coverage | describe_alternatives(others.get(place + 1))
+        for place, coverage in enumerate(coverages)
+    ]
     default_title = task.title if target_name is None else f"Rules that predict {target_name}"
     return {
         "format": FORMAT,
