@@ -132,25 +132,25 @@ class DuckDBSource(TableSource):
     def __init__(self, relation: Any, rows_per_part: int = ROWS_PER_PART) -> None:
         self._arrow = import_extra("pyarrow", "large", "Reading from DuckDB in parts")
         self.relation, self.rows_per_part = relation, rows_per_part
-        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        self.types = dict(zip(relation.columns, map(str, relation.types), strict=True))
 
     @property
     def column_names(self) -> tuple[str, ...]:
         """Names of all columns."""
-        return tuple(self._types)
+        return tuple(self.types)
 
     def is_integer(self, column: str) -> bool:
         """Tell whether the type of a column is that of whole numbers."""
-        return "INT" in self._types[column]
+        return "INT" in self.types[column]
 
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where one of these has no value."""
-        query = self.relation.project(", ".join(map(_quoted, columns)))
-        return DuckDBSource(query.filter(f"{_quoted(known)} IS NOT NULL"), self.rows_per_part)
+        query = self.relation.project(", ".join(map(quoted_name, columns)))
+        return DuckDBSource(query.filter(f"{quoted_name(known)} IS NOT NULL"), self.rows_per_part)
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        names = ", ".join(map(_quoted, columns))
+        names = ", ".join(map(quoted_name, columns))
         query = self.relation.project(names)
         # Before DuckDB 1.4, the method had another name.
         read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
@@ -287,11 +287,12 @@ def _open_database(path: str, query: str | None, rows_per_part: int) -> TableSou
                 f"{listed_names(tables)}."
             )
         [query] = tables
-        return DuckDBSource(connection.table(_quoted(query)), rows_per_part)
+        return DuckDBSource(connection.table(quoted_name(query)), rows_per_part)
     return DuckDBSource(connection.query(query), rows_per_part)
 
 
-def _quoted(name: str) -> str:
+def quoted_name(name: str) -> str:
+    """Write the name of a column in SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 

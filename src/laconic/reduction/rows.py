@@ -160,8 +160,11 @@ class Collector:
         return self
 
     def __len__(self) -> int:
+        # Before all parts are put together, some rows of two of them may be the same.
         return sum(map(len, self._parts))
 
     def total(self) -> ReducedRows:
         """All parts as one."""
-        return merge_rows(self._parts)
+        if len(self._parts) > 1:
+            self._parts = [merge_rows(self._parts)]
+        return self._parts[0]

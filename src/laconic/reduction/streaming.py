@@ -11,8 +11,9 @@ from typing import Any
 from laconic.data.sources import TableSource
 from laconic.reduction.conditions import open_ranges
 from laconic.reduction.planning import Conditions, Reduction, make_plan
+from laconic.reduction.pushing import Pushed
 from laconic.reduction.roles import Roles, merge_weights, partition_weights
-from laconic.reduction.rows import Collector, ReducedRows, reduce_partition
+from laconic.reduction.rows import Collector, Plan, ReducedRows, reduce_partition
 from laconic.reduction.summary import (
     TableSummary,
     merge_refinements,
@@ -71,7 +72,7 @@ class _Reading:
         columns: Sequence[str],
         look: Callable[[Any], Any],
         merge: Callable[[Any, Any], Any],
-        n_distinct: Callable[[], int] | None = None,
+        n_distinct: Callable[[bool], int] | None = None,
     ) -> Iterator[Any]:
         """Yield looks at one part after the other, or at several, and tell how that gets on."""
         start, n_rows = time.perf_counter(), 0
@@ -79,7 +80,7 @@ class _Reading:
         def tell(is_done: bool) -> None:
             if self.callback is not None:
                 seconds = time.perf_counter() - start
-                number = None if n_distinct is None else n_distinct()
+                number = None if n_distinct is None else n_distinct(is_done)
                 self.callback(ReadProgress(step, n_rows, seconds, number, is_done))
 
         for n_seen, seen in self.source.looks(columns, look, merge):
@@ -87,6 +88,15 @@ class _Reading:
             n_rows += n_seen
             tell(False)
         tell(True)
+
+    def whole(self, step: str, pushed: Pushed, plan: Plan, n_rows: int) -> ReducedRows | None:
+        """Have all rows reduced at once, where they can be."""
+        start = time.perf_counter()
+        rows = pushed.reduced_rows(plan, n_rows)
+        if rows is not None and self.callback is not None:
+            seconds = time.perf_counter() - start
+            self.callback(ReadProgress(step, n_rows, seconds, len(rows), is_done=True))
+        return rows
 
 
 def reduce_source(
@@ -101,20 +111,31 @@ def reduce_source(
     """
     reading = _Reading(source, callback)
     roles = with_weight_units(roles, reading)
+    pushed = Pushed.of(source, roles)
+    known = {} if pushed is None else pushed.columns()
+    rest = replace(roles, features=tuple(name for name in roles.features if name not in known))
     looks = reading.looks(
-        "values", roles.columns, partial(partition_summary, roles=roles), TableSummary.merge
+        "values", rest.columns, partial(partition_summary, roles=rest), TableSummary.merge
     )
-    summary = reduce(TableSummary.merge, looks, TableSummary.of_nothing())
-    summary = refined(summary.checked(), roles, conditions, reading)
+    summary = reduce(TableSummary.merge, looks, TableSummary.of_nothing()).checked()
+    summary = summary.with_columns(known, roles.features)
+    summary = refined(summary, roles, conditions, reading)
     plan, propositions, kinds = make_plan(summary, roles, conditions)
-    collector = Collector()
+    rows = None if pushed is None else reading.whole("rows", pushed, plan, summary.n_rows)
+    if rows is None:
+        rows = _reduced_in_parts(reading, plan)
+    return Reduction(rows, propositions, kinds, plan.labels, summary.targets)
+
+
+def _reduced_in_parts(reading: _Reading, plan: Plan) -> ReducedRows:
+    collector, roles = Collector(), plan.roles
     parts = reading.looks(
         *("rows", roles.columns, partial(reduce_partition, plan=plan), ReducedRows.merge),
-        n_distinct=lambda: len(collector),
+        n_distinct=lambda is_done: len(collector.total() if is_done else collector),
     )
     for part in parts:
         collector.add(part)
-    return Reduction(collector.total(), propositions, kinds, plan.labels, summary.targets)
+    return collector.total()
 
 
 def with_weight_units(roles: Roles, reading: _Reading) -> Roles:

@@ -8,7 +8,7 @@ keeps ranges; `TableSummary.open_ranges` tells which of them have to be looked i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -155,6 +155,13 @@ class TableSummary:
             )
         return self
 
+    def with_columns(
+        self, known: Mapping[str, ColumnSummary], names: Sequence[str]
+    ) -> TableSummary:
+        """Add columns that were looked at by themselves, and put all in the given order."""
+        columns = {**self.columns, **known}
+        return replace(self, columns={name: columns[name] for name in names})
+
     @property
     def categories(self) -> dict[str, tuple[Category, ...] | None]:
         """The categories of each feature, ascending; None for numbers."""
@@ -185,15 +192,16 @@ def partition_summary(part: Any, roles: Roles) -> TableSummary:
     amounts = roles.weight_amounts(rows.weights, rows.n_rows)
     labels, targets = roles.target_summary(table, rows)
     columns = {
-        name: _column_summary(table.pop_column(name), rows.is_counted, amounts)
+        name: column_summary(table.pop_column(name), rows.is_counted, amounts)
         for name in roles.features
     }
     return TableSummary(columns, labels, targets, table.n_rows, rows.n_rows)
 
 
-def _column_summary(
+def column_summary(
     column: Column, is_counted: NDArray[np.bool_] | None, amounts: Integers
 ) -> ColumnSummary:
+    """Look at a column, given which of its rows count and what these amount to."""
     if isinstance(column, TimeColumn):
         raise TypeError(
             f"A table that comes in parts must have columns of numbers, booleans or text. Column "

@@ -60,7 +60,8 @@ class Units:
         """Turn added up counts back into numbers, rounding them once."""
         coarse, fine = np.asarray(counts, dtype=np.int64).T
         # Whole numbers of up to 62 bits do not fit into a float: their lower halves go separately.
-        high, low = coarse >> 31 << 31, coarse & (2**31 - 1)
+        low = np.fmod(coarse, 2**31)
+        high = coarse - low
         total = np.ldexp(high.astype(np.float64), self.coarse)
         rest = np.ldexp(low.astype(np.float64), self.coarse)
         return total + (rest + np.ldexp(fine.astype(np.float64), self.fine))
