@@ -104,7 +104,11 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     save_model(edited, tmp_path / "edited.json")
     again = load_model(tmp_path / "edited.json")
     assert (again.predict(X) == edited.predict(X)).all()
-    assert edited.scope_ == model.scope_
+    dropped = [str(model.ensemble_[n].query) for n in (0, 3)]
+    assert again.scope_ == edited.scope_
+    assert edited.scope_.constraints == {"excluded_rules": dropped}
+    twice = again.edit(X, y > 1, drop=[1])
+    assert twice.scope_.constraints["excluded_rules"][:2] == dropped
 
 
 def test_models_of_a_chosen_size_can_be_edited(data):

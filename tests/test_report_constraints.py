@@ -16,6 +16,7 @@ def test_every_constraint_has_words():
             "lone_features": ["sex"],
             "separated_features": [["age", "sex"], ["a & b", "c"]],
             "feature_costs": {"mri": 0.01},
+            "excluded_rules": ["age > 65", "sex == f"],
             "weight_signs": "positive",
         }
     )
@@ -26,6 +27,7 @@ def test_every_constraint_has_words():
         " A rule uses sex alone."
         " A rule uses at most one of age and sex and one of 'a & b' and c."
         " What a rule gains is net of the cost of mri (0.01)."
+        " Left out: age > 65; sex == f."
         " Weights are positive."
     )
     assert constraint_words({}) == ""

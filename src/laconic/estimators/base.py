@@ -36,7 +36,7 @@ from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
 from laconic.estimators.conditions import condition_options, made_candidates
 from laconic.estimators.editable import EditableModel
-from laconic.estimators.given import barred_rows, given_rules
+from laconic.estimators.given import barred_rows, constraint_settings, given_rules
 from laconic.estimators.globally import GlobalStart
 from laconic.estimators.parameters import (
     ATTRIBUTES,
@@ -426,7 +426,7 @@ class RuleBoosting(EditableModel):
             **condition_options(self, self.ensemble_.feature_names or ()),
             n_propositions=self.n_propositions_,
             are_propositions_given=self.propositions is not None,
-            constraints={} if self.constraints_ is None else self.constraints_.settings,
+            constraints=constraint_settings(self),
         )
 
     def _search_options(self) -> dict[str, Any]:

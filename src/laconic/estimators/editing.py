@@ -128,12 +128,16 @@ def edited(
         kept = [query for query in kept if query in wanted]
         steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
     n_wanted = len(queries) if n_rules is None else n_rules
+    parameters = model._parameters_of_scope()
+    excluded = parameters.get("excluded_rules", model.excluded_rules or ())
     result: RuleBoosting = _plain_estimator(model).set_params(
-        **model._parameters_of_scope(),
-        n_rules=max(n_wanted, len(kept), 1),
-        initial_rules=kept or None,
-        excluded_rules=[*(model.excluded_rules or ()), *(queries[n - 1] for n in dropped)] or None,
-        warm_start=False,
+        **parameters
+        | {
+            "n_rules": max(n_wanted, len(kept), 1),
+            "initial_rules": kept or None,
+            "excluded_rules": [*excluded, *(queries[n - 1] for n in dropped)] or None,
+            "warm_start": False,
+        }
     )
     result.fit(*fit_arguments)
     found = [rule.query for rule in result.ensemble_]

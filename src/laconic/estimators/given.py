@@ -69,6 +69,15 @@ def barred_rows(estimator: Any, rows: CheckedRows) -> list[NDArray[np.bool_]]:
     )
 
 
+def constraint_settings(estimator: Any) -> dict[str, Any]:
+    """Tell what rules were allowed to be, as plain values."""
+    constraints = estimator.constraints_
+    rules = estimator.excluded_rules or ()
+    texts = [rule if isinstance(rule, str) else str(getattr(rule, "query", rule)) for rule in rules]
+    settings = {} if constraints is None else dict(constraints.settings)
+    return settings | ({"excluded_rules": texts} if texts else {})
+
+
 def with_rest(sets: Sequence[NDArray[np.bool_]], *, has_intercept: bool) -> list[NDArray[np.bool_]]:
     """Add the rest of the rows to each set of rows.
 

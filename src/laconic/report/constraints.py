@@ -63,5 +63,6 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "lone_features": lambda given: f"A rule uses {_names(given)} alone" if given else "",
     "separated_features": _separated,
     "feature_costs": _costs,
+    "excluded_rules": lambda given: f"Left out: {'; '.join(given)}" if given else "",
     "weight_signs": lambda given: f"Weights are {given}" if given else "",
 }

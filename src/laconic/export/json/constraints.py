@@ -48,5 +48,6 @@ _ENTRIES: dict[str, Callable[[Any, str], Any]] = {
     "lone_features": _read_features,
     "separated_features": _read_sets,
     "feature_costs": lambda value, path: read_mapping(value, path, read_amount),
+    "excluded_rules": _read_features,
     "weight_signs": lambda value, path: read_choice(value, path, ("positive", "negative")),
 }
