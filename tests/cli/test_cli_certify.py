@@ -64,6 +64,10 @@ def test_saved_numbers_reach_the_report(run, folder):
         "report", folder / "client.json", folder / "people.csv", "--target", "client", "--json"
     )
     assert code == 0
+    assert (
+        "All rules together: on the training rows at least"
+        in run("show", folder / "client.json")[1]
+    )
     whole = json.loads(out)["whole"]
     assert whole["n_rules"] == 3
     assert len(whole["sizes"]) == 4

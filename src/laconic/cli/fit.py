@@ -207,8 +207,8 @@ def _proofs(model: RuleBoosting) -> Iterator[str]:
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
         f"in {format_seconds(seconds)}"
     )
-    if (certificate := model.own_certificate) is not None:
-        yield f"All rules together: on the training rows at least {certificate.summary}"
+    if (words := records.describe_whole(model)) is not None:
+        yield words
     yield from _stops(model)
 
 

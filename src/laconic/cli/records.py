@@ -69,6 +69,14 @@ def describe_constant(predictions: Predictions, y: NDArray[Any], stop: str | Non
     return f"{reason}: every row is predicted {words}."
 
 
+def describe_whole(model: RuleModel) -> str | None:
+    """Say how close all rules together come to the best possible ones; None if it is not known."""
+    certificate = model.own_certificate
+    if certificate is None:
+        return None
+    return f"All rules together: on the training rows at least {certificate.summary}"
+
+
 def print_scores(console: Console, model: RuleModel) -> None:
     """Show the scores that are known, those on unseen rows first."""
     if model.record_ is None or not model.record_.scores:

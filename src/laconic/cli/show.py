@@ -27,4 +27,6 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     screen.print_text(
         console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
     )
+    if (words := records.describe_whole(fitted)) is not None:
+        screen.print_text(console, words)
     records.print_scores(console, fitted)
