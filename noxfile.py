@@ -154,13 +154,29 @@ def wheel(session: nox.Session) -> None:
 
 
 @nox.session
-def sanitize(session: nox.Session) -> None:
+def fuzz(session: nox.Session) -> None:
+    """Attack the package with random cases, `-- --minutes 30` long."""
+    install(session, ".[test]")
+    session.run("python", "-m", "fuzz", *session.posargs)
+
+
+# What is looked for, by which library, and in which tests if none are named.
+SANITIZERS = {
+    "memory": ("address,undefined", "libasan.so", "tests/test_search*.py"),
+    "threads": ("thread", "libtsan.so", "tests/test_search_agreement.py"),
+}
+
+
+@nox.session
+@nox.parametrize("kind", list(SANITIZERS))
+def sanitize(session: nox.Session, kind: str) -> None:
     """Test the search with assertions and sanitizers; needs Linux and GCC."""
+    sanitizers, library, tests = SANITIZERS[kind]
     session.install(
         # A folder of its own: a CMake cache would hand the option on to the next plain build.
-        *("-C", "build-dir=build/sanitize"),
+        *("-C", f"build-dir=build/sanitize-{kind}"),
         *("-C", "cmake.build-type=Debug"),
-        *("-C", "cmake.define.LACONIC_SANITIZE=ON"),
+        *("-C", f"cmake.define.LACONIC_SANITIZE={sanitizers}"),
         ".[test]",
         env={"CC": "gcc", "CXX": "g++"},
     )
@@ -168,15 +184,16 @@ def sanitize(session: nox.Session) -> None:
     # finds the functions that throw exceptions only if the C++ library is already there as well.
     libraries = [
         subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip()
-        for name in ("libasan.so", "libstdc++.so")
+        for name in (library, "libstdc++.so")
     ]
     session.run(
         "pytest",
         "--capture=sys",  # not the file descriptors: the sanitizers report there, and exit
-        *(session.posargs or sorted(map(str, ROOT.glob("tests/test_search*.py")))),
+        *(session.posargs or sorted(map(str, ROOT.glob(tests)))),
         env={
             "LD_PRELOAD": " ".join(libraries),
             "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps memory until it exits
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+            "TSAN_OPTIONS": "halt_on_error=1",
         },
     )

@@ -20,7 +20,7 @@ ROOMS = (
     ("losses", "categories"),
     ("search",),
     ("candidates", "constraints", "refitting", "relaxation"),
-    ("reduction",),
+    ("reduction", "units"),
     ("boosting",),
     ("multiclass",),
     ("selection",),

@@ -10,7 +10,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from estimators import ESTIMATORS, STAGEWISE, both, mixed_columns, numeric_problem
-from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import (
+    Proposition,
+    RuleBoostingClassifier,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
 
 
 def object_array(columns):
@@ -248,9 +253,49 @@ def test_target_too_large_for_its_square():
         RuleBoostingRegressor().fit([[1], [2]], [1e300, 0.0])
 
 
-def test_target_too_small_for_its_square_is_zero():
-    model = RuleBoostingRegressor().fit([[1], [2]], [1e-300, 0.0])
-    assert len(model.ensemble_) == 0
+SMALL_AND_LARGE = [5e-324 * 2**60, 1e-300, 1e-170, 1e-100, 1e150]
+
+
+@pytest.mark.parametrize("scale", SMALL_AND_LARGE)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"polish": True},
+        {"objective": "stagewise", "simplify": 0.1},
+        {"objective": "orthogonal"},
+        {"search": "beam", "fit_intercept": False},
+    ],
+)
+def test_rules_do_not_depend_on_the_unit_of_the_target(scale, options):
+    """Squares of 1e-170 are 0, and so were the objectives of all rules."""
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 5, (80, 3))
+    y = 4.0 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * (X[:, 2] > 1) + generator.normal(size=80)
+    usual = RuleBoostingRegressor(5, **options).fit(X, y)
+    model = RuleBoostingRegressor(5, **options).fit(X, scale * y)
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in usual.ensemble_]
+    weights, expected = (
+        np.array([rule.weight for rule in each.ensemble_]) for each in (model, usual)
+    )
+    assert_allclose(weights / scale, expected, rtol=1e-10)
+    assert [r.status for r in model.search_results_] == [r.status for r in usual.search_results_]
+    # More rules for the same target go on from these.
+    model.set_params(warm_start=True, n_rules=6).fit(X, scale * y)
+    usual.set_params(warm_start=True, n_rules=6).fit(X, y)
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in usual.ensemble_]
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e100])
+def test_number_of_rules_does_not_depend_on_the_unit_of_the_target(scale):
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 5, size=(200, 4))
+    y = 4 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * generator.normal(size=200)
+    usual = RuleBoostingRegressorCV().fit(X, y)
+    model = RuleBoostingRegressorCV().fit(X, scale * y)
+    assert model.n_rules_ == usual.n_rules_ == 1
+    expected = usual.cv_results_["mean_loss"] * scale * scale
+    assert_allclose(model.cv_results_["mean_loss"], expected, rtol=1e-9)
 
 
 def test_boolean_array():

@@ -333,3 +333,14 @@ def test_what_sql_cannot_hold_is_refused():
         to_sql(regressor(), "sqlite", output="probability")
     with pytest.raises(TypeError, match=r"Use \['id'\]"):
         to_sql(regressor(), "sqlite", table="t", keep="id")
+
+
+@pytest.mark.parametrize("character", ["\x01", "\x1b", "\x7f", "\x9b"])
+@pytest.mark.parametrize("place", ["name", "text", "class"])
+def test_control_characters_are_refused(character, place):
+    """A terminal that shows the statement would obey them."""
+    parts = {"name": "name", "text": "text", "class": "class", place: f"a{character}b"}
+    rules = [((Proposition(parts["name"], "==", parts["text"]),), 1.0)]
+    model = make_model(rules, classes=(parts["class"], "other"))
+    with pytest.raises(ValueError, match=rf"control characters.*U\+{ord(character):04X}"):
+        to_sql(model, "postgres", table="t")

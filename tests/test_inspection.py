@@ -163,3 +163,25 @@ def test_ordinary_tables_give_no_warning(load):
         for label in np.unique(y) if load is not load_diabetes else []:
             RuleBoostingClassifier(1, search="greedy").fit(X, y == label)
         RuleBoostingRegressor(1, search="greedy").fit(X, y)
+
+
+LARGE = [2**53 + n for n in range(60)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda cells: np.array([cells, range(60)]).T,
+        lambda cells: pd.DataFrame({"x0": cells, "x1": range(60)}),
+        lambda cells: pd.DataFrame({"x0": cells}, dtype="Int64"),
+        lambda cells: pd.DataFrame({"x0": cells}, dtype=object),
+        lambda cells: pl.DataFrame({"x0": [*cells[:-1], None]}),
+    ],
+)
+def test_whole_numbers_that_are_rounded_are_told(make):
+    """Rules cannot tell 2**53 from 2**53 + 1: that was not said."""
+    y = np.arange(60) % 2
+    with pytest.warns(ColumnWarning, match=r"x0' holds whole numbers beyond 2\*\*53"):
+        RuleBoostingRegressor(1).fit(make(LARGE), y)
+    even = [2**53 + 2 * n for n in range(60)]
+    assert not [each for each in inspect_columns(as_table(make(even))) if each.kind == "rounded"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.refitting import guarded_step, refit, refitted_weights
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
+from laconic.units import Unit, unit_of
 
 # A rule that gains less than this share of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
@@ -110,11 +112,13 @@ def boost(
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
+    start = RuleEnsemble() if start is None else start
+    unit = unit_of(loss, y, start, constraints)
     rounds = OBJECTIVES[objective](
         candidates,
-        y,
+        unit.measured(y),
         loss,
-        RuleEnsemble() if start is None else start,
+        unit.measured_ensemble(start),
         covered,
         l2_regularization,
         sample_weight,
@@ -122,12 +126,12 @@ def boost(
         constraints=constraints,
     )
     rounds.begin()
-    options = dict(search_options or {})
+    options = unit.options(search_options)
     if constraints is not None:
         options["allowed"] = constraints.allowed(candidates.propositions)
     # Where rules go out, others take their places.
     n_wanted, n_left = len(rounds.ensemble) + n_rules, 2 * n_rules
-    waiting = list(given)
+    waiting = [rule.in_unit(unit) for rule in given]
     while len(rounds.ensemble) < n_wanted and n_left > 0:
         n_left -= 1
         problem = rounds.pose().barring(barred)
@@ -135,15 +139,17 @@ def boost(
         if waiting and result.status is not SearchStatus.INTERRUPTED:
             rule = waiting.pop(0)
             if rounds.add_given(problem, rule):
-                yield rounds.ensemble, rule.certificate(problem, result)
+                certificate = rule.certificate(problem, result)
+                yield unit.ensemble(rounds.ensemble), unit.result(certificate)
             continue
         if result.status is SearchStatus.INTERRUPTED:
             return None
         if not rounds.has_gain(problem, result):
-            return result
+            return unit.result(result)
         if not rounds.add(problem, result.query):
             return None
-        yield rounds.ensemble, dataclasses.replace(result, n_halvings=rounds.n_halvings)
+        result = dataclasses.replace(result, n_halvings=rounds.n_halvings)
+        yield unit.ensemble(rounds.ensemble), unit.result(result)
     return None
 
 
@@ -155,6 +161,12 @@ class GivenRule:
     covered: NDArray[np.bool_]
     weight: float | None = None
     """None for the best one; others are kept where weights are not refitted."""
+
+    def in_unit(self, unit: Unit) -> GivenRule:
+        """Tell the weight in a unit."""
+        if self.weight is None:
+            return self
+        return dataclasses.replace(self, weight=math.ldexp(self.weight, -unit.exponent))
 
     def certificate(self, problem: SearchProblem, best: SearchResult) -> SearchResult:
         """Tell what it gains next to the best rule in its place."""

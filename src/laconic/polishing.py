@@ -24,6 +24,7 @@ from laconic.losses import Floats, Loss
 from laconic.model.rules import RuleEnsemble
 from laconic.refitting import penalised_loss
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
+from laconic.units import Unit, unit_of
 
 # How often each rule may be looked at. One to three times was enough for models of five and ten
 # rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
@@ -122,12 +123,13 @@ def polish(
     """
     if len(ensemble) == 0:
         return
-    options = dict(search_options or {})
+    unit = unit_of(loss, y, ensemble, constraints)
+    options = unit.options(search_options)
     if constraints is not None:
         options["allowed"] = constraints.allowed(candidates.propositions)
     state = _State(
         candidates,
-        y,
+        unit.measured(y),
         loss,
         l2_regularization,
         sample_weight,
@@ -135,6 +137,7 @@ def polish(
         constraints,
         barred,
         options,
+        unit,
     )
     current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
@@ -169,8 +172,18 @@ def refitted_stages(
 
     The parameters are those of :func:`polish`.
     """
+    unit = unit_of(loss, y, ensemble, constraints)
     state = _State(
-        candidates, y, loss, l2_regularization, sample_weight, fit_intercept, constraints, (), {}
+        candidates,
+        unit.measured(y),
+        loss,
+        l2_regularization,
+        sample_weight,
+        fit_intercept,
+        constraints,
+        (),
+        {},
+        unit,
     )
     return Polished(ensemble, [], list(covered), -1, False, False, state).stages()
 
@@ -188,6 +201,7 @@ class _State:
     constraints: Constraints | None
     barred: Sequence[NDArray[np.bool_]]
     search_options: Mapping[str, Any]
+    unit: Unit
 
     def looked_at(self, current: Polished, position: int) -> Polished | None:
         """Search for the best rule at a place; None if a callback asked to stop."""
@@ -209,7 +223,7 @@ class _State:
             if is_whole and is_better(others, old, costs * problem.total_coverage):
                 return _exchanged(current, position, others, result)
         price = self.price(current.results[position])
-        kept = _certificate(current, position, problem, result, price)
+        kept = self.unit.result(_certificate(current, position, problem, result, price))
         results = [*current.results[:position], kept, *current.results[position + 1 :]]
         return dataclasses.replace(current, results=results, position=position, is_exchanged=False)
 
@@ -223,7 +237,7 @@ class _State:
         shorter = self._joint(current, range(n_rules))
         if self.fit_intercept or n_rules > 0:
             shorter.refit()
-        return shorter.ensemble
+        return self.unit.ensemble(shorter.ensemble)
 
     def _joint(self, current: Polished, positions: Sequence[int]) -> Joint:
         """Make a joint round of some of the rules."""
@@ -232,7 +246,9 @@ class _State:
             self.candidates,
             self.y,
             self.loss,
-            ensemble.with_rules(ensemble[position] for position in positions),
+            self.unit.measured_ensemble(
+                ensemble.with_rules(ensemble[position] for position in positions)
+            ),
             [current.covered[position] for position in positions],
             self.l2_regularization,
             self.sample_weight,
@@ -268,8 +284,9 @@ def _exchanged(current: Polished, position: int, new: Joint, result: SearchResul
     rules, covered = list(new.ensemble), list(new.covered)
     rules.insert(position, rules.pop())
     covered.insert(position, covered.pop())
-    ensemble = new.ensemble.with_rules(rules)
-    results = [*current.results[:position], result, *current.results[position + 1 :]]
+    unit = current.state.unit
+    ensemble = unit.ensemble(new.ensemble.with_rules(rules))
+    results = [*current.results[:position], unit.result(result), *current.results[position + 1 :]]
     return Polished(ensemble, results, covered, position, True, False, current.state)
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -285,3 +286,55 @@ def test_a_class_without_another_is_refused_in_a_sentence(run, tmp_path):
     pl.DataFrame({"x": [1, 2, 3], "y": ["yes"] * 3}).write_csv(path)
     message = "There is nothing to learn: column 'y' is 'yes' in every row."
     assert refused(run("fit", path, "--target", "y"), message)
+
+
+def test_killed_fit_goes_on_to_the_same_model(table, tmp_path):
+    """Killed in the seventh search of each run, until one reaches the end."""
+    expected, path = tmp_path / "expected.json", tmp_path / "model.json"
+    checkpoint = tmp_path / "searches"
+    fit = partial(fit_client, table, "--n-rules", 3)
+    subprocess.run([*PROGRAM, *map(str, fit("--model", expected, "--quiet"))], check=True)
+    script = (
+        "import os, signal, sys; from laconic import cli; from laconic.search.journal import "
+        "Journal; add = Journal.add; n_left = [7]\n"
+        "def killing(self, key, result):\n"
+        "    n_left[0] -= 1\n"
+        "    if n_left[0] == 0: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    add(self, key, result)\n"
+        "Journal.add = killing; sys.exit(cli.main())"
+    )
+    options = ["--model", path, "--checkpoint", checkpoint, "--quiet"]
+    command = [sys.executable, "-c", script, *map(str, fit(*options))]
+    codes = []
+    while not codes or codes[-1] == -signal.SIGKILL:
+        codes.append(subprocess.run(command, check=False).returncode)
+        assert len(codes) < 30
+    assert len(codes) > 2
+    assert codes[-1] == 0
+    assert not checkpoint.exists()
+    found, wanted = load_model(path), load_model(expected)
+    assert found.ensemble_ == wanted.ensemble_
+    assert found.stages_ == wanted.stages_
+    assert found.record_.scores == wanted.record_.scores
+
+
+def test_checkpoint_says_what_it_holds_and_refuses_other_files(run, table, tmp_path, monkeypatch):
+    checkpoint = tmp_path / "searches"
+    monkeypatch.setattr(type(checkpoint), "unlink", lambda *given, **options: None)
+    assert run(*fit_client(table, "--checkpoint", checkpoint))[0] == 0
+    code, _, err = run(*fit_client(table, "--checkpoint", checkpoint))
+    assert code == 0
+    assert re.search(r"note: \d+ searches of .* need not be repeated", err)
+    other = tmp_path / "other.txt"
+    other.write_text("text\n", "utf-8")
+    refused(run(*fit_client(table, "--checkpoint", other)), "other.txt", "checkpoint")
+    assert other.read_text("utf-8") == "text\n"
+    refused(run(*fit_client(table, "--checkpoint", tmp_path / "absent" / "x")), "absent")
+
+
+def test_memory_that_cannot_be_had_is_told(run, table, monkeypatch):
+    def fit(*given, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(RuleBoostingClassifier, "fit", fit)
+    refused(run(*fit_client(table)), "not enough memory")

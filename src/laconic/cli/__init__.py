@@ -74,6 +74,12 @@ def main(tokens: Sequence[str] | None = None) -> int:
     except (CommandError, ValueError, TypeError, OSError) as error:
         screen.complain(f"error: {error}")
         return EXIT_ERROR
+    except MemoryError:
+        screen.complain(
+            "error: There is not enough memory. Close other programs, or use fewer rows, fewer "
+            "columns or a smaller --max-thresholds."
+        )
+        return EXIT_ERROR
     except KeyboardInterrupt:
         screen.complain("Interrupted.")
         return EXIT_INTERRUPTED

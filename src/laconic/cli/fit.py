@@ -17,6 +17,7 @@ from laconic.cli.validation import DEFAULT_VALIDATION, Validation
 from laconic.model.formatting import format_count, visible
 from laconic.model.record import FitRecord, RowScores
 from laconic.search.certificates import format_seconds
+from laconic.search.journal import Journal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,6 +32,7 @@ def fit(
     *,
     source: Source,
     model: Path | None = None,
+    checkpoint: Path | None = None,
     check: Validation = DEFAULT_VALIDATION,
     learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
@@ -50,6 +52,9 @@ def fit(
         in parts.
     model : Path
         File to save the model to, as JSON.
+    checkpoint : Path
+        File to write finished searches to. If the command is killed, the same command goes on from
+        there, to the same model. It is removed at the end.
     json : bool
         Write the model to the standard output as JSON, and nothing else but warnings and errors.
     quiet : bool
@@ -57,6 +62,31 @@ def fit(
     """
     if model is not None:
         files.check_model_destination(model, table)
+    if checkpoint is None:
+        return _fit(table, source, model, check, learning, json=json, quiet=quiet)
+    files.check_destination(checkpoint, [table, *([] if model is None else [model])])
+    with Journal(checkpoint) as journal, journal.kept():
+        if journal.results:
+            n_known = format_count(len(journal.results), "search", "searches")
+            name = visible(str(checkpoint))
+            inputs.note([f"{n_known} of {name} need not be repeated"], quiet=quiet or json)
+        exit_code = _fit(table, source, model, check, learning, json=json, quiet=quiet)
+    if exit_code == 0:
+        checkpoint.unlink(missing_ok=True)
+    return exit_code
+
+
+def _fit(
+    table: Path,
+    source: Source,
+    model: Path | None,
+    check: Validation,
+    learning: Learning,
+    *,
+    json: bool,
+    quiet: bool,
+) -> int:
+    """Learn rules, show and save them; returns the exit code."""
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
     if large.is_read_in_parts(table):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import time, timedelta
 from decimal import Decimal
 from itertools import compress
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, cast
 
 import narwhals as nw
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.data.columns import (
+    LARGEST_EXACT,
     CategoricalColumn,
     Category,
     Column,
@@ -43,7 +44,7 @@ def array_column(name: str, values: NDArray[Any]) -> Column:
     """Column of the cells of a NumPy array of one dimension."""
     match values.dtype.kind:
         case "f" | "i" | "u":
-            return _numeric_column(name, values)
+            return _numeric_column(name, values, is_rounded=_are_rounded(values))
         case "b":
             return _boolean_column(name, values)
         case "U" | "T":
@@ -73,7 +74,9 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
     """Column of the cells of a narwhals series."""
     dtype = series.dtype
     if dtype.is_numeric():
-        return _numeric_column(name, _floats(series))
+        may_round = dtype in (nw.Int64, nw.UInt64)
+        known = series.drop_nulls().to_numpy() if may_round else np.empty(0)
+        return _numeric_column(name, _floats(series), is_rounded=_are_rounded(known))
     if dtype == nw.Boolean:
         return _boolean_column(name, _floats(series))
     if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
@@ -194,11 +197,21 @@ def _recoded(
     return CategoricalColumn(name, read_only(new_codes[codes]), used.categories)
 
 
-def _numeric_column(name: str, values: NDArray[Any]) -> NumericColumn:
+def _are_rounded(values: NDArray[Any]) -> bool:
+    """Tell whether float64 does not hold some of the values, which are whole numbers."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or len(values) == 0:
+        return False
+    if max(abs(int(values.min())), abs(int(values.max()))) <= LARGEST_EXACT:
+        return False
+    large = values[(values > LARGEST_EXACT) | (values < -LARGEST_EXACT)].tolist()
+    return any(int(float(number)) != number for number in large)
+
+
+def _numeric_column(name: str, values: NDArray[Any], *, is_rounded: bool = False) -> NumericColumn:
     values = np.ascontiguousarray(values, dtype=np.float64)
     if np.isinf(values).any():
         raise ValueError(infinity_message(name))
-    return NumericColumn(name, read_only(values))
+    return NumericColumn(name, read_only(values), is_rounded=is_rounded)
 
 
 def _boolean_column(name: str, values: NDArray[Any]) -> CategoricalColumn:
@@ -233,7 +246,12 @@ def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False)
         values[present] = [*map(microseconds, map(_timestamp, known))]
         return time_column(name, values, kind)
     values[present] = [float(cell) for cell in known]
-    return _boolean_column(name, values) if kind == "boolean" else _numeric_column(name, values)
+    if kind == "boolean":
+        return _boolean_column(name, values)
+    is_rounded = bool((np.abs(values) > LARGEST_EXACT).any()) and any(
+        isinstance(cell, Integral) and int(float(cell)) != cell for cell in known
+    )
+    return _numeric_column(name, values, is_rounded=is_rounded)
 
 
 def _timestamp(cell: Any) -> Any:

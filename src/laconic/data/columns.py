@@ -7,7 +7,7 @@ NaT, null or NA. `laconic.data.cells` makes columns of cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -32,6 +32,8 @@ FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
 """What is known about the values of a feature; a tuple has them all in their order."""
 Rows: TypeAlias = slice | NDArray[np.bool_]
 
+LARGEST_EXACT = 2**53
+"""Up to here, float64 holds all whole numbers."""
 TYPES_WITH_NAN = (float, np.floating, Decimal)
 
 
@@ -45,6 +47,8 @@ class NumericColumn:
     name: str
     values: NDArray[np.float64]
     """The numbers as float64, NaN where missing."""
+    is_rounded: bool = field(default=False, kw_only=True)
+    """Whether some of them are whole numbers that float64 does not hold."""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -53,7 +57,7 @@ class NumericColumn:
 
     def take(self, rows: Rows) -> NumericColumn:
         """Column of some of the rows."""
-        return NumericColumn(self.name, self.values[rows])
+        return NumericColumn(self.name, self.values[rows], is_rounded=self.is_rounded)
 
     def cell(self, row: int) -> float | Moment | None:
         """Value of a row; None where it is missing."""

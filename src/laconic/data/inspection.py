@@ -15,7 +15,7 @@ from laconic.data.columns import CategoricalColumn, Column, NumericColumn, Rows
 from laconic.data.tables import Table
 
 Floats: TypeAlias = NDArray[np.float64]
-Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "target"]
+Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "rounded", "target"]
 
 # Fewer rows than that can be in any order, and the target may follow from anything.
 MIN_ROWS, MIN_ROWS_FOR_TARGET = 50, 100
@@ -37,6 +37,12 @@ _INDEX_NAME = re.compile(
 )
 # "id", "user_id", "Patient ID", "PassengerId", but not "paid".
 _IDENTIFIER_NAME = re.compile(r"(?i:(?:.*[\W_])?(?:id|uuid|guid|key|nr|no))|.*(?:[a-z]I[dD]|ID)")
+
+
+_ROUNDED = (
+    "holds whole numbers beyond 2**53, of which neighbours are the same to a rule; make them texts "
+    "if they are names, or subtract what they have in common"
+)
 
 
 class ColumnWarning(UserWarning):
@@ -61,6 +67,9 @@ def inspect_columns(table: Table) -> Iterator[Finding]:
         column = _column(table, name)
         if isinstance(column, NumericColumn):
             yield from _inspect_numbers(column, position, table.n_rows)
+            if column.is_rounded:
+                yield Finding("rounded", name, _ROUNDED)
+                continue
         elif column.is_text:
             yield from _inspect_texts(column, table.n_rows)
         if _is_constant(column):
@@ -195,7 +204,7 @@ def _spread(target: Floats) -> float:
 
 def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int = 4) -> None:
     """Point out columns that are likely to spoil a model, all at once."""
-    harmful = ("index", "names")
+    harmful = ("index", "names", "rounded")
     found = [
         *(finding for finding in inspect_columns(table) if finding.kind in harmful),
         *inspect_target(table, target, rows),

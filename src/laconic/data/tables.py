@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from laconic._words import listed_names
 from laconic.data.cells import NUMBER_KINDS, array_column, pandas_column, series_column
-from laconic.data.columns import Column, date_part, with_dates
+from laconic.data.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.data.frames import FrameBackend, known_backend
 from laconic.data.times import DATE_PARTS
 
@@ -197,7 +197,10 @@ def _wrap_frame(X: Any) -> Table:
     names = _checked_names(names, len(labels))
     # By itself: narwhals takes ten times as long as a short column of numbers needs.
     if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
-        return _array_table(names, X.to_numpy(np.float64), is_named=is_named, backend="pandas")
+        numbers = X.to_numpy(np.float64)
+        # Column by column, it is seen whether whole numbers are rounded.
+        if not (np.abs(numbers) > LARGEST_EXACT).any():
+            return _array_table(names, numbers, is_named=is_named, backend="pandas")
     frame = X if is_pandas else nw.from_native(X, eager_only=True)
 
     def extract(position: int, name: str) -> Column:

@@ -156,7 +156,7 @@ class CrossValidated(RuleBoosting):
                 f"{len(sizes) - 1}, not up to {self.n_rules}."
             )
         unfinished = folds[0].fit.unfinished if len(sizes) == 1 else None
-        return choose(sizes, [test for _, test in splits], weights), unfinished
+        return choose(sizes, [test for _, test in splits], weights, folds[0].unit), unfinished
 
     def _part(self, rows: CheckedRows, train: Any, weights: Any) -> CheckedRows:
         """Rows to learn from: the others have no weight, so that columns stay what they are."""

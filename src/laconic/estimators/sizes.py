@@ -17,6 +17,7 @@ from laconic.estimators.progress import RunningFit
 from laconic.losses import Loss
 from laconic.model.conditions import Query
 from laconic.model.rules import RuleEnsemble
+from laconic.units import ONE, Unit, unit_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
@@ -68,7 +69,8 @@ class Fold:
         self.fit = fit
         self.table = table
         self.held_out = held_out
-        self.y = y[held_out]
+        self.unit = unit_of(loss, y)
+        self.y = self.unit.measured(y[held_out])
         self.loss = loss
         self._covered: dict[Query, NDArray[np.bool_]] = {}
 
@@ -81,13 +83,13 @@ class Fold:
         return ensemble
 
     def losses(self, ensemble: RuleEnsemble) -> Floats:
-        """Loss of each row that is held out."""
+        """Loss of each row that is held out, in the unit of the target."""
         raw_predictions = ensemble.start(len(self.y))
         for rule in ensemble:
             if rule.query not in self._covered:
                 self._covered[rule.query] = rule.query.covered(self.table)[self.held_out]
             ensemble.add_to(raw_predictions, rule, self._covered[rule.query])
-        return self.loss.value(self.y, raw_predictions)
+        return self.loss.value(self.y, self.unit.measured(raw_predictions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,9 @@ class Choice:
     """Arrays with an entry per size."""
 
 
-def choose(sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats) -> Choice:
+def choose(
+    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, unit: Unit = ONE
+) -> Choice:
     """Choose the fewest rules that may well be as good as the best number.
 
     The standard error is that of the difference between two sizes on the same rows, which is much
@@ -163,12 +167,13 @@ def choose(sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats
     results: dict[str, Any] = {
         "n_rules": np.arange(len(sizes)),
         "n_conditions": np.array([size.n_conditions for size in sizes]),
-        "mean_loss": means,
-        "standard_error": errors,
+        "mean_loss": unit.losses(means),
+        "standard_error": unit.losses(errors),
     }
     for number, part in enumerate(parts):
         of_split = np.array([size.losses[number] for size in sizes])
-        results[f"split{number}_loss"] = np.average(of_split, axis=1, weights=weights[part])
+        of_sizes = np.average(of_split, axis=1, weights=weights[part])
+        results[f"split{number}_loss"] = unit.losses(of_sizes)
     return Choice(chosen, best, results)
 
 
@@ -181,4 +186,5 @@ def _standard_error(values: Floats, rows: Positions, weights: Floats) -> float:
     of_row = np.bincount(rows, values)[times > 0] / times[times > 0]
     counts = weights[: len(times)][times > 0]
     deviations = of_row - np.average(of_row, weights=counts)
-    return float(np.sqrt(counts @ deviations**2) / counts.sum())
+    largest = float(np.abs(deviations).max(initial=0.0)) or 1.0  # whose square may overflow
+    return largest * float(np.sqrt(counts @ (deviations / largest) ** 2) / counts.sum())

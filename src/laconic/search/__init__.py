@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from laconic._checks import require
 from laconic._core import Extents
@@ -31,6 +31,7 @@ from laconic.search.budget import resolve_node_limit
 from laconic.search.ceiling import ceiling
 from laconic.search.cluster import spread_over
 from laconic.search.interrupts import keeping_results
+from laconic.search.journal import current_journal
 from laconic.search.optimal import search_optimal
 from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
@@ -138,11 +139,46 @@ def search(
     is_plain = allowed is None or cutoff is None
     require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
-    is_known = isinstance(method, str)
+    journal, key = current_journal(), ""
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
-        method = METHODS[method]
-    find = method
+        if journal is not None:
+            key = journal.key(problem, method, limits, simplify, allowed, options)
+            known = journal.find(key, problem, is_priced=allowed is not None)
+            if known is not None:
+                return known
+    # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
+    # there are prices to pay, or the method is the caller's own.
+    is_posed = isinstance(method, str) and (allowed is None or not allowed.prices)
+    posed = problem.without_scale() if is_posed else problem
+    if callback is not None and is_posed:
+        callback = _unscaling(problem, callback)
+    run = _runner(method, n_jobs, callback, on_interrupt, options)
+    started = time.perf_counter()
+    if allowed is not None:
+        result = search_allowed(posed, allowed, limits, run, simplify)
+    else:
+        result = run(posed, limits)
+        if simplify > 0:
+            result = simplified(posed, result, simplify)
+    if is_posed:
+        result = _unscaled(problem, result)
+    result = dataclasses.replace(result, seconds=time.perf_counter() - started)
+    if journal is not None and key:
+        journal.add(key, result)
+    return result
+
+
+def _runner(
+    method: str | SearchMethod,
+    n_jobs: int | None,
+    callback: Callback | None,
+    on_interrupt: str,
+    options: Mapping[str, Any],
+) -> Callable[[SearchProblem, SearchLimits], SearchResult]:
+    """Make the function that searches a problem, or a part of it, within limits."""
+    is_known = isinstance(method, str)
+    find = METHODS[method] if isinstance(method, str) else method
 
     def run(part: SearchProblem, limits: SearchLimits) -> SearchResult:
         own_limit = None
@@ -158,11 +194,20 @@ def search(
             result = dataclasses.replace(result, bound=bound)
         return dataclasses.replace(result, node_limit=result.node_limit or own_limit)
 
-    started = time.perf_counter()
-    if allowed is not None:
-        result = search_allowed(problem, allowed, limits, run, simplify)
-    else:
-        result = run(problem, limits)
-        if simplify > 0:
-            result = simplified(problem, result, simplify)
-    return dataclasses.replace(result, seconds=time.perf_counter() - started)
+    return run
+
+
+_Scaled = TypeVar("_Scaled", SearchResult, SearchProgress)
+
+
+def _unscaled(problem: SearchProblem, found: _Scaled) -> _Scaled:
+    """Tell objectives as they are, also where they underflow."""
+    return dataclasses.replace(
+        found,
+        objective_value=problem.unscaled(found.objective_value),
+        bound=problem.unscaled(found.bound),
+    )
+
+
+def _unscaling(problem: SearchProblem, callback: Callback) -> Callback:
+    return lambda progress: callback(_unscaled(problem, progress))

@@ -19,24 +19,13 @@ from laconic import _core
 from laconic._checks import is_whole, require
 from laconic._core import Extents, ExtentsBuilder
 from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
-
-# Sums of statistics beyond 2**±256 are scaled, so that squares and quotients of them stay far from
-# where doubles end.
-_MAX_EXPONENT = 256
-
-
-def _extreme_exponent(total: float) -> int:
-    """Binary exponent of a sum that is extremely small or large; 0 for others."""
-    exponent = math.frexp(total)[1]
-    return exponent if abs(exponent) > _MAX_EXPONENT else 0
-
-
-def _shifted(number: float, exponent: int) -> float:
-    """Multiply by a power of two; 0 or infinity beyond the range of numbers."""
-    try:
-        return math.ldexp(number, exponent)
-    except OverflowError:
-        return math.inf
+from laconic.search.scales import (
+    MAX_EXPONENT,
+    MAX_EXPONENT_GAP,
+    exponent_gap,
+    extreme_exponent,
+    shifted,
+)
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -135,6 +124,8 @@ class SearchProblem:
         of two; so are hessians and the regularisation. Objectives and weights are what they are.
     total_coverage : float
         The n of the objective: number of rows, or their total weight.
+    normalizer : float
+        The factor 2n between (Σg)²/(λ + Σh) and the objective.
     projections : ndarray of shape (n_components, n_rows) or None
         Each row's part in what the others imitate, rounded like the gradients; None without others.
     cells : int array of shape (n_rows,) or None
@@ -188,6 +179,7 @@ class SearchProblem:
                 )
         self.coverage, _ = self._summable(np.ones(n_rows), "sample_weight")
         self.total_coverage = float(self.coverage.sum())
+        self.normalizer = 2.0 * self.total_coverage
         self._set_statistics(gradients, hessians, others)
 
     def with_statistics(
@@ -218,6 +210,17 @@ class SearchProblem:
         """
         problem = copy.copy(self)
         problem._set_statistics(gradients, hessians, others)
+        return problem
+
+    def without_scale(self) -> Self:
+        """Pose the problem so that objectives are those of the statistics as they are here.
+
+        Of extreme statistics, objectives may be beyond the range of numbers; these are not.
+        `unscaled` makes the one of the other.
+        """
+        problem = copy.copy(self)
+        problem.normalizer, _ = math.frexp(self.normalizer)
+        problem._exponent = 0
         return problem
 
     def without_others(self) -> Self:
@@ -265,31 +268,49 @@ class SearchProblem:
         self.gradients, total_gradients = self._summable(gradients, "gradients")
         self.hessians, total_hessians = self._summable(hessians, "hessians")
         total_gradients, total_hessians = self._scale(total_gradients, total_hessians)
-        self._set_others(others)
-        self._check_overflow(total_gradients, total_hessians)
-        if self.l2_regularization == 0.0:
-            is_flat = (self.hessians == 0.0) & (self.gradients != 0.0)
+        if self._is_penalty_lost(total_hessians):
+            is_flat = self._is_flat()
             if is_flat.any():
                 raise ValueError(
-                    "l2_regularization must be positive where a hessian is 0 and its gradient is "
-                    "not: the best weight would be infinite. Got 0 with a zero hessian at row "
-                    f"{int(is_flat.argmax())}."
+                    "l2_regularization must be positive, and not too small to be told beside the "
+                    "hessians, where a hessian is 0 and its gradient is not: the best weight would "
+                    f"be infinite. Got {self._given_regularization:g} with a zero hessian at row "
+                    f"{int(is_flat.argmax())}. Raise it."
                 )
+        self._set_others(others)
+        self._check_overflow(total_gradients, total_hessians)
 
     def _scale(self, total_gradients: float, total_hessians: float) -> tuple[float, float]:
         """Bring extreme statistics to sums of about 1; returns the totals on that scale.
 
         Sets: gradients, hessians, l2_regularization.
         """
-        of_gradients = _extreme_exponent(total_gradients)
-        of_hessians = _extreme_exponent(max(total_hessians, self._given_regularization))
+        of_gradients = extreme_exponent(total_gradients)
+        of_hessians = extreme_exponent(max(total_hessians, self._given_regularization))
+        gap = exponent_gap(total_hessians, self._given_regularization)
+        if gap > MAX_EXPONENT and self._is_flat().any():
+            # Some sets have the penalty alone, others hessians far above it: both sides of 1.
+            of_hessians = math.frexp(total_hessians)[1] - gap // 2
+        if of_hessians != 0:  # what is left of the penalty may be small
+            _, of_gradients = math.frexp(total_gradients)
         self._exponents = of_gradients, of_hessians
+        self._exponent = 2 * of_gradients - of_hessians  # of objectives
         self.l2_regularization = math.ldexp(self._given_regularization, -of_hessians)
         if of_gradients != 0:
             self.gradients = np.ldexp(self.gradients, -of_gradients)
         if of_hessians != 0:
             self.hessians = np.ldexp(self.hessians, -of_hessians)
         return math.ldexp(total_gradients, -of_gradients), math.ldexp(total_hessians, -of_hessians)
+
+    def _is_flat(self) -> npt.NDArray[np.bool_]:
+        """Tell which rows have a gradient without a hessian."""
+        is_flat: npt.NDArray[np.bool_] = (self.hessians == 0.0) & (self.gradients != 0.0)
+        return is_flat
+
+    def _is_penalty_lost(self, total_hessians: float) -> bool:
+        """Tell whether there is no penalty, or none that can be told beside the hessians."""
+        penalty = self.l2_regularization
+        return penalty == 0.0 or exponent_gap(total_hessians, penalty) > MAX_EXPONENT_GAP
 
     def _check_overflow(self, total_gradients: float, total_hessians: float) -> None:
         """Refuse statistics whose objectives may be infinite."""
@@ -300,13 +321,15 @@ class SearchProblem:
             return math.isinf(self.objective_of(total_gradients**2 / denominator))
 
         imitated = 1.0 if self.projections is None else IMITATED
-        # No positive hessian is smaller than the last digit of their sum: mostly that is enough.
-        if not is_infinite(self.l2_regularization + imitated * math.ulp(total_hessians)):
-            return
-        smallest = float(self.hessians[self.hessians > 0.0].min(initial=np.inf))
+        smallest = 0.0
+        if not self._is_flat().any():
+            # No positive hessian is smaller than the last digit of their sum, which mostly will do.
+            if not is_infinite(self.l2_regularization + imitated * math.ulp(total_hessians)):
+                return
+            smallest = float(self.hessians[self.hessians > 0.0].min(initial=np.inf))
         if not is_infinite(self.l2_regularization + imitated * smallest):
             return
-        is_of_use = not is_infinite(math.ldexp(1.0, -self._exponents[1]))
+        is_of_use = not is_infinite(shifted(1.0, -self._exponents[1]))
         remedy = "raise l2_regularization" if is_of_use else "scale the target or the weights down"
         raise ValueError(
             "The squared sum of gradients divided by the smallest hessian must be finite. "
@@ -366,24 +389,19 @@ class SearchProblem:
         """Number of rows."""
         return self.extents.n_rows
 
-    @property
-    def normalizer(self) -> float:
-        """The factor 2n between (Σg)²/(λ + Σh) and the objective."""
-        return 2.0 * self.total_coverage
-
     def objective_of(self, value: float) -> float:
         """(Σg)²/(λ + Σh), of the statistics as they are here, as an objective: divided by 2n."""
-        return self.unscaled(value / self.normalizer)
+        divisor, exponent = math.frexp(self.normalizer)
+        return shifted(value / divisor, self._exponent - exponent)
 
     def value_of(self, objective: float) -> float:
         """(Σg)²/(λ + Σh), of the statistics as they are here, that an objective stands for."""
-        of_gradients, of_hessians = self._exponents
-        return _shifted(objective, of_hessians - 2 * of_gradients) * self.normalizer
+        divisor, exponent = math.frexp(self.normalizer)
+        return shifted(objective, exponent - self._exponent) * divisor
 
     def unscaled(self, objective: float) -> float:
-        """Take back that statistics are scaled; 0 or infinity beyond the range of numbers."""
-        of_gradients, of_hessians = self._exponents
-        return _shifted(objective, 2 * of_gradients - of_hessians)
+        """Take back that a problem is posed without scale; 0 or infinity where doubles end."""
+        return shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Which rows satisfy all propositions of a query."""

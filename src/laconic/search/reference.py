@@ -231,9 +231,9 @@ class BranchAndBound:
     """Algorithm 1: the data in g/h order, the boundary and the incumbent q*."""
 
     def __init__(self, problem: SearchProblem, limits: SearchLimits, switches: Switches) -> None:
-        self.limits, self.switches, self.unscaled = limits, switches, problem.unscaled
+        self.limits, self.switches = limits, switches
         self.node_limit = resolve_node_limit(limits, problem.extents)
-        self.l2_regularization, self.n_samples = problem.l2_regularization, problem.total_coverage
+        self.l2_regularization, self.n_samples = problem.l2_regularization, problem.normalizer / 2
         self.sign = problem.sign
 
         order = descending_ratios(problem.gradients, problem.hessians)
@@ -337,8 +337,8 @@ class BranchAndBound:
             status = SearchStatus.OPTIMAL if is_proven else SearchStatus.APPROXIMATE
         return SearchResult(
             self.result_query(),
-            self.unscaled(self.incumbent_value),
-            self.unscaled(bound),
+            self.incumbent_value,
+            bound,
             status,
             dict(self.counters),
             node_limit=self.node_limit,
@@ -352,8 +352,8 @@ class BranchAndBound:
     def progress(self) -> SearchProgress:
         """Describe the current state for a callback."""
         return SearchProgress(
-            self.unscaled(self.incumbent_value),
-            self.unscaled(self.upper_bound()),
+            self.incumbent_value,
+            self.upper_bound(),
             self.counters["nodes"],
             len(self.boundary),
         )

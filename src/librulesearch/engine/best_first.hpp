@@ -21,7 +21,8 @@ namespace rulesearch {
 /// What a way of branching need not have.
 template <typename Node>
 struct OptionalHooks {
-    /// Bounds that exceed the incumbent by no more than this share of it prove that it is optimal.
+    /// Nodes of bounds that exceed the incumbent by no more than this share of it may be left to
+    /// the ties.
     static constexpr double bound_slack = 0.0;
     /// A node is about to be opened for the first time.
     void prepare(Node&) {}
@@ -186,15 +187,19 @@ class BestFirst {
         is_proven_ = true;
         push(branching_.tied_nodes(incumbent_));
         const std::uint64_t room = limits_.node_limit - counters_.n_nodes;
-        run(counters_.n_nodes +
-            std::min(std::max(min_tie_nodes, counters_.n_nodes * tie_nodes_per_node), room));
+        const std::uint64_t wanted =
+            std::max(min_tie_nodes, counters_.n_nodes * tie_nodes_per_node);
+        run(counters_.n_nodes + std::min(wanted, room));
+        has_enough_ties_ = wanted <= room && control_.reason() == Status::node_limit;
     }
 
     void note_pruned(double unproven) { largest_pruned_ = std::max(largest_pruned_, unproven); }
 
-    /// No query in an open node is worth more; what is open after the proof holds ties only.
+    /// No query in an open node is worth more; what is open after the proof holds ties only, and
+    /// what may be worth more by no more than the slack.
     double open_bound() const {
-        return is_proven_ || open_.empty() ? incumbent_.value() : open_.bound();
+        const bool holds_ties_only = is_proven_ && Branching::bound_slack == 0.0;
+        return holds_ties_only || open_.empty() ? incumbent_.value() : open_.bound();
     }
 
     /// Where the cutoff was not reached, nothing below it was looked at.
@@ -237,8 +242,7 @@ class BestFirst {
         result.bound = std::max({result.value, largest_pruned_,
                                  is_closed ? unseen_bound() : std::max(bound, unseen_bound())});
         result.counters = counters_;
-        if (result.bound <= result.value * (1.0 + Branching::bound_slack)) {
-            result.bound = result.value;
+        if (result.bound <= result.value || has_enough_ties_) {
             result.status = Status::optimal;
         } else if (is_closed) {
             const bool is_cut = incumbent_.is_below_cutoff() && largest_pruned_ <= limits_.cutoff;
@@ -264,6 +268,7 @@ class BestFirst {
     Counters counters_;
     double largest_pruned_ = 0.0;
     bool is_proven_ = false;
+    bool has_enough_ties_ = false;
 };
 
 }  // namespace rulesearch

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -63,9 +64,13 @@ class Workers {
   private:
     static constexpr std::chrono::milliseconds patience{20};
 
+    /// As many as the system has left, which may be none.
     void start_threads() {
-        while (threads_.size() + 1 < n_workers_) {
-            threads_.emplace_back([this, worker = threads_.size() + 1] { serve(worker); });
+        try {
+            while (threads_.size() + 1 < n_workers_)
+                threads_.emplace_back([this, worker = threads_.size() + 1] { serve(worker); });
+        } catch (const std::system_error&) {
+            n_workers_ = threads_.size() + 1;
         }
     }
 

@@ -206,8 +206,10 @@ bool Expander::branch(Node& node, const Goal& goal, const Interrupt& interrupt,
     worths_.assign(rows_.n_gaining(), 0.0);
     for (const Item& item : bound_.items())
         worths_[item.row] = std::max(0.0, worth(item.gradient, item.hessian, peak_.slope));
+    // Not a number where bounds are infinite, as at slopes whose squares are: some split is made.
     const auto gain = [&](double bound) {
-        return std::clamp((reference - bound) / gap, 1e-3, 1.0);
+        const double share = (reference - bound) / gap;
+        return share > 1e-3 ? std::min(share, 1.0) : 1e-3;
     };
     std::vector<Split> splits;
     for (const std::size_t chain : promising_chains(node))

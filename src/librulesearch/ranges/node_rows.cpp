@@ -24,10 +24,12 @@ bool is_gaining(const Statistics& row, const Node& node) {
     return price(row.gradient, row.hessian, node.low_slope) > 0.0;
 }
 
-/// Whether boxes are worth more without the row, by more than rounding.
-bool is_worse_than_none(const Statistics& row, const Node& node) {
+/// Whether boxes are worth more without the row, by more than rounding: that of its price, and that
+/// of their values, which a row of small hessian does not change where the regularisation is large.
+bool is_worse_than_none(const Statistics& row, const Goal& goal, const Node& node) {
+    const double cost = -price(row.gradient, row.hessian, node.low_slope);
     const double slack = 1e-9 * (2.0 * std::fabs(row.gradient) + node.low_slope * row.hessian);
-    return price(row.gradient, row.hessian, node.low_slope) < -slack;
+    return cost > slack && node.low_slope * cost >= rounding_slack * goal.value;
 }
 
 /// Takes one more chain into account. `up_to`: rows that are not beyond on it; `none`, `one`: those
@@ -87,7 +89,7 @@ bool NodeRows::close(const SignedRows& rows, const Goal& goal, Node& node) {
         bool is_empty = true;
         for (const std::uint32_t row : live_) {
             coverage += rows.statistics(row).coverage;
-            if (goal.has_gaining_faces() && is_worse_than_none(rows.statistics(row), node))
+            if (goal.has_gaining_faces() && is_worse_than_none(rows.statistics(row), goal, node))
                 continue;
             is_empty = false;
             const Level* levels = rows.levels(row);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
@@ -11,6 +12,9 @@ from laconic.export.edge_rows import check_outputs, edge_rows, expected_outputs
 from laconic.export.portable import PortableModel, portable_model
 from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite
 from laconic.export.sql.terms import SqlTerms, quoted_column, sqlglot
+
+# All but tabs and line breaks.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
 
@@ -158,6 +162,7 @@ def _written(tree: Any, dialect: str) -> str:
             raise ValueError(
                 f"The model cannot be written in the dialect {dialect!r}: {error} Choose another."
             ) from None
+        _check_controls(sql)
         if _is_whole(sql, tree, dialect):
             return str(sql)
     raise ValueError(
@@ -165,6 +170,17 @@ def _written(tree: Any, dialect: str) -> str:
         "not read back as it was written. Rename what has unusual characters, or choose another "
         "dialect."
     )
+
+
+def _check_controls(sql: str) -> None:
+    """Refuse characters that a terminal obeys instead of showing them."""
+    found = _CONTROL.search(sql)
+    if found is not None:
+        raise ValueError(
+            "A model for a database must have no control characters in its column names and "
+            f"categories, besides tabs and line breaks. Got U+{ord(found[0]):04X}. Rename what has "
+            "them."
+        )
 
 
 def _is_whole(sql: str, tree: Any, dialect: str) -> bool:

@@ -1,0 +1,15 @@
+"""A sample of the standing attack, from other cases than those that are run for long."""
+
+import pytest
+
+from fuzz.__main__ import Run
+
+CASES = {"problems": 1500, "engines": 4}
+
+
+@pytest.mark.parametrize("attack", CASES)
+def test_sample(attack):
+    run = Run([attack], first=0, cases=CASES[attack], seconds=600)
+    run.go()
+    assert not run.failures
+    assert run.counts[attack] > 0
