@@ -4,10 +4,11 @@ import pytest
 
 from fuzz.__main__ import Run
 
-CASES = {"problems": 1500, "engines": 4}
+CASES = {"problems": 1500, "engines": 4, "files": 100, "names": 4}
 
 
 @pytest.mark.parametrize("attack", CASES)
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 def test_sample(attack):
     run = Run([attack], first=0, cases=CASES[attack], seconds=600)
     run.go()

@@ -148,8 +148,9 @@ def search(
             if known is not None:
                 return known
     # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
-    # there are prices to pay, or the method is the caller's own.
-    is_posed = isinstance(method, str) and (allowed is None or not allowed.prices)
+    # there are prices or a cutoff, which are objectives, or the method is the caller's own.
+    is_free = cutoff is None and (allowed is None or not allowed.prices)
+    is_posed = isinstance(method, str) and is_free
     posed = problem.without_scale() if is_posed else problem
     if callback is not None and is_posed:
         callback = _unscaling(problem, callback)

@@ -196,6 +196,7 @@ def _result(entry: dict[str, Any]) -> SearchResult:
         bound=float(bound),
         status=SearchStatus(entry.pop("status")),
         seconds=float(entry.pop("seconds")),
+        queries=tuple(tuple(int(p) for p in each) for each in entry.pop("queries")),
         counters={str(name): int(count) for name, count in counters.items()},
         **entry,
     )

@@ -6,18 +6,18 @@ A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no t
 from __future__ import annotations
 
 import copy
-import copyreg
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic._core import Extents, ExtentsBuilder
+from laconic._core import Extents
+from laconic.search.extents import as_extents
 from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
 from laconic.search.scales import (
     MAX_EXPONENT,
@@ -54,39 +54,6 @@ def _check_not_negative(values: FloatArray, name: str) -> None:
         raise ValueError(
             f"{name} must not be negative. Got {values.min()} at row {values.argmin()}."
         )
-
-
-def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
-    """Check and convert extents."""
-    if isinstance(extents, Extents):
-        return extents
-    array = np.asarray(extents)
-    if array.dtype != np.bool_:
-        raise TypeError(
-            f"extents must be a boolean array. Got dtype {array.dtype}. Convert with .astype(bool)."
-        )
-    if array.ndim != 2:
-        raise ValueError(
-            "extents must have two dimensions, (n_propositions, n_rows). "
-            f"Got {array.ndim} dimension(s), shape {array.shape}."
-        )
-    return Extents(np.ascontiguousarray(array))
-
-
-def _reduce_extents(extents: Extents) -> tuple[Any, ...]:
-    """Take extents apart, for copies and pickles: a bit per row and proposition."""
-    covered = (extents.covered([index]) for index in range(extents.n_propositions))
-    return _build_extents, (extents.n_rows, [np.packbits(rows) for rows in covered])
-
-
-def _build_extents(n_rows: int, packed: list[npt.NDArray[np.uint8]]) -> Extents:
-    builder = ExtentsBuilder(n_rows)
-    for bits in packed:
-        builder.add(np.unpackbits(bits, count=n_rows).astype(bool))
-    return builder.build()
-
-
-copyreg.pickle(Extents, _reduce_extents)
 
 
 class SearchProblem:
@@ -155,7 +122,7 @@ class SearchProblem:
         sample_weight: npt.ArrayLike | None = None,
         others: OtherRules | None = None,
     ) -> None:
-        self.extents = _as_extents(extents)
+        self.extents = as_extents(extents)
         self.sign = 0
         n_rows = self.extents.n_rows
         if n_rows == 0:
