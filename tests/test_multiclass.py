@@ -320,3 +320,17 @@ def test_pictures_of_rules_and_of_one_row(model, iris):
 @parametrize_with_checks([RuleBoostingClassifier(n_rules=3, objective="stagewise")])
 def test_the_contract_of_scikit_learn_with_classes(estimator, check):
     check(estimator)
+
+
+def test_a_report_names_the_class_of_every_rule(model, iris):
+    X, y = iris
+    report = model.report(X, y)
+    content = report.to_dict()
+    assert content["model"]["is_many"]
+    assert content["rules"][0]["class_label"] == "setosa"
+    assert content["rules"][0]["effect"].startswith("multiplies the odds of setosa by ")
+    assert np.trace(content["confusion"]) == (model.predict(X) == y).sum()
+    assert sum(content["what_if"]["groups"][0]["counts"]) > 0
+    page = report.to_html()
+    assert "Start for virginica" in page
+    assert "share of versicolor" in page

@@ -55,12 +55,6 @@ def report_content(
     The content is made of dict, list, str, bool, int, finite float and None only.
     """
     predictions = model.predictions_for(X)
-    if predictions.ensemble.outputs:
-        raise ValueError(
-            "A report shows models of numbers or of two classes. Got one of "
-            f"{len(predictions.ensemble.outputs)} classes. print(model), explain and plots show "
-            "its rules."
-        )
     task, table = predictions.task, predictions.table
     sample = _sample(table.n_rows, max_sample_rows)
     target = task.numbers(y, table.n_rows)
@@ -70,7 +64,8 @@ def report_content(
     # First, as it reads whole columns: rules then take these, and read no blocks of their own.
     data = _describe_data(predictions, target)
     used = [table.column(feature["name"]) for feature in data["features"] if feature["rules"]]
-    coverages, overlap = summarize_coverage(predictions.covered, target)
+    targets = [task.covered_target(target, rule.output) for rule in predictions.ensemble]
+    coverages, overlap = summarize_coverage(predictions.covered, target, targets)
     others = {found.number: found for found in alternatives}
     rules = [
         _describe_rule(model, place) | coverage | describe_alternatives(others.get(place + 1))
@@ -91,7 +86,12 @@ def report_content(
         **summarize_fit(predictions, target, sample),
         "data": data,
         "what_if": describe_what_if(model, used, y, sample)
-        | group_rows(predictions.covered, target, min_rows=1 if len(sample) else MIN_GROUP_ROWS),
+        | group_rows(
+            predictions.covered,
+            target,
+            min_rows=1 if len(sample) else MIN_GROUP_ROWS,
+            n_classes=len(task.outputs),
+        ),
     }
 
 
@@ -150,8 +150,9 @@ def _describe_model(
         "classes": task.labels,
         "class_labels": None if task.labels is None else [*map(class_text, task.labels)],
         "loss": getattr(task.loss, "name", type(task.loss).__name__),
-        "intercept": ensemble.intercept,
-        "start": float(task.means(np.array([ensemble.intercept]))[0]),
+        "is_many": bool(ensemble.outputs),
+        "intercept": [each.intercept for each in ensemble.outputs] or ensemble.intercept,
+        "start": task.means(ensemble.start(1))[0].tolist(),
         "n_rules": ensemble.n_rules,
         "n_conditions": ensemble.n_conditions,
         "n_features": model.n_features_in_,
@@ -162,10 +163,11 @@ def _describe_model(
 def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
     ensemble = model.ensemble_
     rule, kinds = ensemble.rules[place], ensemble.feature_kinds
-    effect = model.task_.effect(rule.weight)
+    effect = model.task_.effect(rule.weight, rule.output)
     return {
         "number": place + 1,
         "weight": rule.weight,
+        "class_label": ensemble.output_of(rule) or None,
         "text": ensemble.text(rule.query),
         "sentence": sentence(rule.query, effect, kinds),
         "effect": effect,

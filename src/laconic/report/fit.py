@@ -29,6 +29,10 @@ def summarize_fit(
     if probabilities is None:
         residuals = summarize_residuals(target, predictions.means, sample)
         return {"calibration": None, "residuals": residuals}
+    if predictions.ensemble.outputs:
+        labels = range(probabilities.shape[1])
+        confusion = confusion_matrix(target, predictions.raw.argmax(axis=1), labels=labels)
+        return {"calibration": None, "residuals": None, "confusion": confusion.tolist()}
     # A loss of the user's own may go beyond probabilities.
     positive = probabilities[:, 1].clip(0, 1)
     calibration = summarize_calibration(target > 0, predictions.raw, positive)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
-from laconic.losses import optimal_constant
+from laconic.losses import MultinomialLoss, optimal_constant
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,11 @@ def describe_path(
     n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
     metrics = task.metrics_for(target)
     scores = staged_scores(predictions, target, metrics)
-    constant = np.full(len(target), optimal_constant(task.loss, task.for_loss(target)))
+    y = task.for_loss(target)
+    if isinstance(task.loss, MultinomialLoss):
+        constant = np.tile(task.loss.constants(y, len(task.outputs)), (len(y), 1))
+    else:
+        constant = np.full(len(y), optimal_constant(task.loss, y))
     others = None
     if baseline is not None:
         others = staged_scores(baseline.predictions_for(X), target, metrics)

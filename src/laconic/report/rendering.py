@@ -97,6 +97,7 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
     target = content["data"]["target"]
     return {
         "classLabels": content["model"]["class_labels"],
+        "isMany": content["model"]["is_many"],
         "rules": [
             {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]
         ],

@@ -117,7 +117,10 @@
   // A column may have any name, even one that objects have a meaning of their own for.
   const rowOf = (cells) => Object.fromEntries(controls.map(({ name }, i) => [name, cells[i]]));
   const predictRow = (cells) => predict(rowOf(cells));
-  const scoreOf = (result) => (hasClasses ? result.probabilities[1] : result.prediction);
+  // The class whose probability is shown: the second of two, or that predicted at the start.
+  let focus = 1;
+  const scoreOf = (result) => (hasClasses ? result.probabilities[focus] : result.prediction);
+  const placeOfLargest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
   function formatScore(score) {
     return hasClasses ? `${(100 * score).toFixed(1)}%` : formatNumber(score);
@@ -135,9 +138,13 @@
     const before = scoreOf(predictRow(start));
     showNumber(byId("prediction"), formatScore(score), score);
     if (hasClasses) {
-      byId("predicted-class").textContent = data.classLabels[result.rawPrediction > 0 ? 1 : 0];
+      const place = data.isMany
+        ? placeOfLargest(result.rawPrediction)
+        : Number(result.rawPrediction > 0);
+      byId("predicted-class").textContent = data.classLabels[place];
     }
-    showNumber(byId("raw-prediction"), formatWeight(result.rawPrediction), result.rawPrediction);
+    const raw = data.isMany ? result.rawPrediction[focus] : result.rawPrediction;
+    showNumber(byId("raw-prediction"), formatWeight(raw), raw);
     byId("change").textContent = describeChange(score, before);
     byId("observed").textContent = describeObserved(result.covered);
     showGauge(score, before);
@@ -172,6 +179,10 @@
     }
     const { n_rows: nRows, mean_target: mean } = group;
     const rows = `${count(nRows, "row")} like this`;
+    if (data.isMany) {
+      const parts = group.counts.flatMap((n, place) => (n ? [`${n} ${data.classLabels[place]}`] : []));
+      return `${rows}: ${parts.join(", ")}.`;
+    }
     if (!hasClasses) return `${rows}: ${formatNumber(mean)}${nRows > 1 ? " on average" : ""}.`;
     if (nRows >= 20) return `${rows}: ${formatPercent(mean)} ${data.classLabels[1]}.`;
     const label = data.classLabels[mean > 0 ? 1 : 0];
@@ -191,7 +202,7 @@
   function announce(score, fired) {
     clearTimeout(announceTimer);
     announceTimer = setTimeout(() => {
-      const what = hasClasses ? `Probability of ${data.classLabels[1]}` : "Prediction";
+      const what = hasClasses ? `Probability of ${data.classLabels[focus]}` : "Prediction";
       const rules = fired.length ? `rules ${fired.map((rule) => rule.number).join(", ")}` : "no rule";
       byId("announcement").textContent = `${what} ${formatScore(score)}; ${rules} apply.`;
     }, 400);
@@ -378,6 +389,11 @@
       values[position] = value;
       showers[position](value);
     });
+    if (data.isMany) {
+      focus = placeOfLargest(predictRow(start).rawPrediction);
+      byId("prediction-label").textContent = `probability of ${data.classLabels[focus]}`;
+      byId("sum-label").textContent = ` for ${data.classLabels[focus]}`;
+    }
     update();
   }
 
