@@ -23,9 +23,9 @@ from laconic.search.shares import OpenPart, Outcome, Piece, rank, search_piece
 SECONDS_ALONE = 0.3
 # A piece takes this share of the time so far, within limits: long enough for its description not to
 # count, short enough for better queries to get around.
-SHARE_OF_TIME = 0.1
+SHARE_OF_TIME = 0.3
 MIN_SECONDS = 0.25
-MAX_SECONDS = 5.0
+MAX_SECONDS = 30.0
 # What a piece leaves open is divided into this many parts for each worker.
 PARTS_PER_SLOT = 2
 MIN_PARTS = 8

@@ -1,0 +1,223 @@
+"""What a cluster costs: searches on two workers, parts of tables, messages; and 64 from that.
+
+    python -m benchmarks.cluster            # measures, and writes results/cluster.csv
+    python -m benchmarks.cluster --estimate # only the estimate, from that file
+
+Seconds are CPU time where nothing else is said, as other programs may be running.
+"""
+
+import argparse
+import csv
+import math
+import pickle
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.large_tables import TARGET, make_part
+from laconic.reduction import (
+    Conditions,
+    ReducedRows,
+    Roles,
+    make_plan,
+    open_ranges,
+    partition_refinement,
+    partition_summary,
+    reduce_partition,
+)
+from laconic.search import OtherRules, SearchProblem, search
+from laconic.search.cluster import DaskCrew
+from laconic.search.spreading import MAX_SECONDS
+
+RESULTS = Path(__file__).parent / "results" / "cluster.csv"
+# Rows, features, thresholds per feature, penalty, and whether weights are refitted.
+SEARCHES = {"stagewise": (400, 35, 4, 10.0, False), "joint": (300, 16, 4, 5.0, True)}
+N_MESSAGES = 200
+Numbers = dict[str, float]
+
+
+def noise(n_rows: int, n_features: int, n_cuts: int, penalty: float, joint: bool) -> SearchProblem:
+    """Targets that no column tells anything about: the longest proofs."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(n_features, n_rows))
+    cuts = np.quantile(x, np.linspace(0, 1, n_cuts + 2)[1:-1], axis=1).T
+    below = (x[:, None, :] <= cuts[:, :, None]).reshape(-1, n_rows)
+    gradients, others = rng.normal(size=n_rows), None
+    if joint:
+        gradients -= gradients.mean()
+        others = OtherRules(np.ones((1, n_rows), dtype=bool), np.zeros(1))
+    extents = np.concatenate([below, ~below])
+    return SearchProblem(extents, gradients, np.ones(n_rows), penalty, others=others)
+
+
+@contextmanager
+def counted_messages() -> Iterator[Numbers]:
+    """Count the pieces of searches, and the bytes that describe what is left of them."""
+    counts = {"pieces": 0.0, "megabytes": 0.0}
+    submit = DaskCrew.submit
+
+    def note(crew: DaskCrew, piece: Any) -> None:
+        counts["pieces"] += 1
+        counts["megabytes"] += sum(len(part.nodes) for part in piece.parts) / 1e6
+        submit(crew, piece)
+
+    DaskCrew.submit = note
+    try:
+        yield counts
+    finally:
+        DaskCrew.submit = submit
+
+
+def measure_search(client: Any, name: str) -> Numbers:
+    problem = noise(*SEARCHES[name])
+    cpu, wall = process_time(), perf_counter()
+    alone = search(problem, branching="conditions")
+    cpu, wall = process_time() - cpu, perf_counter() - wall
+    before, own, started = client.run(process_time), process_time(), perf_counter()
+    with counted_messages() as counts:
+        spread = search(problem, branching="conditions", client=client)
+    spread_wall, own = perf_counter() - started, process_time() - own
+    after = client.run(process_time)
+    assert (spread.query, spread.bound) == (alone.query, alone.bound)
+    of_workers = [after[worker] - before[worker] for worker in after]
+    return {
+        "seconds alone": cpu,
+        "wall seconds alone": wall,
+        "nodes alone": alone.counters["nodes"],
+        "seconds of the busiest worker": max(of_workers),
+        "seconds of all workers": sum(of_workers),
+        "seconds of the coordinator": own,
+        "wall seconds spread": spread_wall,
+        "nodes spread": spread.counters["nodes"],
+        **counts,
+        "speed-up": wall / spread_wall,
+        "speed-up in seconds of CPU": cpu / max(of_workers),
+    }
+
+
+def measure_messages(client: Any) -> Numbers:
+    started = perf_counter()
+    client.gather([client.submit(abs, -number, pure=False) for number in range(N_MESSAGES)])
+    message = (perf_counter() - started) / N_MESSAGES
+    block = np.random.default_rng(0).bytes(50_000_000)
+    started = perf_counter()
+    client.scatter([block], broadcast=True, hash=False)
+    return {
+        "milliseconds per piece": 1e3 * message,
+        "megabytes per second": 50 * len(client.nthreads()) / (perf_counter() - started),
+    }
+
+
+def measure_reduction(n_rows: int = 500_000) -> Numbers:
+    frames = [make_part(number, n_rows) for number in range(2)]
+    features = tuple(name for name in frames[0].columns if name != TARGET)
+    roles = Roles(TARGET, features)
+    conditions = Conditions(7, True)
+    started = process_time()
+    summaries = [partition_summary(frame, roles) for frame in frames]
+    look = process_time() - started
+    started = process_time()
+    summary = summaries[0].merge(summaries[1])
+    merge_summaries = process_time() - started
+    started, n_passes = process_time(), 0
+    while ranges := open_ranges(summary, roles, conditions.max_thresholds):
+        looks = [partition_refinement(frame, roles, ranges) for frame in frames]
+        finer = {name: values.merge(looks[1][name]) for name, values in looks[0].items()}
+        summary = summary.replaced(finer)
+        n_passes += 1
+    refine = process_time() - started
+    plan, _, _ = make_plan(summary, roles, conditions)
+    started = process_time()
+    rows = [reduce_partition(frame, plan) for frame in frames]
+    reduce = process_time() - started
+    started = process_time()
+    merged = ReducedRows.merge(*rows)
+    merge_rows = process_time() - started
+    n_seen = 2 * n_rows
+    return {
+        "nanoseconds per row for values": 1e9 * look / n_seen,
+        "nanoseconds per row for thresholds": 1e9 * refine / n_seen,
+        "passes for thresholds": n_passes,
+        "nanoseconds per row for rows": 1e9 * reduce / n_seen,
+        "milliseconds to merge two summaries": 1e3 * merge_summaries,
+        "nanoseconds to merge a reduced row": 1e9 * merge_rows / sum(map(len, rows)),
+        "bytes of a reduced row": len(pickle.dumps(merged.amounts)) / len(merged)
+        + len(pickle.dumps(merged.keys)) / len(merged),
+        "distinct rows of half a million": float(len(rows[0])),
+        "distinct rows of a million": float(len(merged)),
+    }
+
+
+def estimate(numbers: Numbers, n_rows: float = 1e9, n_workers: int = 64) -> Numbers:
+    """Tell what a table and a search would cost, by the model of docs/cluster.md."""
+    of = numbers.__getitem__
+    per_row = sum(
+        of(f"reduction: nanoseconds per row for {w}") for w in ("values", "thresholds", "rows")
+    )
+    growth = math.log2(
+        of("reduction: distinct rows of a million")
+        / of("reduction: distinct rows of half a million")
+    )
+    n_distinct = of("reduction: distinct rows of a million") * (n_rows / 1e6) ** growth
+    gigabytes = n_distinct * of("reduction: bytes of a reduced row") / 1e9
+    # The last merges are of nearly all distinct rows, one worker each.
+    merging = 2 * n_distinct * of("reduction: nanoseconds to merge a reduced row") / 1e9
+    sending = 1e3 * gigabytes / of("messages: megabytes per second")
+    one_hour = 3600.0 * of("stagewise: seconds of all workers") / of("stagewise: seconds alone")
+    megabytes = of("stagewise: megabytes") / of("stagewise: seconds of all workers")
+    return {
+        "CPU seconds to read the rows": n_rows * per_row / 1e9,
+        "seconds to read them on all workers": n_rows * per_row / 1e9 / n_workers,
+        "distinct rows": n_distinct,
+        "gigabytes of them": gigabytes,
+        "seconds to merge them at the end": merging,
+        "seconds to send them": sending,
+        "seconds of a search of an hour": one_hour / n_workers,
+        "megabytes per second that it sends": megabytes * n_workers,
+        "pieces per second that it takes": n_workers / MAX_SECONDS,
+        "pieces per second that are possible": 1e3 / of("messages: milliseconds per piece"),
+    }
+
+
+def measure() -> Numbers:
+    from distributed import Client, LocalCluster
+
+    numbers = {f"reduction: {name}": value for name, value in measure_reduction().items()}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.submit(noise, *SEARCHES["joint"]).result()  # the workers have imported all
+        numbers |= {f"messages: {name}": value for name, value in measure_messages(client).items()}
+        for name in SEARCHES:
+            found = measure_search(client, name)
+            numbers |= {f"{name}: {key}": value for key, value in found.items()}
+    return numbers
+
+
+def show(numbers: Numbers) -> None:
+    for name, value in numbers.items():
+        print(f"| {name} | {value:,.4g} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--estimate", action="store_true")
+    if not parser.parse_args().estimate:
+        numbers = measure()
+        RESULTS.parent.mkdir(exist_ok=True)
+        with RESULTS.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(numbers.items())
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        numbers = {name: float(value) for name, value in csv.reader(file)}
+    show(numbers)
+    show(estimate(numbers))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
