@@ -189,7 +189,7 @@ def measure() -> Numbers:
 
     numbers = {f"reduction: {name}": value for name, value in measure_reduction().items()}
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         client.submit(noise, *SEARCHES["joint"]).result()  # the workers have imported all

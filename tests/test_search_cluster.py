@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +12,17 @@ from sklearn.base import clone
 
 import laconic
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, spread_over
-from laconic.search import SearchProblem, SearchStatus, cluster, search, spreading
+from laconic.search import (
+    SearchLimits,
+    SearchProblem,
+    SearchStatus,
+    cluster,
+    search,
+    spreading,
+)
+from laconic.search.shares import OpenPart, Piece
+
+pytest.importorskip("distributed")
 
 # Each with what makes the search another one.
 FITS = [
@@ -25,6 +36,7 @@ FITS = [
     (RuleBoostingClassifier, {"max_conditions": 4, "min_coverage": 12}),
     (RuleBoostingClassifier, {"max_conditions": 5, "objective": "stagewise"}),
     (RuleBoostingClassifier, {"max_conditions": None, "objective": "orthogonal"}),
+    (RuleBoostingRegressor, {"max_conditions": 4, "monotonic_cst": [1, 0, 0, 0]}),
 ]
 
 
@@ -154,6 +166,13 @@ def test_the_problem_is_sent_once_for_all_rules(dask_client, monkeypatch):
     assert sent.count("tuple") >= 3
 
 
+def test_large_pieces_are_no_reason_for_a_warning(dask_client):
+    problem = hard_problem(60, 2)
+    crew = cluster.DaskCrew(dask_client, problem, SearchLimits(), {})
+    crew.submit(Piece([OpenPart(1.0, 1, bytes(11 * 2**20))]))
+    crew.dismiss()
+
+
 def test_errors_on_workers_are_raised(dask_client, monkeypatch):
     monkeypatch.setattr(cluster, "_search_piece", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -164,6 +183,12 @@ def test_ranges_stay_on_one_machine(dask_client, submitted):
     found = search(hard_problem(60, 2), branching="ranges", client=dask_client)
     assert found.is_optimal
     assert not submitted
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install \"laconic\[dask\]\""):
+        search(hard_problem(60, 2), client="anything")
 
 
 def test_what_is_no_client_is_refused():

@@ -22,6 +22,8 @@ from laconic.search.spreading import SpreadSearch
 
 # A piece that is lost again and again takes its workers with it.
 MAX_LOSSES = 10
+# Seconds to wait for what is said to be done.
+MAX_WAIT = 30.0
 # Seconds between two counts of the workers, which may come and go.
 PATIENCE = 1.0
 
@@ -104,7 +106,9 @@ class DaskCrew:
     ) -> None:
         self.client, self.problem = client, problem
         self.limits, self.options = limits, options
-        self.lost = import_extra("distributed", "dask", "Spreading a search").KilledWorker
+        distributed = import_extra("distributed", "dask", "Spreading a search")
+        self.config = import_extra("dask", "dask", "Spreading a search").config
+        self.lost = distributed.KilledWorker, distributed.CancelledError, TimeoutError
         self.pieces: dict[str, tuple[Piece, Any]] = {}  # by key
         self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.keys = (f"laconic-search-{uuid.uuid4().hex}-{number}" for number in itertools.count())
@@ -137,9 +141,11 @@ class DaskCrew:
     def submit(self, piece: Piece) -> None:
         """Have a piece done."""
         key = next(self.keys)
-        future = self.client.submit(
-            _search_piece, self.extents, self.statistics, piece, key=key, pure=False
-        )
+        # What is left of a search may be large, and is needed once only.
+        with self.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+            future = self.client.submit(
+                _search_piece, self.extents, self.statistics, piece, key=key, pure=False
+            )
         self.pieces[key] = piece, future
         future.add_done_callback(self.done.put)
 
@@ -160,12 +166,13 @@ class DaskCrew:
 
     def _outcome(self, future: Any) -> Outcome | None:
         """Read what a piece has come to; None if it was lost, or what it needs."""
-        error = None if future.cancelled() else future.exception()
-        if not future.cancelled() and error is None:
-            outcome: Outcome = future.result()
+        try:
+            # Where a worker is lost with what it had done, that is done once more.
+            outcome: Outcome = future.result(timeout=MAX_WAIT)
             return outcome
-        if error is not None and not isinstance(error, self.lost):
-            raise error
+        except self.lost as loss:
+            error = loss
+        self.client.cancel([future])
         self.n_losses += 1
         if self.n_losses > MAX_LOSSES:
             raise RuntimeError(
