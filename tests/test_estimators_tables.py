@@ -209,7 +209,7 @@ def test_three_hundred_categories():
     rng = np.random.default_rng(0)
     X = rng.permutation(np.repeat([f"c{i:03}" for i in range(300)], 3))[:, None]
     y = np.where(X[:, 0] == "c123", 50.0, 1.0)
-    model = RuleBoostingRegressor(3, l2_regularization=0).fit(X, y)
+    model = RuleBoostingRegressor(3, l2_regularization=0, max_categories=None).fit(X, y)
     assert {str(rule.query) for rule in model.ensemble_} <= {"x0 == c123", "x0 != c123"}
     assert_allclose(model.predict(X), y)
 
