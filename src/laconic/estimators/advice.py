@@ -9,7 +9,7 @@ from laconic._words import listed
 from laconic.estimators.conditions import made_candidates
 from laconic.model.formatting import format_number
 from laconic.search import Extents, SearchResult, SearchStatus
-from laconic.search.budget import is_provable, longest_provable_queries
+from laconic.search.budget import are_countable, is_provable, longest_provable_queries
 from laconic.search.certificates import describe_ratio, proven_percent
 
 if TYPE_CHECKING:
@@ -47,8 +47,13 @@ def provable_changes(
     # The values of a table that was read in parts are not at hand.
     whole = rows.whole if rows.candidates is not None else rows
     if limit is not None and estimator.propositions is None and whole is not None:
+        present = estimator.max_thresholds
         for number in _THRESHOLDS:
-            if estimator.max_thresholds is not None and number >= estimator.max_thresholds:
+            if present is not None and number >= present:
+                continue
+            # Where there are thousands of features, candidates are not made to be thrown away.
+            n_columns = extents.n_columns * number // (present or extents.n_rows)
+            if not are_countable(n_columns, limit):
                 continue
             fewer = made_candidates(estimator, whole, max_thresholds=number)
             if is_provable(fewer.extents, limit, n_components):

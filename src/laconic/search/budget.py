@@ -87,11 +87,17 @@ def _has_affordable_tables(
     """Tell whether a search in tables takes no more than a share of what is affordable."""
     if max_conditions is None:
         return False
-    # Where this many sets are out of reach, their exact number need not be counted.
-    n_sets = math.comb(extents.n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
-    return n_sets <= 10 * max(share, 1.0) * AFFORDABLE_WORK_IN_TABLES and (
+    return are_countable(extents.n_columns, max_conditions, share) and (
         _table_work(extents, max_conditions, n_components) <= share * AFFORDABLE_WORK_IN_TABLES
     )
+
+
+def are_countable(n_columns: int, max_conditions: int, share: float = 1.0) -> bool:
+    """Tell whether queries are few enough that counting the work in tables is worth it."""
+    n_sets = math.comb(n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
+    # Of many columns, few are on the same feature, so that nearly all of these sets are looked at.
+    spare = 10 * max(share, 1.0) if n_columns < MANY_COLUMNS else 2 * share
+    return n_sets <= spare * AFFORDABLE_WORK_IN_TABLES
 
 
 def _table_work(extents: Extents, max_conditions: int, n_components: int) -> float:
@@ -129,9 +135,12 @@ def resolve_table_limit(limits: SearchLimits) -> int | None:
 
 
 def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> int:
-    """Count the conditions, fewer than allowed, of queries that can all be looked at in tables."""
+    """Count the conditions, fewer than allowed, of queries that can all be looked at in tables.
+
+    0 for none, also where it is a single one: every search begins with those.
+    """
     longest = problem.n_propositions if limits.max_conditions is None else limits.max_conditions
-    lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 0, -1)
+    lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 1, -1)
     is_affordable = (
         _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START)
         for length in lengths

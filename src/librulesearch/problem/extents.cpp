@@ -15,6 +15,10 @@ namespace {
 // round, and some that another feature has, too.
 constexpr std::size_t nearby = 16;
 
+// Pairs of chains that are looked at, to put one on top of the other: those of some thousand
+// features, of which it is not worth the time.
+constexpr std::size_t max_comparisons = 4'000'000;
+
 using BitBlock = std::array<Word, word_bits>;
 
 /// Transposes a square of bits: bit j of word i becomes bit i of word j.
@@ -171,7 +175,7 @@ void ExtentsBuilder::find_distinct_rows() {
 
 /// From small to large, each column goes on top of a chain with a top inside it: the nearest one
 /// within a few propositions, which is the previous threshold of the same feature. Then whole
-/// chains go on top of others, where that is possible.
+/// chains go on top of others, where that is possible, unless there are thousands of them.
 void ExtentsBuilder::find_chains() {
     const std::vector<BitSet>& columns = extents_.columns_;
     std::vector<std::size_t> sizes, order(columns.size());
@@ -179,31 +183,43 @@ void ExtentsBuilder::find_chains() {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] < sizes[b]; });
-    const auto distance = [&](std::size_t a, std::size_t b) {
-        const std::size_t i = extents_.proposition_index_[a];
-        const std::size_t j = extents_.proposition_index_[b];
-        return i < j ? j - i : i - j;
-    };
+    const std::vector<std::size_t>& index = extents_.proposition_index_;
+    constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::vector<std::vector<std::size_t>> runs;
+    std::vector<std::size_t> run_of_top(columns.size(), none);
     for (const std::size_t column : order) {
-        std::size_t best = runs.size(), min_distance = nearby + 1;
-        for (std::size_t run = 0; run < runs.size(); ++run) {
-            const std::size_t top = runs[run].back();
-            if (distance(top, column) >= min_distance ||
-                !columns[top].is_subset_of(columns[column]))
-                continue;
+        std::size_t best = none, min_distance = nearby + 1;
+        const auto consider = [&](std::size_t top, std::size_t distance) {
+            const std::size_t run = run_of_top[top];
+            if (run == none || distance > min_distance) return;
+            if (distance == min_distance && run > best) return;
+            if (!columns[top].is_subset_of(columns[column])) return;
             best = run;
-            min_distance = distance(top, column);
+            min_distance = distance;
+        };
+        for (std::size_t top = column; top-- > 0 && index[column] - index[top] <= nearby;)
+            consider(top, index[column] - index[top]);
+        for (std::size_t top = column + 1;
+             top < columns.size() && index[top] - index[column] <= nearby; ++top)
+            consider(top, index[top] - index[column]);
+        if (best == none) {
+            best = runs.size();
+            runs.emplace_back();
+        } else {
+            run_of_top[runs[best].back()] = none;
         }
-        if (best == runs.size()) runs.emplace_back();
         runs[best].push_back(column);
+        run_of_top[column] = best;
     }
     // Runs come in ascending order of their smallest columns.
     extents_.links_.resize(columns.size());
     std::vector<std::size_t> tops;  // by chain
+    std::size_t n_comparisons = 0;
     for (const std::vector<std::size_t>& run : runs) {
         std::size_t best = tops.size();
-        for (std::size_t chain = 0; chain < tops.size(); ++chain) {
+        n_comparisons += tops.size();
+        for (std::size_t chain = 0; chain < tops.size() && n_comparisons < max_comparisons;
+             ++chain) {
             const bool is_larger = best == tops.size() || sizes[tops[chain]] > sizes[tops[best]];
             if (is_larger && columns[tops[chain]].is_subset_of(columns[run.front()])) best = chain;
         }

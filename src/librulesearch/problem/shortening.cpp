@@ -14,6 +14,8 @@ namespace {
 // Sets looked at in search of the shortest queries: some ten milliseconds. Queries of up to ten
 // columns, more than people read, are found long before.
 constexpr std::size_t work_limit = 5'000'000;
+// Members that a set may have to count once, in words.
+constexpr std::size_t words_at_once = 4;
 
 /// Smallest sets of members that hit each of some given sets.
 class HittingSets {
@@ -120,14 +122,35 @@ class HittingSets {
         return members;
     }
 
+    /// Counts a look at so many sets. Returns whether the work limit is reached.
+    bool is_too_much(std::size_t n_looked_at) {
+        work_ += n_looked_at * std::max<std::size_t>(1, stride_ / words_at_once);
+        return work_ > work_limit;
+    }
+
+    /// Calls `visit(member)` for the allowed members each of which hits all open sets, until it
+    /// returns false. Returns what it returned last.
+    template <typename Visitor>
+    bool for_each_in_all(const std::vector<std::uint32_t>& open, const std::vector<Word>& allowed,
+                         Visitor&& visit) const {
+        for (std::size_t w = 0; w < stride_; ++w) {
+            Word bits = allowed[w];
+            for (std::size_t i = 0; i < open.size() && bits != 0; ++i) bits &= set(open[i])[w];
+            for (; bits != 0; bits &= bits - 1)
+                if (!visit(w * word_bits + static_cast<std::size_t>(std::countr_zero(bits))))
+                    return false;
+        }
+        return true;
+    }
+
     /// Whether `size` of the allowed members hit the open sets; nothing when the work limit is
     /// reached. Branches over the members of the smallest open set, as one of them is needed.
     std::optional<bool> can_hit(const std::vector<std::uint32_t>& open,
                                 const std::vector<Word>& allowed, std::size_t size) {
         if (open.empty()) return true;
         if (size == 0) return false;
-        work_ += open.size();
-        if (work_ > work_limit) return std::nullopt;
+        if (is_too_much(open.size())) return std::nullopt;
+        if (size == 1) return !for_each_in_all(open, allowed, [](std::size_t) { return false; });
         std::uint32_t smallest = open.front();
         int fewest = std::numeric_limits<int>::max();
         for (const std::uint32_t i : open) {
@@ -157,8 +180,15 @@ class HittingSets {
             return true;
         }
         if (size == 0) return true;
-        work_ += open.size();
-        if (work_ > work_limit) return false;
+        if (is_too_much(open.size())) return false;
+        if (size == 1) {
+            return for_each_in_all(open, allowed, [&](std::size_t k) {
+                found.push_back(k);
+                visit(found);
+                found.pop_back();
+                return !is_too_much(n_sets());
+            });
+        }
         for (std::size_t w = 0; w < stride_; ++w) {
             for (Word bits = set(open.front())[w] & allowed[w]; bits != 0; bits &= bits - 1) {
                 const std::size_t k =
