@@ -16,8 +16,8 @@ from laconic.candidates import (
     CandidatePropositions,
     candidate_propositions,
     given_propositions,
-    shortest_separator,
 )
+from laconic.data.separators import shortest_separator
 from laconic.model.conditions import Proposition
 
 COLUMNS = {

@@ -3,19 +3,15 @@
 `candidate_propositions` lists the conditions a rule may be made of: thresholds
 of numeric features, values of categorical ones, and whether a value is missing.
 `given_propositions` takes the conditions from the caller.
-`shortest_separator` chooses the threshold that a person reads most easily among
-all those that separate the same rows.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from itertools import compress, groupby
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +36,8 @@ from laconic.data.columns import (
     date_part,
     feature_kind,
 )
+from laconic.data.separators import shortest_separator
+from laconic.data.sparse import StoredCells
 from laconic.data.tables import Table, as_table
 from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
@@ -50,18 +48,11 @@ DEFAULT_MAX_THRESHOLDS = 7
 # Dates are round if they may be a little off their quantile.
 TIME_PLAY = 0.33
 
-# Doubles range from 5e-324 to 1.8e308 and print with at most 17 digits, so the
-# sum of two of them, as printed, has fewer than 700 digits.
-EXACT = Context(prec=700)
-MAX_DIGITS = 17
-ROUNDINGS = tuple(
-    (Context(prec=n_digits, rounding=ROUND_FLOOR), Context(prec=n_digits, rounding=ROUND_CEILING))
-    for n_digits in range(1, MAX_DIGITS + 1)
-)
-
-
 # A search keeps the extents twice, by condition and by row, a bit each.
 MAX_BYTES = 2**31
+
+
+Covered: TypeAlias = Iterator[tuple[Proposition, NDArray[np.bool_]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,10 +147,10 @@ def candidate_propositions(
     )
     propositions: list[Proposition] = []
     kinds: dict[str, FeatureKind | None] = {}
-    for column in _columns(table, counted, categorical_features, date_parts):
-        kinds[column.name] = maker.kind(column)
-        for proposition in maker.propositions(column):
-            builder.add(proposition.covered_in(column))
+    for name, kind, found in _columns(table, counted, maker, categorical_features, date_parts):
+        kinds[name] = kind
+        for proposition, covered in found:
+            builder.add(covered)
             propositions.append(proposition)
             _check_size(len(propositions), counted.n_rows)
     return CandidatePropositions(tuple(propositions), builder.build(), _known(kinds))
@@ -168,18 +159,46 @@ def candidate_propositions(
 def _columns(
     table: Table,
     counted: _CountedRows,
+    maker: _Maker,
     categorical_features: Collection[str],
     date_parts: Sequence[str],
-) -> Iterator[Column]:
-    """Columns of a table, one by one: with numbers that are categories, and parts of dates."""
+) -> Iterator[tuple[str, FeatureKind | None, Covered]]:
+    """Names, kinds and conditions of columns: with numbers that are categories, parts of dates."""
+
+    def made(column: Column) -> tuple[str, FeatureKind | None, Covered]:
+        found = ((each, each.covered_in(column)) for each in maker.propositions(column))
+        return column.name, maker.kind(column), found
+
     for name in table.feature_names:
+        stored = None if name in categorical_features else table.stored_cells(name)
+        if stored is not None:
+            yield name, *_stored_candidates(name, counted.take(stored), maker)
+            continue
         column = counted.take(table.pop_column(name))
-        yield as_categories(column) if name in categorical_features else column
+        yield made(as_categories(column) if name in categorical_features else column)
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
                 # A day has no hours.
                 if part != "hour" or column.kind == "datetime":
-                    yield date_part(f"{part} of {name}", column, part)
+                    yield made(date_part(f"{part} of {name}", column, part))
+
+
+def _stored_candidates(
+    name: str, cells: StoredCells, maker: _Maker
+) -> tuple[FeatureKind | None, Covered]:
+    """Kind and conditions of a column of numbers, without a look at cells that are zero."""
+    values, of_values = cells.grouped(maker.weights)
+    gaps = _gaps(values, of_values, maker.max_thresholds)
+    below = np.empty(cells.n_rows, dtype=bool)
+
+    def candidates() -> Covered:
+        for low, high in gaps:
+            threshold = shortest_separator(low, high)
+            cells.at_most(threshold, below)
+            yield Proposition(name, "<=", threshold), below
+            yield Proposition(name, ">", threshold), ~below
+
+    return feature_kind(NumericColumn(name, values)), candidates()
 
 
 def _check_size(n_propositions: int, n_rows: int) -> None:
@@ -237,7 +256,11 @@ class _CountedRows:
                 self._is_counted, self.weights = is_counted, self.weights[is_counted]
                 self.n_rows = len(self.weights)
 
-    def take(self, column: Column) -> Column:
+    @overload
+    def take(self, column: Column) -> Column: ...
+    @overload
+    def take(self, column: StoredCells) -> StoredCells: ...
+    def take(self, column: Column | StoredCells) -> Column | StoredCells:
         """Column of these rows."""
         return column if self._is_counted is None else column.take(self._is_counted)
 
@@ -245,48 +268,6 @@ class _CountedRows:
         """Values of these rows; those of others may be left out already."""
         is_whole = self._is_counted is None or len(values) == self.n_rows
         return values if is_whole else values[self._is_counted]
-
-
-def shortest_separator(low: float, high: float) -> float:
-    """Threshold between two numbers that takes the fewest digits to write.
-
-    Of all decimals that read as a number t with low <= t < high, one with the fewest
-    significant digits (0 has none); of these the nearest to the midpoint of the two
-    numbers as printed; of two equally near the lower.
-
-    Examples
-    --------
-    >>> [shortest_separator(*gap) for gap in ((29, 31), (18, 67), (29, 30), (-5, 100))]
-    [30.0, 40.0, 29.0, 0.0]
-    """
-    low, high = float(low), float(high)
-    if not -math.inf < low < high < math.inf:
-        raise ValueError(f"'low' and 'high' must be finite with low < high. Got {low}, {high}.")
-    if low <= 0.0 < high:
-        return 0.0
-    midpoint = _printed_midpoint(low, high)
-    candidates = (
-        candidate
-        for floor, ceiling in ROUNDINGS
-        for candidate in _neighbours(midpoint, floor.plus(midpoint), ceiling.plus(midpoint))
-    )
-    # Ends, for `low` itself has at most 17 digits.
-    return next(t for t in map(float, candidates) if low <= t < high)
-
-
-def _printed_midpoint(low: float, high: float) -> Decimal:
-    # As printed: between 0.1 and 0.4 the middle is 0.25, though not quite so
-    # between the nearest doubles.
-    total = EXACT.add(Decimal(repr(low)), Decimal(repr(high)))
-    # A decimal beyond the last double below `high` may read back as `high`.
-    last = Decimal(repr(math.nextafter(high, -math.inf)))
-    return min(EXACT.divide(total, Decimal(2)), last)
-
-
-def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decimal, Decimal]:
-    """Decimals below and above a number, nearest first."""
-    is_above_nearer = EXACT.subtract(above, number) < EXACT.subtract(number, below)
-    return (above, below) if is_above_nearer else (below, above)
 
 
 def numeric_propositions(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import compress
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -63,6 +64,8 @@ class Finding:
 
 def inspect_columns(table: Table) -> Iterator[Finding]:
     """Find columns that count rows, tell each row from all others, or are the same in all."""
+    if table.cells is not None:
+        return  # neither names nor numbers of rows are mostly zero
     for position, name in enumerate(table.feature_names):
         column = _column(table, name)
         if isinstance(column, NumericColumn):
@@ -133,7 +136,10 @@ def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> It
     order = np.argsort(target, kind="stable")
     # Numbers of more values than the target may be on two sides of a threshold.
     max_values = min(1 + int(np.count_nonzero(np.diff(target[order]))), MAX_GROUPS)
-    for name in table.feature_names:
+    names: Iterable[str] = table.feature_names
+    if table.cells is not None:
+        names = compress(names, table.cells.may_tell(target, rows, 1 - _SHARE_OF_GROUPS))
+    for name in names:
         if _tells(_column(table, name).take(rows), target, order, max_values):
             yield Finding("target", name, "tells the target by itself")
 

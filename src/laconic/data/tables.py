@@ -21,6 +21,7 @@ from laconic._words import listed_names
 from laconic.data.cells import NUMBER_KINDS, array_column, pandas_column, series_column
 from laconic.data.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.data.frames import FrameBackend, known_backend
+from laconic.data.sparse import SparseCells, StoredCells, is_sparse
 from laconic.data.times import DATE_PARTS
 
 # Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
@@ -34,7 +35,7 @@ class Table:
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
     table is not named if its names only number the columns. `backend` is the library of the data
-    frame that it was made from, None for arrays.
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class Table:
         is_named: bool = True,
         extract_block: Callable[[int, str, slice], Column] | None = None,
         backend: FrameBackend | None = None,
+        cells: SparseCells | None = None,
     ) -> None:
         self.feature_names = tuple(feature_names)
         self.n_rows = n_rows
         self.is_named = is_named
         self.backend = backend
+        self.cells = cells
         self._extract = extract
         self._extract_block = extract_block
         self._positions = {name: position for position, name in enumerate(self.feature_names)}
@@ -94,6 +97,10 @@ class Table:
         del self._columns[name]
         return column
 
+    def stored_cells(self, name: str) -> StoredCells | None:
+        """Cells of a column that are not zero, where a sparse matrix tells; else None."""
+        return None if self.cells is None else self.cells.stored(self._position(name))
+
     def _position(self, name: str) -> int:
         if name not in self._positions:
             raise ValueError(unknown_column_message(name, self.feature_names))
@@ -108,6 +115,7 @@ class Table:
             self._extract,
             extract_block=self._extract_block,
             backend=self.backend,
+            cells=self.cells,
         )
 
 
@@ -115,7 +123,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
     """Wrap a table of any supported kind.
 
     That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
-    array, or a list of rows. A `Table` passes through. The feature names are for a table that has
+    array, a sparse matrix of SciPy, or a list of rows. A `Table` passes through. The feature names
+    are for a table that has
     none: an array, a list of rows or a DataFrame with the columns 0, 1, ..., whose columns are
     called x0, x1, ... otherwise. A table with names keeps them.
 
@@ -137,6 +146,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = X
     elif isinstance(X, np.ndarray):
         table = _wrap_array(X)
+    elif is_sparse(X):
+        table = _wrap_sparse(X)
     # pandas first: the general question takes longer than a small table.
     elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
@@ -180,6 +191,8 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     >>> take_rows([[35, "x"], [None, "o"], [20, "x"]], np.array([2, 0]))
     [[20, 'x'], [35, 'x']]
     """
+    if is_sparse(X):
+        return X.tocsr()[rows]
     table = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(table, nw.DataFrame):
         return table[rows].to_native()
@@ -222,6 +235,12 @@ def _is_number_type(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
 
 
+def _wrap_sparse(X: Any) -> Table:
+    cells = SparseCells(X)
+    names = _numbered_names(cells.n_features)
+    return Table(names, cells.n_rows, cells.column, is_named=False, cells=cells)
+
+
 def _wrap_array(X: Any) -> Table:
     array = _as_array(X)
     return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
@@ -252,11 +271,6 @@ def _array_table(
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
-        raise TypeError(
-            "Sparse data was passed, but a dense table is required. "
-            "Use '.toarray()' to convert it to a NumPy array."
-        )
     if isinstance(X, Sequence) and not isinstance(X, str):
         # A list of rows may hold another kind of value in every column, so no
         # common dtype can hold them all unchanged.

@@ -182,10 +182,11 @@ class RuleBoosting(EditableModel):
         Parameters
         ----------
         X : table-like of shape (n_rows, n_features)
-            A pandas, polars or pyarrow table, or an array. Columns of numbers, dates and times give
-            thresholds, text, boolean and categorical columns values; missing values are welcome. A
-            table that is too large for memory may be a lazy frame of polars, a relation of DuckDB,
-            a data frame of Dask, or files, as :func:`laconic.scan` takes them.
+            A pandas, polars or pyarrow table, an array, or a sparse matrix of SciPy, of which the
+            stored cells alone are visited. Columns of numbers, dates and times give thresholds,
+            text, boolean and categorical columns values; missing values are welcome. A table that
+            is too large for memory may be a lazy frame of polars, a relation of DuckDB, a data
+            frame of Dask, or files, as :func:`laconic.scan` takes them.
         y : array-like of shape (n_rows,), or str
             The target; its column, where the table is read in parts.
         sample_weight : array-like of shape (n_rows,), or str, default=None
@@ -444,5 +445,6 @@ class RuleBoosting(EditableModel):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags

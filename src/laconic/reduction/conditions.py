@@ -11,9 +11,9 @@ from laconic.candidates import (
     categorical_propositions,
     numeric_propositions,
     quantile_positions,
-    shortest_separator,
 )
 from laconic.categories import CategoryOptions
+from laconic.data.separators import shortest_separator
 from laconic.model.conditions import Proposition
 from laconic.reduction.roles import Roles
 from laconic.reduction.summary import ColumnSummary, TableSummary

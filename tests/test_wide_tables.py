@@ -1,0 +1,81 @@
+"""Tables of thousands of columns: what is not done before a limit can act."""
+
+import numpy as np
+import pytest
+
+from laconic import RuleBoostingRegressor
+from laconic.candidates import candidate_propositions
+from laconic.estimators import advice
+from laconic.search import Extents, SearchLimits, SearchProblem, budget, search
+
+
+def wide(n_rows=20, n_features=600, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_features))
+    return X, (X[:, 0] > 0) * 1.0 + 0.1 * rng.normal(size=n_rows)
+
+
+def wide_problem(n_rows=30, n_columns=2000, seed=0):
+    rng = np.random.default_rng(seed)
+    extents = rng.random((n_columns, n_rows)) < 0.8
+    return SearchProblem(extents, rng.normal(size=n_rows), np.ones(n_rows), 1.0)
+
+
+def test_advice_makes_no_candidates_to_throw_away(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("candidates were made for an advice that there cannot be")
+
+    monkeypatch.setattr(advice, "candidate_propositions", refuse)
+    X, y = wide(n_features=6000)
+    model = RuleBoostingRegressor(1, max_thresholds=3, node_limit=1)
+    with pytest.warns(UserWarning, match="not proven"):
+        model.fit(X, y)
+    assert "max_thresholds" not in model.provable_with_
+
+
+def test_work_in_tables_is_not_counted_where_there_is_too_much(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("counted")
+
+    monkeypatch.setattr(budget, "_table_work", refuse)
+    rng = np.random.default_rng(0)
+    extents = Extents(rng.random((9000, 20)) < 0.5)
+    assert budget.choose_branching(extents, 3) == "conditions"
+    problem = SearchProblem(extents, rng.normal(size=20), np.ones(20), 1.0)
+    # Of two conditions there are too many, and single ones are where every search begins.
+    limits = SearchLimits(max_conditions=3)
+    monkeypatch.setattr(budget, "AFFORDABLE_WORK_IN_TABLES", 10_000_000)
+    assert budget.longest_affordable_queries(problem, limits) == 0
+
+
+def test_chains_of_thresholds_are_found_among_many_features():
+    X, _ = wide(40, 1500)
+    extents = candidate_propositions(X, max_thresholds=3).extents
+    assert extents.n_chains == 2 * 1500
+    assert extents.n_columns == 6 * 1500
+
+
+@pytest.mark.parametrize("max_conditions", [2, None])
+def test_a_short_query_is_found_among_thousands(max_conditions):
+    for seed in range(3):
+        problem = wide_problem(seed=seed)
+        result = search(problem, node_limit=3, max_conditions=max_conditions)
+        assert result.bound >= result.objective_value == problem.objective(result.query)
+        assert result.counters["nodes"] <= 3
+
+
+def test_each_node_is_told():
+    told = []
+    problem = wide_problem(60, 20_000)
+    result = search(problem, node_limit=4, max_conditions=3, callback=told.append)
+    assert result.counters["nodes"] <= 4
+    assert all(progress.bound >= result.objective_value for progress in told)
+
+
+def test_a_search_that_is_stopped_at_once_has_a_true_bound():
+    problem = wide_problem(12, 3000)
+    best = search(problem, "brute_force", max_conditions=1).objective_value
+    result = search(problem, max_conditions=3, time_limit=1e-9)
+    assert result.bound >= best
+    result = search(problem, max_conditions=3, callback=lambda _: True)
+    assert result.bound >= best
