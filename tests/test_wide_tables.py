@@ -25,7 +25,7 @@ def test_advice_makes_no_candidates_to_throw_away(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("candidates were made for an advice that there cannot be")
 
-    monkeypatch.setattr(advice, "candidate_propositions", refuse)
+    monkeypatch.setattr(advice, "made_candidates", refuse)
     X, y = wide(n_features=6000)
     model = RuleBoostingRegressor(1, max_thresholds=3, node_limit=1)
     with pytest.warns(UserWarning, match="not proven"):
