@@ -8,13 +8,14 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from laconic.data.reading import Reading
 from laconic.data.tables import Table, as_table
+from laconic.explain.columns import rule_names
 from laconic.explain.explanation import Explanation
 from laconic.explain.predictions import Predictions
 from laconic.explain.shapley import ShapleyValues, shapley_values
@@ -30,7 +31,7 @@ from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
 
-class RuleModel(BaseEstimator):
+class RuleModel(TransformerMixin, BaseEstimator):
     """Rules, the task that they were made for, and what is proven about them.
 
     What explains, draws, scores, exports or reports takes any such model, and asks its task
@@ -138,6 +139,40 @@ class RuleModel(BaseEstimator):
         """
         table = self._fitted_table(X)
         return Predictions(self.ensemble_, self.task_, table, self.stages)
+
+    def transform(self, X: Any) -> Any:
+        """Tell which rules cover each row, as columns for other models.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        covered : ndarray of shape (n_rows, n_rules), dtype float64
+            1 where a rule covers a row, 0 elsewhere; a data frame after
+            ``set_output(transform="pandas")`` or ``"polars"``.
+        """
+        return self.predictions_for(X).covered.astype(np.float64)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Name the columns that `transform` makes: the conditions of each rule.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names for the features of a model that was fitted to a table without names.
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_rules,), dtype object
+            No two are the same.
+        """
+        check_is_fitted(self)
+        features = _check_feature_names_in(self, input_features, generate_names=False)
+        has_others = input_features is not None and not hasattr(self, "feature_names_in_")
+        names = rule_names(self.ensemble_, features if has_others else None)
+        return np.array(names, dtype=object)
 
     def explain(self, X: Any) -> Explanation:
         """Tell which rules cover each row, and what each of them adds to the prediction.
