@@ -17,7 +17,7 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.data.separators import shortest_separator
+from laconic.data.separators import _by_decimals, shortest_separator
 from laconic.model.conditions import Proposition
 
 COLUMNS = {
@@ -111,6 +111,18 @@ class TestShortestSeparator:
         threshold = shortest_separator(low, doubles[-1])
         assert threshold in doubles[:-1]
         assert n_digits(threshold) == min(map(n_digits, doubles[:-1]))
+
+    @given(finite, st.floats(1e-17, 10), st.integers(-3, 17))
+    @example(0.3, 1e-6, 1)
+    @example(9.9999999, 1e-7, 17)
+    @example(1e22, 1e-9, 17)
+    @example(1.0000001e-14, 1e-9, 17)
+    def test_doubles_and_decimals_agree(self, low, width, n_decimals):
+        low = round(low, n_decimals)
+        high = low + width * abs(low)
+        if not low < high < math.inf or low <= 0 < high:
+            return
+        assert repr(shortest_separator(low, high)) == repr(_by_decimals(low, high))
 
     @given(st.integers(-3000, 3000), st.integers(1, 3000), st.sampled_from([0, 1, 2, 3]))
     def test_definition_by_brute_force(self, low, width, n_decimals):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import compress, groupby
 from operator import attrgetter
 from typing import Any, TypeAlias, cast, overload
@@ -35,6 +36,7 @@ from laconic.data.columns import (
     as_categories,
     date_part,
     feature_kind,
+    read_only,
 )
 from laconic.data.separators import shortest_separator
 from laconic.data.sparse import StoredCells
@@ -408,7 +410,10 @@ def _gaps(
         else:
             sums = np.cumsum(weights[order])
             cumulative, total = sums[gaps], float(sums[-1])
-        chosen = quantile_positions(cumulative, total, max_thresholds)
+        if weights is None and len(gaps) == len(values) - 1:
+            chosen = _even_positions(len(gaps), max_thresholds)
+        else:
+            chosen = quantile_positions(cumulative, total, max_thresholds)
         first = last = gaps[chosen]
         if play > 0.0:
             width = play * total / (max_thresholds + 1) * (1 - 1e-9)
@@ -416,6 +421,13 @@ def _gaps(
             highest = np.searchsorted(cumulative, cumulative[chosen] + width, side="right") - 1
             first, last = gaps[lowest], gaps[np.maximum(highest, chosen)]
     return [*zip(ordered[first].tolist(), ordered[last + 1].tolist(), strict=True)]
+
+
+@lru_cache(maxsize=16)
+def _even_positions(n_gaps: int, n_quantiles: int) -> NDArray[np.intp]:
+    """Positions of quantiles where all values differ, as in all columns of measurements."""
+    cumulative = np.arange(1.0, n_gaps + 1.0)
+    return read_only(quantile_positions(cumulative, n_gaps + 1.0, n_quantiles))
 
 
 def quantile_positions(

@@ -96,7 +96,7 @@ def _is_constant(column: Column) -> bool:
 
 def _inspect_numbers(column: NumericColumn, position: int, n_rows: int) -> Iterator[Finding]:
     values, name = column.values, column.name
-    if n_rows < 3 or not (values[:3] == np.round(values[:3])).all():
+    if n_rows < 3 or not (values[:3] == np.rint(values[:3])).all():
         return
     is_index = bool(_INDEX_NAME.fullmatch(name))
     if (is_index or (position == 0 and n_rows >= MIN_ROWS)) and _counts(values):
@@ -160,6 +160,10 @@ def _groupings(column: Column, max_values: int) -> Iterator[NDArray[np.intp]]:
             yield missing.astype(np.intp)
         return
     values = column.values
+    ordered = np.sort(values[:_N_FIRST])
+    are_different = bool((ordered[1:] > ordered[:-1]).all())
+    if are_different and len(ordered) > max(max_values, 10) and not missing.any():
+        return
     first, counts = np.unique(values[:_N_FIRST], return_counts=True)
     if len(first) <= max_values:
         distinct, codes = np.unique(values, return_inverse=True)
@@ -191,7 +195,7 @@ def _is_recoded(values: Floats, target: Floats, order: NDArray[np.intp]) -> bool
         return True
     # Mostly a few rows tell that there is no order.
     for some in (order[:: 1 + len(order) // _N_FIRST], order):
-        steps = np.diff(values[some])
+        steps = values[some[1:]] - values[some[:-1]]
         if not ((steps >= 0).all() or (steps <= 0).all()):
             return False
     # Both have to have more than a few values: otherwise, there may simply be a threshold.

@@ -90,6 +90,13 @@ class Proposition:
     value: Value | None = None
 
     def __post_init__(self) -> None:
+        if (
+            type(self.value) is float
+            and self.relation in THRESHOLD_RELATIONS
+            and type(self.feature) is str
+            and 0.0 < abs(self.value) < math.inf
+        ):
+            return  # as most of what may be a million conditions
         if not isinstance(self.feature, str):
             raise TypeError(
                 "The 'feature' of a Proposition must be a str. "
@@ -136,6 +143,11 @@ class Proposition:
             return column.missing
         if self.relation == "is present":
             return ~column.missing
+        if type(self.value) is float and type(column) is NumericColumn:
+            if self.relation == "<=":
+                return column.values <= self.value
+            if self.relation == ">":
+                return column.values > self.value
         if not _fits(column, self.value):
             column = with_dates(column) if kind_of(self.value) else column
             if not _fits(column, self.value):
