@@ -34,6 +34,7 @@ from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import is_source
 from laconic.data.tables import Table
 from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
+from laconic.estimators.callbacks import CallbackSupportMixin, fit_task, told_rows
 from laconic.estimators.conditions import condition_options, made_candidates
 from laconic.estimators.editable import EditableModel
 from laconic.estimators.given import barred_rows, constraint_settings, given_rules
@@ -64,7 +65,7 @@ from laconic.search import SearchResult, SearchScope
 from laconic.tasks import Task
 
 
-class RuleBoosting(EditableModel):
+class RuleBoosting(CallbackSupportMixin, EditableModel):
     """What all estimators share; they differ in their task."""
 
     provable_with_: dict[str, Any]
@@ -205,9 +206,17 @@ class RuleBoosting(EditableModel):
         check_parameters(self)
         if not self.warm_start:
             self._forget_model()
-        rows = reduced(self, self._read(X, y, sample_weight, exposure))
-        self._finish(rows, self._begin(rows, self.n_rules))
+        rows = self._read(X, y, sample_weight, exposure)
+        told = told_rows(rows, y, sample_weight, exposure)
+        rows = reduced(self, rows)
+        fit = self._begin(rows, self.n_rules)
+        with fit_task(self, self._n_tasks(fit), told) as fit.tasks:
+            self._finish(rows, fit)
         return self
+
+    def _n_tasks(self, fit: RunningFit) -> int | None:
+        """How many rules callbacks hear of; not known where rules may go out for others."""
+        return None if self.constraints_ is not None else fit.n_rules - len(fit.ensemble)
 
     def _read(
         self,

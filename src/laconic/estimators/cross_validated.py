@@ -13,6 +13,7 @@ from laconic._defaults import DEFAULT_N_RULES
 from laconic.data.sources import is_source
 from laconic.data.tables import take_rows
 from laconic.estimators.base import RuleBoosting
+from laconic.estimators.callbacks import RuleTasks, fit_task, told_rows
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.parameters import check_parameters, set_signature
 from laconic.estimators.reducing import reduced
@@ -115,12 +116,18 @@ class CrossValidated(RuleBoosting):
                 f"{type(self).__mro__[2].__name__} with that."
             )
         rows = self._read(X, y, sample_weight, exposure)
-        choice, unfinished = self._choose(rows)
-        rows = reduced(self, rows)
-        fit = self._begin(rows, choice.n_rules)
-        fit.unfinished = unfinished
-        self._finish(rows, fit)
-        self.n_rules_, self.cv_results_ = choice.n_rules, choice.results
+        told = told_rows(rows, y, sample_weight, exposure)
+        with fit_task(self, None, told) as tasks:
+            choice, unfinished = self._choose(rows, tasks)
+            rows = reduced(self, rows)
+            fit = self._begin(rows, choice.n_rules)
+            fit.unfinished = unfinished
+            if tasks is not None:
+                fit.tasks = tasks.stage("all rows", self._n_tasks(fit), told)
+            self._finish(rows, fit)
+            self.n_rules_, self.cv_results_ = choice.n_rules, choice.results
+            if fit.tasks is not None:
+                fit.tasks.finish({})
         return self
 
     def _forget_model(self) -> None:
@@ -128,7 +135,9 @@ class CrossValidated(RuleBoosting):
         for name in ("n_rules_", "cv_results_"):
             self.__dict__.pop(name, None)
 
-    def _choose(self, rows: CheckedRows) -> tuple[Choice, SearchResult | None]:
+    def _choose(
+        self, rows: CheckedRows, tasks: RuleTasks | None
+    ) -> tuple[Choice, SearchResult | None]:
         """Choose the number of rules: all splits find one rule after the other, side by side.
 
         Where a limit left nothing to choose from, the search that it stopped comes with it.
@@ -143,6 +152,8 @@ class CrossValidated(RuleBoosting):
             stage = f"fold {number} of {len(splits)}"
             part = reduced(self, self._part(rows, train, weights))
             fit = self._begin(part, self.n_rules, stage)
+            if tasks is not None:
+                fit.tasks = tasks.stage("fold", self._n_tasks(fit), {})
             folds.append(Fold(fit, rows.table, test, y, self.loss_))
         sizes = []
         try:
@@ -155,6 +166,9 @@ class CrossValidated(RuleBoosting):
                 "Interrupted: the number of rules is chosen among 0 to "
                 f"{len(sizes) - 1}, not up to {self.n_rules}."
             )
+        for fold in folds:
+            if fold.fit.tasks is not None:
+                fold.fit.tasks.finish(None)
         unfinished = folds[0].fit.unfinished if len(sizes) == 1 else None
         return choose(sizes, [test for _, test in splits], weights, folds[0].unit), unfinished
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from laconic.boosting import GivenRule
 from laconic.estimators.advice import is_stopped
+from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.globally import GlobalStart
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
@@ -110,6 +111,8 @@ class RunningFit:
     """Gives the first rules of a model the weights that suit them, where others led there."""
     given: Sequence[GivenRule] = ()
     """Rules that somebody wants."""
+    tasks: RuleTasks | None = None
+    """Tells callbacks of scikit-learn about every rule; None if there are none."""
     is_restaged = False
     """Whether rules went out again, so that stages are not those of the rules that are left."""
 
@@ -145,10 +148,20 @@ class RunningFit:
     def advance(self) -> bool:
         """Find a rule, unless there is none or a callback wants to end the fit.
 
-        Sets: ensemble, stages, results, covered, unfinished.
+        Sets: ensemble, stages, results, covered, unfinished, is_stopped.
         """
         if self.is_stopped:
             return False
+        if self.tasks is not None and len(self.ensemble) < self.n_rules:
+            self.tasks.begin_rule()
+        has_rule = self._add_rule()
+        if has_rule and self.callbacks:
+            self.tell()
+        if self.tasks is not None:
+            self.is_stopped |= self.tasks.end_rule(self)
+        return has_rule
+
+    def _add_rule(self) -> bool:
         try:
             ensemble, result = next(self.rounds)
         except StopIteration as end:
@@ -164,8 +177,6 @@ class RunningFit:
         # Without a call in between, Ctrl-C finds all of it or nothing.
         self.ensemble, self.results, self.covered = ensemble, results, covered
         self.stages.append(ensemble)
-        if self.callbacks:
-            self.tell()
         return True
 
     def _covered_by(self, rule: Rule, result: SearchResult) -> NDArray[np.bool_]:

@@ -1,0 +1,121 @@
+"""Callbacks of scikit-learn, from version 1.9 on: a fit as tasks, one for each rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing, as this scikit-learn has no callbacks."""
+
+else:
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _tear_down(estimator: RuleBoosting) -> None:
+        """Let go of the callbacks that were set up.
+
+        Not around `fit` itself, as warnings name the line that calls it.
+        """
+
+
+from laconic.data.sources import is_source
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from laconic.estimators.base import RuleBoosting
+    from laconic.estimators.progress import RunningFit
+    from laconic.estimators.rows import CheckedRows
+
+__all__ = ["CallbackSupportMixin", "RuleTasks", "fit_task", "told_rows"]
+
+
+def told_rows(
+    rows: CheckedRows, y: ArrayLike, sample_weight: ArrayLike | None, exposure: ArrayLike | None
+) -> dict[str, Any]:
+    """Pass on the rows to score by, as they were passed to fit; rates, with an exposure."""
+    if is_source(rows.X):
+        return {}
+    if exposure is not None:
+        y, sample_weight = rows.target, rows.weights
+    metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+    return {"X": rows.X, "y": y, "metadata": metadata}
+
+
+@contextmanager
+def fit_task(
+    estimator: RuleBoosting, n_tasks: int | None, rows: Mapping[str, Any]
+) -> Iterator[RuleTasks | None]:
+    """Tell callbacks where a fit begins and ends; None if there are none."""
+    if not hasattr(estimator, "_skl_callbacks"):
+        yield None
+        return
+    try:
+        context = estimator._init_callback_context(max_subtasks=n_tasks)
+        tasks = RuleTasks(estimator, context, n_tasks, rows)
+        yield tasks
+        tasks.finish({})
+    finally:
+        _tear_down(estimator)
+
+
+class RuleTasks:
+    """A task of a fit that has one for each rule, and callbacks that hear of them.
+
+    Parameters
+    ----------
+    estimator : RuleBoosting
+    context : sklearn.callback.CallbackContext
+    n_tasks : int or None
+        How many rules there are at most; None if that is not known.
+    rows : mapping of str to any
+        `X`, `y` and `metadata`, as far as they are told.
+    """
+
+    def __init__(
+        self, estimator: RuleBoosting, context: Any, n_tasks: int | None, rows: Mapping[str, Any]
+    ) -> None:
+        self.estimator = estimator
+        self.context = context
+        self.n_left = n_tasks
+        self.rows = rows
+        self._rule: Any = None
+        context.call_on_fit_task_begin(estimator=estimator, **rows)
+
+    def stage(self, name: str, n_tasks: int | None, rows: Mapping[str, Any]) -> RuleTasks:
+        """Begin a task of its own for some of the rules."""
+        context = self.context.subcontext(task_name=name, max_subtasks=n_tasks)
+        return RuleTasks(self.estimator, context, n_tasks, rows)
+
+    def begin_rule(self) -> None:
+        """Tell that the search for a rule begins."""
+        if self.n_left == 0:
+            return
+        self.n_left = None if self.n_left is None else self.n_left - 1
+        self._rule = self.context.subcontext(task_name="rule")
+        self._rule.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
+
+    def end_rule(self, fit: RunningFit) -> bool:
+        """Tell that it has ended; returns whether a callback wants to end the fit."""
+        task, self._rule = self._rule, None
+        return task is not None and self._end(task, lambda: _fitted(fit))
+
+    def finish(self, attributes: Any) -> None:
+        """Tell that all rules are found."""
+        self._end(self.context, attributes)
+
+    def _end(self, task: Any, attributes: Any) -> bool:
+        is_stopped: bool = task.call_on_fit_task_end(
+            estimator=self.estimator, reconstruction_attributes=attributes, **self.rows
+        )
+        return is_stopped
+
+
+def _fitted(fit: RunningFit) -> dict[str, Any]:
+    """Make an estimator predict as if the fit had ended."""
+    return {"ensemble_": fit.ensemble, "search_results_": list(fit.results)}
