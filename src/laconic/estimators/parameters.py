@@ -63,8 +63,8 @@ max_thresholds : int or None, default=7
 negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
 categories : {{"values", "sets"}}, default="values"
-    Whether a condition is about one category, or about a set of them: ``region in {{N, NE}}``. Up
-    to five categories give all of their sets; more give the beginnings and ends of the order of
+    Whether a condition is about one category, or about a set of them: ``region in {{"N", "NE"}}``.
+    Up to five categories give all of their sets; more give the beginnings and ends of the order of
     their mean target, the best of which is the best set of all for a first rule of one condition.
 max_categories : int or None, default=30
     Largest number of categories of a feature that are told apart: the commonest. All others, and
