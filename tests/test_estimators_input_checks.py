@@ -29,10 +29,10 @@ from laconic.losses import SquaredLoss
         ([[1], ["a"]], [0, 1], TypeError, "'x0' must hold either strings or numbers"),
         (np.array([[1j], [2]]), [0, 1], ValueError, "Complex data not supported"),
         (
-            pd.DataFrame({"day": pd.date_range("2024", periods=2)}),
+            pl.DataFrame({"days": [[1], [2]]}),
             [0, 1],
             TypeError,
-            "'day' must hold numbers, booleans or strings. Got dtype Datetime",
+            "'days' must hold numbers, booleans, strings, dates or times. Got dtype List",
         ),
         (
             pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),

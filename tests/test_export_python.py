@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from exports import MODELS, classifier, make_model, rows_and_outputs
-from laconic import Proposition, RuleBoostingRegressor
+from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import to_python
 from laconic.export.edge_rows import check_outputs
 from laconic.export.program.python import run_python
@@ -146,3 +146,9 @@ def test_a_fitted_model():
     predict = predictor(model)
     rows = [dict(zip(("x0", "x1"), row, strict=True)) for row in X]
     assert [predict(row)["prediction"] for row in rows] == model.predict(X).tolist()
+
+
+def test_classes_that_end_with_zero_characters():
+    labels = np.array(["a\x00", "b"] * 10, dtype=object)
+    model = RuleBoostingClassifier(n_rules=1).fit([[0], [1]] * 10, labels)
+    assert predictor(model)({"x0": 0})["prediction"] == "a\x00"

@@ -65,7 +65,8 @@ def run_python(source: str, rows: list[dict[str, Any]]) -> Outputs:
     has_classes = module["MODEL"]["classes"] is not None
     return Outputs(
         np.array([result["raw_prediction"] for result in results]),
-        np.array([result["prediction"] for result in results]),
+        # As objects: an array of texts would drop zero characters at their ends.
+        np.array([result["prediction"] for result in results], object if has_classes else None),
         np.array([_known(result["probabilities"]) for result in results]) if has_classes else None,
         np.array([result["covered"] for result in results]).reshape(len(rows), -1),
     )
