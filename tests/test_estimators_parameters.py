@@ -148,7 +148,7 @@ def test_automatic_node_limit_depends_on_the_size_alone():
         return METHODS["greedy"](problem, limits, **options)
 
     rng = np.random.default_rng(0)
-    for n_rows in (20, 20_000):
+    for n_rows in (20, 5_000):
         X = rng.normal(size=(n_rows, 2))
         for search in (spy, "optimal"):
             # In tables, where queries are short, every node is affordable.
@@ -157,7 +157,7 @@ def test_automatic_node_limit_depends_on_the_size_alone():
             )
             told += [result.node_limit for result in model.search_results_]
     # 2 columns with 7 thresholds of 2 conditions each.
-    assert seen == told[::2] == told[1::2] == [20_000, 600_000_000 // (20_000 * 28)]
+    assert seen == told[::2] == told[1::2] == [20_000, 600_000_000 // (5_000 * 28)]
 
 
 def test_node_limit_over_all_thresholds_follows_chains_and_rows():

@@ -99,7 +99,7 @@ def test_help_is_aligned(task):
     assert all(f"\n\n{heading}\n{'-' * len(heading)}\n" in doc for heading in headings)
     names = [*inspect.signature(ESTIMATORS[task]).parameters, "ensemble_", "feature_names_in_"]
     assert all(re.search(rf"\n{name} : .*\n    \S", doc) for name in names)
-    assert "{" not in doc.replace('{"', "")
+    assert not re.search(r"\{\w*\}", doc)
 
 
 @both

@@ -143,9 +143,9 @@ def test_get_loss_accepts_a_users_loss():
 
 def test_get_loss_refuses_an_unknown_name():
     message = (
-        r"'loss' must be one of 'logistic', 'squared', 'poisson', 'gamma', 'tweedie', 'huber' or "
-        r"an object with the methods value, gradients, hessians, inverse_link\. Got 'hinge' "
-        r"instead\."
+        r"'loss' must be one of 'logistic', 'multinomial', 'squared', 'poisson', 'gamma', "
+        r"'tweedie', 'huber' or an object with the methods value, gradients, hessians, "
+        r"inverse_link\. Got 'hinge' instead\."
     )
     with pytest.raises(ValueError, match=message):
         get_loss("hinge")

@@ -50,8 +50,8 @@ class _Groups:
     def proposition(self, members: Sequence[int]) -> Proposition:
         """Condition for some of them, with as few values as it takes."""
         chosen = {*members}
-        inside = tuple(self.values[m] for m in self.members[: len(self.values)] if m in chosen)
-        outside = tuple(v for v in self.values if v not in inside)
+        inside = tuple(value for m, value in enumerate(self.values) if m in chosen)
+        outside = tuple(value for m, value in enumerate(self.values) if m not in chosen)
         holds_others = self.has_others and self.members[-1] in chosen
         is_shorter = 0 < len(outside) < len(inside) and self.is_negated and not self.has_others
         if holds_others or is_shorter:

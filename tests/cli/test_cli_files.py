@@ -116,7 +116,8 @@ def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
     message = "There is no file", "no.json", "path of the model"
     assert refused(run("show", tmp_path / "no.json"), *message)
     assert refused(run("predict", tmp_path / "no.json", table), *message)
-    assert refused(run("fit", tmp_path, "--target", "y"), "The table must be a file", "folder")
+    (tmp_path / "empty").mkdir()
+    assert refused(run("fit", tmp_path / "empty", "--target", "y"), "A folder must hold a table")
     assert refused(run("show", tmp_path), "The model must be a file", "folder")
     assert refused(run("predict", table, model), "The model comes first", "MODEL TABLE")
     assert refused(run("fit", table, "--target", "clint"), "'clint'. Did you mean 'client'?")

@@ -322,6 +322,11 @@ def matching_files(path: str) -> list[str]:
     """Find the files that a path, a folder or a pattern stands for, sorted by name."""
     if Path(path).is_dir():
         found = [str(file) for file in Path(path).rglob("*") if _suffix(str(file)) in _READERS]
+        if not found:
+            raise FileNotFoundError(
+                f"A folder must hold a table in files: {listed_names(_READERS)}. Got the folder "
+                f"{path!r} without any. Pass the path of the table."
+            )
     elif Path(path).exists():
         return [path]
     else:

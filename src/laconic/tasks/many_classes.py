@@ -27,6 +27,7 @@ class ManyClasses(Classification):
 
     Examples
     --------
+    >>> from laconic.losses import MultinomialLoss
     >>> task = ManyClasses(MultinomialLoss(), np.array(["ill", "so-so", "well"]))
     >>> task
     ManyClasses(MultinomialLoss(), classes=['ill', 'so-so', 'well'])
