@@ -9,6 +9,7 @@ from laconic import ColumnWarning, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.candidates import candidate_propositions
 from laconic.data.sparse import SparseCells
 from laconic.data.tables import as_table, take_rows
+from laconic.estimators import reducing
 
 FORMATS = [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array]
 
@@ -71,6 +72,16 @@ def test_only_stored_cells_are_visited(monkeypatch):
     monkeypatch.setattr(SparseCells, "column", refuse)
     found = candidate_propositions(sparse.csr_matrix(counts()))
     assert len(found) > 0
+
+
+def test_long_matrices_are_not_reduced_row_by_row(monkeypatch):
+    dense = counts()
+    y = dense[:, 0] - dense[:, 1] + np.arange(60) % 3
+    expected = RuleBoostingRegressor(2).fit(sparse.csr_matrix(dense), y)
+    monkeypatch.setattr(reducing, "LONG_TABLE", 1)
+    monkeypatch.delattr(reducing, "reduce_table")
+    found = RuleBoostingRegressor(2).fit(sparse.csr_matrix(dense), y)
+    assert found.ensemble_ == expected.ensemble_
 
 
 def test_the_callers_matrix_is_left_alone():

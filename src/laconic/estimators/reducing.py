@@ -100,6 +100,9 @@ def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
     if estimator.strategy == "global":
         # Its certificate speaks of all rows, one by one.
         return rows
+    if rows.table.cells is not None:
+        # Of thousands of columns, hardly two rows are alike.
+        return rows
     if _special_parameters(estimator) or any(map(_is_special, _columns(rows.table))):
         return rows
     kept = _kept(estimator, estimator.loss_)

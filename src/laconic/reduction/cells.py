@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,11 +135,12 @@ class TableCells:
         )
         return cls(tuple(features), n_targets)
 
-    @property
+    @cached_property
     def sizes(self) -> list[int]:
         """Number of cells of each feature, and of targets."""
         return [*map(len, self.features), self.n_targets]
 
+    @cached_property
     def words(self) -> list[list[int]]:
         """Positions in `sizes` of the digits of each number of a key."""
         words: list[list[int]] = [[]]
@@ -153,14 +155,18 @@ class TableCells:
             words[-1].append(position)
         return words
 
+    @cached_property
+    def _word_of(self) -> dict[int, int]:
+        """Which number of a key has the digit of each position in `sizes`."""
+        return {position: number for number, word in enumerate(self.words) for position in word}
+
     def keys(self, codes: Iterable[NDArray[np.integer] | None], n_rows: int) -> Integers:
         """Write codes, in the order of `sizes`, as keys of shape (n_rows, n_words).
 
         Codes are asked for one after the other; they may be None where there is but one cell.
         """
-        words = self.words()
-        word_of = {position: number for number, word in enumerate(words) for position in word}
-        keys = np.zeros((n_rows, len(words)), dtype=np.int64)
+        word_of = self._word_of
+        keys = np.zeros((n_rows, len(self.words)), dtype=np.int64)
         for position, (size, digits) in enumerate(zip(self.sizes, codes, strict=True)):
             if position in word_of and digits is not None:
                 keys[:, word_of[position]] *= size
@@ -170,10 +176,11 @@ class TableCells:
     def codes(self, keys: Integers, position: int) -> NDArray[np.integer]:
         """Read the codes at a position of `sizes` from keys."""
         sizes = self.sizes
-        for number, word in enumerate(self.words()):
-            if position in word:
-                after = word[word.index(position) + 1 :]
-                codes = keys[:, number] // math.prod(sizes[other] for other in after)
-                codes %= sizes[position]
-                return codes.astype(np.min_scalar_type(sizes[position]))
-        return np.zeros(len(keys), dtype=np.uint8)
+        number = self._word_of.get(position)
+        if number is None:
+            return np.zeros(len(keys), dtype=np.uint8)
+        word = self.words[number]
+        after = word[word.index(position) + 1 :]
+        codes = keys[:, number] // math.prod(sizes[other] for other in after)
+        codes %= sizes[position]
+        return codes.astype(np.min_scalar_type(sizes[position]))

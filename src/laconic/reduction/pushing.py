@@ -151,7 +151,7 @@ class Pushed:
 def _key_terms(plan: Plan, codes: list[str | None]) -> Iterator[str]:
     """Write SQL for the numbers of a key, as `TableCells.keys` writes them."""
     sizes = plan.cells.sizes
-    for word in plan.cells.words():
+    for word in plan.cells.words:
         term = "CAST(0 AS BIGINT)"
         for position in word:
             term = f"({term} * {sizes[position]} + ({codes[position]}))"
