@@ -11,7 +11,9 @@ from laconic import _core
 from laconic.losses import SquaredLoss
 from laconic.search import OtherRules, SearchProblem, SearchStatus, search
 from laconic.search.others import IMITATED, remaining_hessians
+from laconic.search.problem import SearchLimits
 from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
+from laconic.search.starts import search_from_starts
 from problems import ProblemWithOthers, random_problem_with_others, refitted_weights
 
 SEEDS = range(600)
@@ -374,3 +376,17 @@ def test_small_hessians_are_imitated_as_well(ratio):
     problem = SearchProblem(half, [0.0, 0.0, 1.0, 1.0, -1.0, -1.0], hessians, others=others)
     # Two of four rows, of which the rule for all four imitates half.
     assert problem.value(half[0]) == pytest.approx(2.0**2 / (2.0 - 1.0), rel=1e-6)
+
+
+def test_starts_leave_time_for_the_bound(monkeypatch):
+    monkeypatch.setattr("time.perf_counter", lambda: 100.0)
+    case = random_problem_with_others(0)
+    limits = []
+
+    def record(problem, within, branching):
+        limits.append((problem.n_components > 0, within.time_limit))
+        return search(problem, max_conditions=1)
+
+    search_from_starts(case.problem, SearchLimits(time_limit=20.0), record)
+    assert limits[0] == (False, pytest.approx(10.0))
+    assert limits[-1] == (True, pytest.approx(20.0))

@@ -15,6 +15,9 @@ from laconic.search.budget import longest_affordable_queries, resolve_node_limit
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import SearchResult, SearchStatus
 
+# The last search gives the bound, and on wide tables it takes seconds to begin.
+SHARE_OF_STARTS = 0.5
+
 Search = Callable[[SearchProblem, SearchLimits, str], SearchResult]
 
 
@@ -39,7 +42,10 @@ def search_from_starts(
     """
     n_left = node_limit = resolve_node_limit(limits, problem.extents)
     limits = dataclasses.replace(limits, node_limit=n_left)
-    deadline = None if limits.time_limit is None else time.perf_counter() + limits.time_limit
+    deadline = until_starts = None
+    if limits.time_limit is not None:
+        deadline = time.perf_counter() + limits.time_limit
+        until_starts = deadline - (1 - SHARE_OF_STARTS) * limits.time_limit
     # Without others, objectives are larger ones.
     free = dataclasses.replace(limits, cutoff=None, stop_above_cutoff=False)
     easier = [(problem.without_others(), free, "auto")]
@@ -50,7 +56,7 @@ def search_from_starts(
     found = []
     is_interrupted = False
     for start, start_limits, branching in easier:
-        result = search(start, _until(deadline, start_limits), branching)
+        result = search(start, _until(until_starts, start_limits), branching)
         found.append(result.query)
         if branching == "auto" and n_left is not None:
             n_left = max(n_left - result.counters["nodes"], 1)
