@@ -65,15 +65,17 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
         "node_limit": 77,
         "time_limit": 9.5,
         "max_thresholds": 3,
+        "categories": "sets",
+        "max_categories": 12,
         "n_jobs": 2,
     }
     tokens = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     more = ["--fit-intercept", "--no-negated-categories", "--weight", "weight", "--drop=client"]
-    more += ["--no-validation"]
+    more += ["--no-validation", "--date-parts", "weekday", "month"]
     code, out, _ = run("fit", table, "--target", "spent", *tokens, *more)
     assert code == 0
     assert re.search(r"scores +R²", out)
-    flags = {"fit_intercept": True, "negated_categories": False}
+    flags = {"fit_intercept": True, "negated_categories": False, "date_parts": ["weekday", "month"]}
     assert given.items() >= (options | flags).items()
     assert given["columns"] == ["age", "[red]plan", "income"]
     assert given["sample_weight"].tolist() == people()["weight"].to_list()

@@ -16,7 +16,7 @@ from laconic.tasks import TASKS
 def test_defaults_are_those_of_the_estimators():
     ours = Learning().parameters
     theirs = inspect.signature(RuleBoostingClassifier).parameters
-    assert len(ours) == 24
+    assert len(ours) == 27
     assert ours == {name: theirs[name].default for name in ours}
 
 

@@ -21,6 +21,7 @@ from laconic._defaults import (
     DEFAULT_STRATEGY,
 )
 from laconic.candidates import DEFAULT_MAX_THRESHOLDS
+from laconic.categories import DEFAULT_MAX_CATEGORIES
 from laconic.cli import inputs, options, targets
 from laconic.cli.constraining import read_constraints
 from laconic.cli.exits import CommandError
@@ -129,7 +130,8 @@ class Source:
 
 
 # Options that take several words.
-_LISTS = ("monotonic", "interactions", "alone", "separate", "cost", "initial_rules")
+_CONSTRAINTS = ("monotonic", "interactions", "alone", "separate", "cost")
+_LISTS = (*_CONSTRAINTS, "initial_rules", "date_parts")
 
 
 @cyclopts.Parameter(name="*")
@@ -178,6 +180,13 @@ class Learning:
     negated_categories : bool
         Whether text columns give conditions with != besides those with ==. Without them, rules
         tell what a row is and not what it is not.
+    categories : str
+        What text columns are compared with: "values" one by one, or "sets" of them as well.
+    max_categories : int
+        Categories of a column that are told apart, the commonest; all others are one group. "none"
+        for no limit.
+    date_parts : tuple of str
+        Parts of dates to compare as well: weekday, month, hour.
     monotonic : tuple of str
         Columns with which predictions may only rise or only fall, such as age=+1 or price=-1.
     interactions : tuple of str
@@ -214,6 +223,9 @@ class Learning:
     time_limit: options.Seconds = None
     max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
     negated_categories: bool = True
+    categories: Literal["values", "sets"] = "values"
+    max_categories: options.CountOrNone = DEFAULT_MAX_CATEGORIES
+    date_parts: options.Names = ()
     monotonic: options.Names = ()
     interactions: options.Names = ()
     alone: options.Names = ()
@@ -230,9 +242,9 @@ class Learning:
         all_thresholds = {"max_thresholds": None} if self.max_thresholds == "all" else {}
         largest = {"n_rules": DEFAULT_N_RULES} if self.n_rules == "auto" else {}
         given = asdict(self)
-        words = {name: given.pop(name) for name in _LISTS if name != "initial_rules"}
-        rules = {"initial_rules": list(self.initial_rules) or None}
-        return given | all_thresholds | largest | read_constraints(**words) | rules
+        words = {name: given.pop(name) for name in _CONSTRAINTS}
+        lists = {name: list(given[name]) or None for name in ("initial_rules", "date_parts")}
+        return given | all_thresholds | largest | read_constraints(**words) | lists
 
     @property
     def settings(self) -> dict[str, Any]:
