@@ -8,12 +8,12 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -45,13 +45,7 @@ def random_model(random: Random) -> RuleBoostingClassifier:
     names = tuple(dict.fromkeys(random_text(random) or "x" for _ in range(random.randint(1, 4))))
     rules = tuple(
         Rule(
-            Query(
-                (
-                    Proposition(
-                        random.choice(names), random.choice(("==", "!=")), random_text(random)
-                    ),
-                )
-            ),
+            Query((_proposition(random, names),)),
             random.choice((-2.0, -0.5, 1.0, 3.0)) + n / 16,
         )
         for n in range(random.randint(1, 5))
@@ -78,50 +72,54 @@ def hostile_names(number: int, counts: Counter[str]) -> None:
     used = model.ensemble_.used_features
     rows = [{name: random.choice(texts) for name in used} for _ in range(20)]
     expected = expected_outputs(model, rows)
+    truth = list(zip(expected.raw_predictions.tolist(), expected.predictions, strict=True))
     for name, run in READERS.items():
         try:
-            raw_predictions = run(model, rows)
+            predictions = run(model, rows)
         except ValueError as error:
             # An export may refuse a model in a few words; it may not write a wrong one.
             check(len(str(error)) < 2000, "a long message", name, str(error)[:300])
             counts[f"models refused by {name}"] += 1
             continue
-        if raw_predictions is None:
+        if predictions is None:
             continue
         counts[f"models run by {name}"] += 1
-        is_same = list(raw_predictions) == expected.raw_predictions.tolist()
-        check(is_same, f"{name} predicts otherwise", number, raw_predictions)
+        check(list(map(tuple, predictions)) == truth, f"{name} predicts otherwise", number, truth)
 
 
-def _python(model: Any, rows: list[dict[str, Any]]) -> list[float]:
+# Of each row the raw prediction and the class; None where there is no such reader.
+Predicted: TypeAlias = Iterable[tuple[float, str]] | None
+
+
+def _python(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     """Run the program in an interpreter of its own."""
     script = (
         "import json, model\nrows = json.load(open('rows.json', encoding='utf-8'))\n"
-        "print(json.dumps([model.predict(row)['raw_prediction'] for row in rows]))"
+        "found = map(model.predict, rows)\n"
+        "print(json.dumps([[each['raw_prediction'], each['prediction']] for each in found]))"
     )
     return _in_folder({"model.py": to_python(model)}, rows, [sys.executable, "-c", script])
 
 
-def _javascript(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
+def _javascript(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     if NODE is None:
         return None
     script = (
         'const { predict } = require("./model.js");'
         'const rows = JSON.parse(require("fs").readFileSync("rows.json", "utf8"));'
-        "console.log(JSON.stringify(rows.map((row) => predict(row).rawPrediction)));"
+        "const found = rows.map(predict).map((each) => [each.rawPrediction, each.prediction]);"
+        "console.log(JSON.stringify(found));"
     )
     return _in_folder({"model.js": to_javascript(model)}, rows, [NODE, "-e", script])
 
 
-def _in_folder(
-    files: dict[str, str], rows: list[dict[str, Any]], command: list[str]
-) -> list[float]:
+def _in_folder(files: dict[str, str], rows: list[dict[str, Any]], command: list[str]) -> Predicted:
     with TemporaryDirectory() as folder:
         for name, text in {**files, "rows.json": json.dumps(rows)}.items():
             (Path(folder) / name).write_text(text, "utf-8", newline="")
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     check(done.returncode == 0, "the program fails", done.stderr[-1000:])
-    found: list[float] = json.loads(done.stdout)
+    found: list[tuple[float, str]] = json.loads(done.stdout)
     return found
 
 
@@ -148,7 +146,7 @@ def _is_possible(names: list[str]) -> bool:
     return len(lower) == len(names) + 1 and is_short
 
 
-def _sqlite(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
+def _sqlite(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     create, insert, cells, select = _statements(model, rows, "sqlite", "?")
     if not _is_possible(list(rows[0])):
         return None
@@ -156,12 +154,12 @@ def _sqlite(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
     try:
         connection.execute(create)
         connection.executemany(insert, cells)
-        return [row[1] for row in connection.execute(select)]
+        return [(row[1], row[3]) for row in connection.execute(select)]
     finally:
         connection.close()
 
 
-def _duckdb(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
+def _duckdb(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     import duckdb
 
     create, insert, cells, select = _statements(model, rows, "duckdb", "?")
@@ -170,7 +168,7 @@ def _duckdb(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
     with duckdb.connect() as connection:
         connection.execute(create)
         connection.executemany(insert, cells)
-        return [row[1] for row in connection.execute(select).fetchall()]
+        return [(row[1], row[3]) for row in connection.execute(select).fetchall()]
 
 
 @cache
@@ -193,7 +191,7 @@ def _postgres_connection() -> Any:
     return stack.enter_context(psycopg.connect(address))
 
 
-def _postgres(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
+def _postgres(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     create, insert, cells, select = _statements(model, rows, "postgres", "%s")
     connection = _postgres_connection()
     if connection is None or not _is_possible(list(rows[0])):
@@ -202,10 +200,10 @@ def _postgres(model: Any, rows: list[dict[str, Any]]) -> list[float] | None:
         cursor.execute(create.encode())
         cursor.executemany(insert, cells)
         cursor.execute(select.encode())
-        return [row[1] for row in cursor.fetchall()]
+        return [(row[1], row[3]) for row in cursor.fetchall()]
 
 
-def _onnx(model: Any, rows: list[dict[str, Any]]) -> list[float]:
+def _onnx(model: Any, rows: list[dict[str, Any]]) -> Predicted:
     import onnxruntime
 
     made = to_onnx(model, missing_text="(missing)").SerializeToString()
@@ -214,8 +212,8 @@ def _onnx(model: Any, rows: list[dict[str, Any]]) -> list[float]:
         each.name: np.array([[row.get(each.name, "")] for row in rows], dtype=object)
         for each in session.get_inputs()
     }
-    (name,) = (out.name for out in session.get_outputs() if out.name == "raw_prediction")
-    return [float(value) for value in np.ravel(session.run([name], taken)[0])]
+    raw, classes = session.run(["raw_prediction", "prediction"], taken)
+    return zip(raw.tolist(), classes, strict=True)
 
 
 def _pmml(model: Any, rows: list[dict[str, Any]]) -> None:

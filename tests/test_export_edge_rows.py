@@ -51,10 +51,10 @@ def test_outputs_are_those_of_the_estimators():
 
 
 CHANGES = {
-    "raw_predictions": lambda number: np.nextafter(number, 9),
-    "predictions": lambda name: "yes" if name == "no" else "no",
-    "probabilities": lambda number: number * (1 + 1e-11),
-    "covered": np.logical_not,
+    "raw_predictions": ("raw prediction", lambda number: np.nextafter(number, 9)),
+    "predictions": ("class", lambda name: "yes" if name == "no" else "no"),
+    "probabilities": ("probability", lambda number: number * (1 + 1e-11)),
+    "covered": ("coverage", np.logical_not),
 }
 
 
@@ -63,8 +63,9 @@ def test_a_single_difference_is_an_error(part):
     rows, expected = rows_and_expected(classifier())
     parts = {name: values.copy() for name, values in vars(expected).items()}
     check_outputs("nothing", rows, expected, Outputs(**parts))
-    parts[part][3] = CHANGES[part](parts[part][3])
-    with pytest.raises(RuntimeError, match=r"does not for the row .* report it"):
+    word, change = CHANGES[part]
+    parts[part][3] = change(parts[part][3])
+    with pytest.raises(RuntimeError, match=rf"not for the row .* the {word} must be .* report"):
         check_outputs("nothing", rows, expected, Outputs(**parts))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
-from laconic import Proposition
+from laconic import Proposition, RuleBoostingClassifier
 from laconic.export import to_onnx
 from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.onnx.model import as_single, run_onnx
@@ -131,3 +131,11 @@ def test_wrong_calls_are_refused(model, settings, message):
 def test_missing_text_is_text():
     with pytest.raises(TypeError, match="'missing_text' must be a str"):
         to_onnx(regressor(), missing_text=None)
+
+
+def test_classes_that_end_with_zero_characters():
+    labels = np.array(["a\x00", "b"] * 10, dtype=object)
+    model = RuleBoostingClassifier(n_rules=1).fit([[0], [1]] * 10, labels)
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    (found,) = session.run(["prediction"], {"X": np.array([[0.0], [1.0]])})
+    assert found.tolist() == ["a\x00", "b"]

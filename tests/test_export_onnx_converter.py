@@ -74,6 +74,15 @@ def test_probabilities_by_class():
     np.testing.assert_allclose([row["low"] for row in by_class], expected, rtol=1e-6)
 
 
+def test_classes_that_end_with_zero_characters():
+    X, y = numeric_table(100)
+    model = RuleBoostingClassifier(n_rules=1).fit(
+        X, np.where(y > 0, "a", "b").astype(object) + "\0"
+    )
+    labels, _ = run(skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}), {"X": X})
+    assert labels.tolist() == model.predict(X).tolist()
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_regressor_at_the_precision_of_its_input(dtype):
     X, y = numeric_table()

@@ -143,23 +143,25 @@ def check_outputs(
     Raw predictions, classes and covered rows must be the same, probabilities and numbers derived
     from an exponential up to `TOLERANCE`. The message names the first row where they are not.
     """
-    is_same = _in_all_columns(actual.raw_predictions == expected.raw_predictions)
+    raw, predictions = actual.raw_predictions, actual.predictions
+    same = {"raw prediction": (_in_all_columns(raw == expected.raw_predictions), "raw_predictions")}
     if expected.probabilities is None:
-        is_same &= _is_close(actual.predictions, expected.predictions)
+        same["prediction"] = _is_close(predictions, expected.predictions), "predictions"
     else:
-        is_same &= actual.predictions == expected.predictions
-        is_same &= _in_all_columns(_is_close(actual.probabilities, expected.probabilities))
+        same["class"] = np.asarray(predictions == expected.predictions), "predictions"
+        is_close = _is_close(actual.probabilities, expected.probabilities)
+        same["probability"] = _in_all_columns(is_close), "probabilities"
     if actual.covered is not None:
-        is_same &= np.all(actual.covered == expected.covered, axis=1)
-    if not is_same.all():
-        position = int(np.argmin(is_same))
-        raise RuntimeError(
-            f"The export to {target} must predict what the model predicts. It does not for the row "
-            f"{rows[position]!r}: the raw prediction must be "
-            f"{expected.raw_predictions[position]!r}. Got "
-            f"{actual.raw_predictions[position]!r}. This is a defect of laconic: "
-            "report it with this message."
-        )
+        same["coverage"] = np.all(actual.covered == expected.covered, axis=1), "covered"
+    for word, (is_same, name) in same.items():
+        if not is_same.all():
+            row = int(np.argmin(is_same))
+            required, got = (np.asarray(getattr(x, name)[row]).tolist() for x in (expected, actual))
+            raise RuntimeError(
+                f"The export to {target} must predict what the model predicts. It does not for the "
+                f"row {rows[row]!r}: the {word} must be {required!r}. Got {got!r}. This is a "
+                "defect of laconic: report it with this message."
+            )
 
 
 def _in_all_columns(is_same: Any) -> NDArray[np.bool_]:

@@ -162,9 +162,11 @@ def search(
         result = run(posed, limits)
         if simplify > 0:
             result = simplified(posed, result, simplify)
+    seconds = time.perf_counter() - started
     if is_posed:
-        result = _unscaled(problem, result)
-    result = dataclasses.replace(result, seconds=time.perf_counter() - started)
+        result = _unscaled(problem, result, seconds=seconds)
+    else:
+        result = dataclasses.replace(result, seconds=seconds)
     if journal is not None and key:
         journal.add(key, result)
     return result
@@ -193,7 +195,9 @@ def _runner(
         if is_known and part.cells is not None and not result.is_optimal:
             bound = min(result.bound, ceiling(part, result.objective_value))
             result = dataclasses.replace(result, bound=bound)
-        return dataclasses.replace(result, node_limit=result.node_limit or own_limit)
+        if own_limit is not None and result.node_limit is None:
+            result = dataclasses.replace(result, node_limit=own_limit)
+        return result
 
     return run
 
@@ -201,12 +205,13 @@ def _runner(
 _Scaled = TypeVar("_Scaled", SearchResult, SearchProgress)
 
 
-def _unscaled(problem: SearchProblem, found: _Scaled) -> _Scaled:
+def _unscaled(problem: SearchProblem, found: _Scaled, **changes: Any) -> _Scaled:
     """Tell objectives as they are, also where they underflow."""
     return dataclasses.replace(
         found,
         objective_value=problem.unscaled(found.objective_value),
         bound=problem.unscaled(found.bound),
+        **changes,
     )
 
 

@@ -154,15 +154,15 @@ def search_optimal(
         width = n_best
     if n_tried is None:
         result = call(limits, node_limit=capped(node_limit), branching=branching, beam_width=width)
-        result = dataclasses.replace(result, branching=branching)
     else:
         result = _try_conditions_first(call, limits, node_limit, n_tried, width)
+        branching = result.branching or branching
     if limits.cutoff is not None:
         above = (each for each in result.queries if problem.objective(each) > limits.cutoff)
         result = dataclasses.replace(result, queries=tuple(above))
     if node_limit is None and result.status is SearchStatus.NODE_LIMIT:
         node_limit = result.counters["nodes"]  # as many as the work in tables allowed for
-    return dataclasses.replace(result, node_limit=node_limit)
+    return dataclasses.replace(result, branching=branching, node_limit=node_limit)
 
 
 def _value_below(problem: SearchProblem, objective: float) -> float:

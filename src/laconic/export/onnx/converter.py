@@ -7,7 +7,7 @@ from typing import Any
 
 from laconic._optional import import_extra
 from laconic.explain.rule_model import RuleModel, for_all_models
-from laconic.export.onnx.graph import ModelNodes, element_type, encoded
+from laconic.export.onnx.graph import ModelNodes, constant_tensor, element_type
 from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model, refuse_times
 
@@ -96,7 +96,7 @@ class _ContainerGraph:
     def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
         """Add a tensor of the given element type and return its name."""
         name = str(self._scope.get_unique_variable_name("constant"))
-        self._container.add_initializer(name, element_type(kind), list(shape), encoded(values))
+        self._container.initializers.append(constant_tensor(name, kind, shape, values))
         return name
 
 

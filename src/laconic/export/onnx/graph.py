@@ -49,9 +49,7 @@ class OnnxGraph:
     def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
         """Add a tensor of the given element type and return its name."""
         name = f":constant:{len(self.constants)}"
-        self.constants.append(
-            self._helper.make_tensor(name, element_type(kind), shape, encoded(values))
-        )
+        self.constants.append(constant_tensor(name, kind, shape, values))
         return name
 
 
@@ -67,9 +65,15 @@ def element_type(kind: str) -> int:
     return int(onnx.TensorProto.DataType.Value(kind))
 
 
-def encoded(values: Sequence[Any]) -> list[Any]:
-    """Values as a tensor holds them."""
-    return [value.encode() if isinstance(value, str) else value for value in values]
+def constant_tensor(name: str, kind: str, shape: Sequence[int], values: Sequence[Any]) -> Any:
+    """Make a tensor of numbers or texts."""
+    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+    if kind != "STRING":
+        return helper.make_tensor(name, element_type(kind), shape, values)
+    texts = [value.encode() for value in values]
+    made = helper.make_tensor(name, element_type(kind), shape, texts)
+    made.string_data[:] = texts  # the helper drops zero characters at their ends
+    return made
 
 
 class ModelNodes:
