@@ -132,6 +132,22 @@ def test_scores_are_those_of_scikit_learn(data):
     assert scores == pytest.approx([r2, rmse, mae])
 
 
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-565, 2.0**1000])
+def test_scores_do_not_depend_on_the_unit_of_the_target(scale):
+    """Squares of 1e-170 are 0, and so were the errors of all predictions."""
+    numbers, raw = np.array([1.0, 2.0, 4.0]), np.array([1.5, 1.5, 3.0])
+    usual = [NUMBERS.score(metric, numbers, raw) for metric in NUMBERS.metrics]
+    r2, *errors = (
+        NUMBERS.score(metric, scale * numbers, scale * raw) for metric in NUMBERS.metrics
+    )
+    assert [r2, *(error / scale for error in errors)] == usual
+    model = RuleBoostingRegressor(1).fit([[1], [2], [3]], numbers)
+    expected = model.score([[1], [2], [3]], numbers)
+    if scale < 1:
+        model.fit([[1], [2], [3]], scale * numbers)
+        assert model.score([[1], [2], [3]], scale * numbers) == pytest.approx(expected)
+
+
 def test_scores_need_enough_rows():
     assert [metric.name for metric in ILL.metrics_for(np.ones(3))] == ["accuracy", "log_loss"]
     assert [metric.name for metric in NUMBERS.metrics_for(np.ones(1))] == ["rmse", "mae"]

@@ -9,7 +9,6 @@ from sklearn.base import RegressorMixin
 
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.rows import checked_weights
-from laconic.losses import LogLinkLoss
 from laconic.tasks import Regression
 
 
@@ -60,8 +59,6 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
         -------
         score : float
         """
-        if not isinstance(self.loss_, LogLinkLoss):
-            return float(super().score(X, y, sample_weight))
         raw_predictions = self._raw_predictions(X)
         numbers = self.task_.numbers(y, len(raw_predictions))
         weights = checked_weights(sample_weight, len(numbers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Self
@@ -35,6 +36,22 @@ from laconic.tasks.base import Floats, Metric, Task, as_1d
 def _of_mean(score: Callable[..., float]) -> Callable[..., float]:
     """Make a score of means from one of scikit-learn."""
     return lambda numbers, raw, means, weights: score(numbers, means, sample_weight=weights)
+
+
+def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    numbers, means, _ = _without_scale(numbers, means)
+    return float(r2_score(numbers, means, sample_weight=weights))
+
+
+def _rmse(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    numbers, means, exponent = _without_scale(numbers, means)
+    return math.ldexp(root_mean_squared_error(numbers, means, sample_weight=weights), exponent)
+
+
+def _without_scale(numbers: Floats, means: Floats) -> tuple[Floats, Floats, int]:
+    """Divide by a power of two, so that squares are neither 0 nor infinite."""
+    exponent = math.frexp(max(np.abs(each).max(initial=0.0) for each in (numbers, means)))[1]
+    return np.ldexp(numbers, -exponent), np.ldexp(means, -exponent), exponent
 
 
 def _of_positive_mean(score: Callable[..., float], power: float) -> Callable[..., float]:
@@ -100,8 +117,8 @@ class Regression(Task):
     bears with targets that are far off. """
     holds_classes = False
     metrics: tuple[Metric, ...] = (
-        Metric("r2", "R²", "R²", True, _of_mean(r2_score), lambda numbers: len(numbers) > 1),
-        Metric("rmse", "RMSE", "Root mean squared error", False, _of_mean(root_mean_squared_error)),
+        Metric("r2", "R²", "R²", True, _r2, lambda numbers: len(numbers) > 1),
+        Metric("rmse", "RMSE", "Root mean squared error", False, _rmse),
         Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
     )
     deciding_metrics: tuple[str, ...] = ("rmse", "r2")
