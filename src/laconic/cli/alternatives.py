@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from laconic.cli import files, inputs, options, screen
+from laconic.cli import inputs, options, screen
 
 
 def alternatives(
@@ -40,11 +40,9 @@ def alternatives(
     json : bool
         Write them as JSON, for programs.
     """
-    fitted = files.load_model_for("alternatives", model, table)
-    target = inputs.target_of(fitted, target)
-    source = inputs.TableFile(table, format)
-    X, y = source.rows(fitted, target)
-    weights = None if weight is None else source.weights(fitted, target, weight)
+    fitted, X, y, weights = inputs.model_and_rows(
+        "alternatives", model, table, target, weight, format
+    )
     numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
     console = screen.make_console(quiet=json)
     found = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from laconic.cli import files, inputs, options, screen
+from laconic.cli import inputs, options, screen
 
 
 def certify(
@@ -46,11 +46,7 @@ def certify(
     """
     from laconic import save_model
 
-    fitted = files.load_model_for("certify", model, table)
-    target = inputs.target_of(fitted, target)
-    source = inputs.TableFile(table, format)
-    X, y = source.rows(fitted, target)
-    weights = None if weight is None else source.weights(fitted, target, weight)
+    fitted, X, y, weights = inputs.model_and_rows("certify", model, table, target, weight, format)
     with inputs.columns_by_name():
         certificate = fitted.certificate(
             X, y, weights, against=against, by_size=by_size, time_limit=time_limit

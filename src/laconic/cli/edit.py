@@ -68,11 +68,7 @@ def edit(
     """
     if output is not None:
         files.check_model_destination(output, table)
-    fitted = files.load_model_for("edit", model, table)
-    target = inputs.target_of(fitted, target)
-    source = inputs.TableFile(table, format)
-    X, y = source.rows(fitted, target)
-    weights = None if weight is None else source.weights(fitted, target, weight)
+    fitted, X, y, weights = inputs.model_and_rows("edit", model, table, target, weight, format)
     with inputs.columns_by_name(), inputs.short_warnings():
         edited = fitted.edit(
             X,
@@ -86,7 +82,7 @@ def edit(
         )
     settings = {} if fitted.record_ is None else fitted.record_.settings
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    edited.record_ = FitRecord(target, len(y), date, settings)
+    edited.record_ = FitRecord(inputs.target_of(fitted, target), len(y), date, settings)
     if fitted.reading_ is not None:
         edited.reading_ = fitted.reading_
     console = screen.make_console(quiet=json)

@@ -19,6 +19,7 @@ from laconic.data.reading import Reading
 if TYPE_CHECKING:
     import polars as pl
 
+    from laconic.estimators.base import RuleBoosting
     from laconic.explain import Predictions
     from laconic.explain.rule_model import RuleModel
 
@@ -132,6 +133,22 @@ def target_of(model: RuleModel, target: str | None) -> str:
             "The model does not tell which column it predicts. Name the column with --target."
         )
     return str(known if target is None else target)
+
+
+def model_and_rows(
+    command: str,
+    model: Path,
+    table: Path,
+    target: str | None,
+    weight: str | None,
+    format: options.Format,
+) -> tuple[RuleBoosting, pl.DataFrame, NDArray[Any], NDArray[np.float64] | None]:
+    """Load a model for a command, and read the rows that it was trained on."""
+    fitted = files.load_model_for(command, model, table)
+    target = target_of(fitted, target)
+    source = TableFile(table, format)
+    X, y = source.rows(fitted, target)
+    return fitted, X, y, None if weight is None else source.weights(fitted, target, weight)
 
 
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:
