@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any
 
@@ -128,16 +128,10 @@ def polish(
     if constraints is not None:
         options["allowed"] = constraints.allowed(candidates.propositions)
     state = _State(
-        candidates,
-        unit.measured(y),
-        loss,
-        l2_regularization,
-        sample_weight,
-        fit_intercept,
-        constraints,
+        *(candidates, unit.measured(y), loss, unit),
+        *(l2_regularization, sample_weight, fit_intercept, constraints),
         barred,
         options,
-        unit,
     )
     current = Polished(ensemble, list(results), list(covered), -1, False, False, state)
     n_kept = 0
@@ -165,8 +159,6 @@ def refitted_stages(
     sample_weight: Floats | None = None,
     fit_intercept: bool = False,
     constraints: Constraints | None = None,
-    barred: Sequence[NDArray[np.bool_]] = (),
-    search_options: Mapping[str, Any] | None = None,
 ) -> tuple[RuleEnsemble, ...]:
     """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here.
 
@@ -174,16 +166,8 @@ def refitted_stages(
     """
     unit = unit_of(loss, y, ensemble, constraints)
     state = _State(
-        candidates,
-        unit.measured(y),
-        loss,
-        l2_regularization,
-        sample_weight,
-        fit_intercept,
-        constraints,
-        (),
-        {},
-        unit,
+        *(candidates, unit.measured(y), loss, unit),
+        *(l2_regularization, sample_weight, fit_intercept, constraints),
     )
     return Polished(ensemble, [], list(covered), -1, False, False, state).stages()
 
@@ -195,13 +179,13 @@ class _State:
     candidates: CandidatePropositions
     y: Floats
     loss: Loss
+    unit: Unit
     l2_regularization: float
     sample_weight: Floats | None
     fit_intercept: bool
     constraints: Constraints | None
-    barred: Sequence[NDArray[np.bool_]]
-    search_options: Mapping[str, Any]
-    unit: Unit
+    barred: Sequence[NDArray[np.bool_]] = ()
+    search_options: Mapping[str, Any] = field(default_factory=dict)
 
     def looked_at(self, current: Polished, position: int) -> Polished | None:
         """Search for the best rule at a place; None if a callback asked to stop."""

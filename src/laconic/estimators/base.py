@@ -311,11 +311,14 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
             )
         covered = start.covered(rows.table)[counted(rows.weights)].T if len(start) > 0 else ()
         fit = RunningFit(start, results, n_rules, self._callbacks(), covered=covered, stage=stage)
-        shared: dict[str, Any] = {
+        weighing: dict[str, Any] = {
             "l2_regularization": self.l2_regularization_,
             "sample_weight": weights,
             "fit_intercept": self.fit_intercept,
             "constraints": self.constraints_,
+        }
+        shared = {
+            **weighing,
             "barred": barred_rows(self, rows),
             "search_options": self._search_options()
             | {"callback": fit.tell if fit.callbacks else None},
@@ -341,7 +344,7 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
             fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
         if self.strategy == "global":
             fit.second_start = GlobalStart.of(self, candidates, y, rows.weights, shared)
-        fit.restage = partial(refitted_stages, candidates, y, self.loss_, **shared)
+        fit.restage = partial(refitted_stages, candidates, y, self.loss_, **weighing)
         fit.extents = candidates.extents
         return fit
 
