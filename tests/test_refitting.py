@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
-from laconic.refitting import refitted_weights
+from laconic.refitting import refit
 from laconic.search import OtherRules
 from losses import PoissonLoss
 
@@ -68,7 +68,7 @@ def test_slopes_vanish_and_the_risk_is_lowest(seed, loss_name):
     rules, y, sample_weight, rng = random_case(seed, loss_name)
     loss = LOSSES[loss_name]
     start = rng.normal(size=len(rules.penalties))
-    weights = refitted_weights(rules, y, loss, start, sample_weight=sample_weight)
+    weights = refit(rules, y, loss, start, sample_weight=sample_weight).weights
     arguments = (rules, y, loss, sample_weight)
     slopes, pulls = slopes_and_pulls(weights, *arguments)
     assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
@@ -88,14 +88,14 @@ def test_one_rule_that_covers_all_is_the_best_constant(loss_name):
         _, y, sample_weight, _ = random_case(seed, loss_name)
         rules = OtherRules(np.ones((1, len(y)), dtype=bool), np.zeros(1))
         loss = LOSSES[loss_name]
-        weights = refitted_weights(rules, y, loss, np.zeros(1), sample_weight=sample_weight)
+        weights = refit(rules, y, loss, np.zeros(1), sample_weight=sample_weight).weights
         assert_allclose(weights[0], optimal_constant(loss, y, sample_weight), rtol=1e-12)
 
 
 def test_single_weight_is_that_of_a_stagewise_round():
     y = np.array([1.0, 2.0, 6.0])
     rules = OtherRules(np.array([[True, True, False]]), np.array([0.5]))
-    weights = refitted_weights(rules, y, SquaredLoss(), np.zeros(1))
+    weights = refit(rules, y, SquaredLoss(), np.zeros(1)).weights
     gradients, hessians = -2 * y, np.full(3, 2.0)
     assert_allclose(weights, -gradients[:2].sum() / (0.5 + hessians[:2].sum()))
 
@@ -109,15 +109,15 @@ def test_rules_that_are_there_twice(loss_name):
             np.concatenate([2 * rules.penalties, 2 * rules.penalties]),
         )
         n_rules, loss = len(rules.penalties), LOSSES[loss_name]
-        once = refitted_weights(rules, y, loss, np.zeros(n_rules), sample_weight=sample_weight)
-        both = refitted_weights(twice, y, loss, np.zeros(2 * n_rules), sample_weight=sample_weight)
+        once = refit(rules, y, loss, np.zeros(n_rules), sample_weight=sample_weight).weights
+        both = refit(twice, y, loss, np.zeros(2 * n_rules), sample_weight=sample_weight).weights
         assert_allclose(both[:n_rules] + both[n_rules:], once, rtol=1e-6, atol=1e-9)
 
 
 def test_duplicates_without_penalty_share_their_weight():
     covered = np.array([[True, True, False]] * 2 + [[False, False, True]])
     rules = OtherRules(covered, np.zeros(3))
-    weights = refitted_weights(rules, np.array([3.0, 5.0, 7.0]), SquaredLoss(), np.zeros(3))
+    weights = refit(rules, np.array([3.0, 5.0, 7.0]), SquaredLoss(), np.zeros(3)).weights
     assert_allclose(weights, [2.0, 2.0, 7.0])
 
 
@@ -126,7 +126,7 @@ def test_single_class_gives_finite_weights(sign):
     covered = np.array([[True, True, False, False], [True, True, True, True]])
     y = np.full(4, sign)
     rules = OtherRules(covered, np.zeros(2))
-    weights = refitted_weights(rules, y, LogisticLoss(), np.zeros(2))
+    weights = refit(rules, y, LogisticLoss(), np.zeros(2)).weights
     assert np.isfinite(weights).all()
     assert np.all(sign * (weights @ covered) > 20)
 
@@ -134,14 +134,14 @@ def test_single_class_gives_finite_weights(sign):
 def test_a_pure_rule_does_not_keep_others_from_converging():
     covered = np.array([[True, True, False, False, False], [False, True, True, True, True]])
     y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
-    weights = refitted_weights(OtherRules(covered, np.zeros(2)), y, LogisticLoss(), np.zeros(2))
+    weights = refit(OtherRules(covered, np.zeros(2)), y, LogisticLoss(), np.zeros(2)).weights
     assert np.isfinite(weights).all()
     assert_allclose(weights[1], -np.log(2), rtol=1e-6)
 
 
 def test_flat_minimum():
     rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
-    weights = refitted_weights(rules, np.array([1.0, 5.0, 4.0]), FourthPower(), np.zeros(2))
+    weights = refit(rules, np.array([1.0, 5.0, 4.0]), FourthPower(), np.zeros(2)).weights
     assert_allclose(weights, [1.0, 4.0], atol=1e-3)
 
 
@@ -150,7 +150,7 @@ def test_steps_too_far_are_halved():
     rules = OtherRules(np.ones((1, 3), dtype=bool), np.zeros(1))
     y = np.array([1e6, 2e6, 3e6])
     for start in (-20.0, 0.0, 30.0):
-        weights = refitted_weights(rules, y, PoissonLoss(), np.array([start]))
+        weights = refit(rules, y, PoissonLoss(), np.array([start])).weights
         assert_allclose(weights, np.log(2e6), rtol=1e-12)
 
 
@@ -158,7 +158,7 @@ def test_rules_without_rows_keep_their_weight():
     covered = np.array([[False, False], [True, False]])
     y = np.array([3.0, 1.0])
     rules = OtherRules(covered, np.zeros(2))
-    weights = refitted_weights(rules, y, SquaredLoss(), np.array([7.0, 0.0]))
+    weights = refit(rules, y, SquaredLoss(), np.array([7.0, 0.0])).weights
     assert_allclose(weights, [7.0, 3.0])
 
 
@@ -168,20 +168,20 @@ def test_a_rule_without_rows_does_not_keep_others_from_converging(seed):
     covered = np.vstack([rules.covered, np.zeros((1, len(y)), dtype=bool)])
     rules = OtherRules(covered, np.append(rules.penalties, 3.0))
     start = np.zeros(len(covered))
-    weights = refitted_weights(rules, y, LogisticLoss(), start, sample_weight=sample_weight)
+    weights = refit(rules, y, LogisticLoss(), start, sample_weight=sample_weight).weights
     slopes, pulls = slopes_and_pulls(weights, rules, y, LogisticLoss(), sample_weight)
     assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
 
 
 def test_offset_is_not_refitted():
     rules = OtherRules(np.array([[True, False]]), np.zeros(1))
-    weights = refitted_weights(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(1), offset=1.0)
+    weights = refit(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(1), offset=1.0).weights
     assert_allclose(weights, [2.0])
 
 
 def test_no_rules():
     rules = OtherRules(np.empty((0, 2), dtype=bool), np.empty(0))
-    weights = refitted_weights(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(0))
+    weights = refit(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(0)).weights
     assert weights.shape == (0,)
 
 
@@ -192,7 +192,7 @@ def test_many_rows_keep_their_digits(shift):
     covered = np.vstack([rng.random((9, n_rows)) < 0.4, np.ones(n_rows, dtype=bool)])
     y = shift + covered[:3].sum(axis=0) + rng.normal(size=n_rows)
     rules = OtherRules(covered, np.append(np.full(9, 30.0), 0.0))
-    weights = refitted_weights(rules, y, SquaredLoss(), np.zeros(10))
+    weights = refit(rules, y, SquaredLoss(), np.zeros(10)).weights
     slopes, pulls = slopes_and_pulls(weights, rules, y, SquaredLoss(), None)
     scale = 2 * n_rows * (shift + 1)
     assert np.all(np.abs(slopes) <= 1e-13 * np.maximum(pulls, scale))
@@ -202,7 +202,7 @@ def test_many_rows_keep_their_digits(shift):
 def test_weights_come_back_from_where_the_loss_is_all_but_linear(start):
     rules = OtherRules(np.ones((1, 2), dtype=bool), np.zeros(1))
     y = np.array([1.0, -1.0])
-    weights = refitted_weights(rules, y, LogisticLoss(), np.array([start]))
+    weights = refit(rules, y, LogisticLoss(), np.array([start])).weights
     assert weights == pytest.approx([0.0], abs=1e-9)
 
 
@@ -217,14 +217,14 @@ def test_weights_keep_their_signs_and_are_the_best_such_weights(loss):
         rules = OtherRules(covered, penalties)
         y = rng.normal(size=40) if isinstance(loss, SquaredLoss) else rng.choice([-1.0, 1.0], 40)
         signs = rng.choice([-1, 0, 1], n_rules)
-        weights = refitted_weights(rules, y, loss, rng.normal(size=n_rules), signs=signs)
+        weights = refit(rules, y, loss, rng.normal(size=n_rules), signs=signs).weights
         assert (weights * signs >= 0).all()
         # No feasible direction leads downhill: slopes are 0, or pull to the wrong side of 0.
         slopes = covered @ loss.gradients(y, weights @ covered) + penalties * weights
         scale = np.abs(covered @ loss.gradients(y, np.zeros(40))).max() + 1.0
         is_held = (weights == 0.0) & (slopes * signs > 0.0)
         assert np.abs(slopes[~is_held]).max(initial=0.0) < 1e-9 * scale, (seed, slopes, weights)
-        free = refitted_weights(rules, y, loss, np.zeros(n_rules))
+        free = refit(rules, y, loss, np.zeros(n_rules)).weights
         if (free * signs >= 0).all():
             assert_allclose(weights, free, atol=1e-8)
 
@@ -233,6 +233,6 @@ def test_no_signs_are_as_good_as_none():
     rng = np.random.default_rng(0)
     rules = OtherRules(rng.random((3, 20)) < 0.5, np.ones(3))
     y = rng.normal(size=20)
-    free = refitted_weights(rules, y, SquaredLoss(), np.zeros(3))
-    zeros = refitted_weights(rules, y, SquaredLoss(), np.zeros(3), signs=np.zeros(3, dtype=int))
+    free = refit(rules, y, SquaredLoss(), np.zeros(3)).weights
+    zeros = refit(rules, y, SquaredLoss(), np.zeros(3), signs=np.zeros(3, dtype=int)).weights
     assert (free == zeros).all()

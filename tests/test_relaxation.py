@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.refitting import penalised_loss, refitted_weights
+from laconic.refitting import penalised_loss, refit
 from laconic.relaxation import (
     SameRules,
     SameWeight,
@@ -62,7 +62,7 @@ class Drawn:
             ensemble = OtherRules(rules, penalties)
             options = {"sample_weight": risk.sample_weight}
             start = np.zeros(len(rules))
-            weights = refitted_weights(ensemble, risk.y, risk.loss, start, **options)
+            weights = refit(ensemble, risk.y, risk.loss, start, **options).weights
             values.append(penalised_loss(ensemble, risk.y, risk.loss, weights, **options)[0])
         return min(values)
 

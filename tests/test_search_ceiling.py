@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.refitting import refitted_weights
+from laconic.refitting import refit
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 from laconic.search.ceiling import ceiling
 
@@ -28,7 +28,7 @@ def random_problem(seed, *, penalty=None):
     y = rng.normal(size=n_rows) * 5 if is_squared else np.resize([1.0, -1.0, 1.0], n_rows)
     weight = rng.choice([1.0, 0.3, 4.0], n_rows) if rng.random() < 0.5 else None
     start = np.zeros(len(penalties))
-    raw = refitted_weights(others, y, loss, start, sample_weight=weight) @ covered
+    raw = refit(others, y, loss, start, sample_weight=weight).weights @ covered
     gradients, hessians = loss.gradients(y, raw), loss.hessians(y, raw)
     without_a_row = ~np.eye(n_rows, dtype=bool)
     return SearchProblem(without_a_row, gradients, hessians, penalty, weight, others)

@@ -8,7 +8,7 @@ import pytest
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.model.rules import RuleEnsemble
-from laconic.refitting import penalised_loss, refitted_weights
+from laconic.refitting import penalised_loss, refit
 from laconic.relaxation import Column
 from laconic.search import OtherRules
 from laconic.selection import select
@@ -27,7 +27,7 @@ def value(covered, y, loss, penalty):
         np.vstack([covered, np.ones((1, len(y)), dtype=bool)]),
         np.append([penalty] * len(covered), 0),
     )
-    weights = refitted_weights(rules, y, loss, np.zeros(len(covered) + 1))
+    weights = refit(rules, y, loss, np.zeros(len(covered) + 1)).weights
     return penalised_loss(rules, y, loss, weights)[0]
 
 

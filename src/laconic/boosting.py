@@ -16,7 +16,7 @@ from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
-from laconic.refitting import guarded_step, refit, refitted_weights
+from laconic.refitting import guarded_step, refit
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 from laconic.units import Unit, unit_of
 
@@ -418,13 +418,13 @@ class Orthogonal(Joint):
     def gradients(self) -> Floats:
         """Project the gradients: gᵀq⊥ = g⊥ᵀq. Without penalties, they are orthogonal anyway."""
         gradients, others = super().gradients(), self.others()
-        weights = refitted_weights(
+        weights = refit(
             others,
             gradients,
             SquaredLoss(),
             np.zeros(len(others.penalties)),
             sample_weight=self.sample_weight,
-        )
+        ).weights
         return np.asarray(gradients - weights @ others.covered, dtype=np.float64)
 
     def search_penalty(self) -> float:

@@ -22,14 +22,13 @@ from laconic.constraints import Constraints
 from laconic.losses import Floats, MultinomialLoss
 from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
-from laconic.refitting import PenalisedRisk, Point, descend
+from laconic.refitting import PenalisedRisk, Point, descend, guarded_step
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 
 CLASS_OBJECTIVES = ("joint", "stagewise")
 """What rules for three or more classes may be judged by."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
-_MAX_HALVINGS = 60
 # Objectives this close are equal, and the first class has the rule.
 _TIE = 1e-12
 
@@ -175,7 +174,18 @@ class _Rounds:
         Sets: ensemble, covered, raw_predictions, n_halvings.
         """
         covered = problem.covered(query)
-        weight = 0.0 if self.is_joint else self._guarded(label, covered, problem.weight(query))
+        weight = 0.0
+        if not self.is_joint:
+            weight, self.n_halvings = guarded_step(
+                problem.weight(query),
+                covered,
+                self.y,
+                self.raw_predictions,
+                self.loss,
+                self.l2_regularization,
+                self.sample_weight,
+                label,
+            )
         propositions = tuple(self.candidates.propositions[p] for p in query)
         rules = (*self.ensemble, Rule(Query(propositions), weight, label))
         self.ensemble, self.covered = self.ensemble.with_rules(rules), [*self.covered, covered]
@@ -183,28 +193,6 @@ class _Rounds:
             self.refit()
         self.set_raw_predictions()
         return self.ensemble[-1].weight != 0.0
-
-    def _guarded(self, label: int, covered: NDArray[np.bool_], weight: float) -> float:
-        """Halve a weight until the loss, with the penalty on it, does not rise.
-
-        Sets: n_halvings.
-        """
-
-        def total(weight: float) -> tuple[float, float]:
-            raw = self.raw_predictions.copy()
-            raw[:, label] += covered * weight
-            values = self.loss.value(self.y, raw)
-            if self.sample_weight is not None:
-                values = values * self.sample_weight
-            value = float(values.sum() + self.l2_regularization * weight**2 / 2)
-            return value, 8 * _EPSILON * value
-
-        before, rounding = total(0.0)
-        for self.n_halvings in range(_MAX_HALVINGS):
-            if total(weight)[0] <= before + rounding:
-                return weight
-            weight /= 2
-        return 0.0
 
     def refit(self) -> None:
         """Give all rules, and the intercepts, the weights that are best together.

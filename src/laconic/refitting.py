@@ -25,7 +25,14 @@ _MAX_HALVINGS = 60
 _SINGULAR = 1e-13
 
 
-def refitted_weights(
+class Refit(NamedTuple):
+    """The best weights, and how often steps towards them were halved."""
+
+    weights: Floats
+    n_halvings: int
+
+
+def refit(
     rules: OtherRules,
     y: Floats,
     loss: Loss,
@@ -34,8 +41,8 @@ def refitted_weights(
     offset: float = 0.0,
     sample_weight: Floats | None = None,
     signs: NDArray[np.int_] | None = None,
-) -> Floats:
-    """Weights that minimise the penalised loss of an ensemble, given which rows its rules cover.
+) -> Refit:
+    """Find weights that minimise the penalised loss of rules, given which rows they cover.
 
     That is Σ_i loss(y_i, offset + Σ_r w_r covered_ri) + ½ Σ_r penalty_r w_r², whose minimum over a
     single weight is, to second order, the weight of a stagewise round.
@@ -68,7 +75,7 @@ def refitted_weights(
 
     Returns
     -------
-    weights : ndarray of shape (n_rules,)
+    found : Refit
 
     Examples
     --------
@@ -76,32 +83,10 @@ def refitted_weights(
 
     >>> from laconic.losses import SquaredLoss
     >>> rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
-    >>> weights = refitted_weights(rules, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.zeros(2))
-    >>> weights.round(9)
+    >>> found = refit(rules, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.zeros(2))
+    >>> found.weights.round(9)
     array([1., 4.])
     """
-    found = refit(rules, y, loss, start, offset=offset, sample_weight=sample_weight, signs=signs)
-    return found.weights
-
-
-class Refit(NamedTuple):
-    """The best weights, and how often steps towards them were halved."""
-
-    weights: Floats
-    n_halvings: int
-
-
-def refit(
-    rules: OtherRules,
-    y: Floats,
-    loss: Loss,
-    start: Floats,
-    *,
-    offset: float = 0.0,
-    sample_weight: Floats | None = None,
-    signs: NDArray[np.int_] | None = None,
-) -> Refit:
-    """Find the weights of `refitted_weights`, and count halvings."""
     if signs is not None and not signs.any():
         signs = None
     if signs is not None:
@@ -141,12 +126,14 @@ def guarded_step(
     loss: Loss,
     penalty: float,
     sample_weight: Floats | None = None,
+    output: int | None = None,
 ) -> tuple[float, int]:
     """Halve the weight of a rule until the loss, with the penalty on it, does not rise.
 
     A weight is the best one for slope and curvature of the loss where the rows are; far from the
     minimum the loss may bend away. Returns the weight and how often it was halved; the weight is 0
-    where no part of it is of use.
+    where no part of it is of use. A rule of one of several outputs moves that column of the raw
+    predictions.
 
     Examples
     --------
@@ -162,7 +149,9 @@ def guarded_step(
 
     def total(weight: float) -> tuple[float, float]:
         # Of all rows, as ever: a loss may know something about each of them.
-        values = loss.value(y, raw_predictions + covered * weight)
+        raw = raw_predictions.copy()
+        (raw if output is None else raw[:, output])[covered] += weight
+        values = loss.value(y, raw)
         if sample_weight is not None:
             values = values * sample_weight
         decay = penalty * weight**2 / 2
@@ -187,7 +176,7 @@ def penalised_loss(
     offset: float = 0.0,
     sample_weight: Floats | None = None,
 ) -> tuple[float, float]:
-    """Compute what `refitted_weights` minimises, and the rounding error to expect in it.
+    """Compute what `refit` minimises, and the rounding error to expect in it.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from laconic.estimators.sizes import make_splits
 from laconic.losses import Floats
 from laconic.model.conditions import Query
 from laconic.model.formatting import format_count, format_number
-from laconic.refitting import penalised_loss, refitted_weights
+from laconic.refitting import penalised_loss, refit
 from laconic.search import OtherRules
 
 if TYPE_CHECKING:
@@ -229,8 +229,8 @@ class _Judge:
             covered = np.vstack([covered, np.ones((1, len(rows)), dtype=bool)])
             penalties, signs = np.append(penalties, 0.0), np.append(signs, 0)
         rules = OtherRules(covered, penalties)
-        weights = refitted_weights(
+        weights = refit(
             rules, self.y[rows], self.loss, np.zeros(len(penalties)),
             sample_weight=self.weights[rows], signs=signs,
-        )  # fmt: skip
+        ).weights  # fmt: skip
         return rules, weights, 0.0
