@@ -1,5 +1,8 @@
 """laconic fit and predict with tables that are read in parts"""
 
+import sqlite3
+from contextlib import closing
+
 import duckdb
 import polars as pl
 import pytest
@@ -60,6 +63,30 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
     assert len({text[text.index('"rules"') : text.index('"weight"')] for text in outputs}) == 1
     refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
+
+
+def test_files_and_addresses_of_sqlite(run, parts, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as connection:
+        people(300).to_pandas().to_sql("people", connection, index=False)
+        connection.execute("CREATE TABLE other (x)")
+        connection.commit()
+    refused(run("fit", tmp_path / "shop.db", *FIT), "It has the tables 'people' and 'other'.")
+    run("fit", parts, *FIT, "--n-rules", 2, "--model", tmp_path / "known.json")
+    known = load_model(tmp_path / "known.json")
+    model, output = tmp_path / "model.json", tmp_path / "out.parquet"
+    for place in (tmp_path / "shop.db", f"sqlite:///{tmp_path}/shop.db"):
+        code, out, _ = run(
+            "fit", place, "--query", "people", *FIT, "--n-rules", 2, "--model", model
+        )
+        assert code == 0
+        assert "read rows: 300 rows" in out
+        assert load_model(model).ensemble_.rules == known.ensemble_.rules
+        code, out, _ = run("predict", model, place, "--query", "people", "--output", output)
+        assert (code, "300 rows written" in out) == (0, True)
+        assert pl.read_parquet(output)["prediction"].to_list() == (
+            known.predict(people(300).drop("client", "spent", "weight")).tolist()
+        )
+    refused(run("fit", f"sqlite:///{tmp_path}/no.db", *FIT), "There is no file")
 
 
 def test_regression_weights_and_test_rows(run, parts, tmp_path):

@@ -83,7 +83,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     write_whole(path, content.getvalue())
 
 
-def load_model_for(command: str, path: Path, table: Path) -> RuleBoosting:
+def load_model_for(command: str, path: Path, table: Path | str) -> RuleBoosting:
     """Load a model for a command that a table follows, and refuse a table in its place."""
     if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
@@ -136,7 +136,7 @@ def _alternatives(suffixes: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-def check_model_destination(path: Path, table: Path) -> None:
+def check_model_destination(path: Path, table: Path | str) -> None:
     """Refuse a path that a model cannot or should not be saved to."""
     check_destination(path, [table])
     if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
@@ -146,7 +146,7 @@ def check_model_destination(path: Path, table: Path) -> None:
         )
 
 
-def check_destination(path: Path, inputs: Sequence[Path]) -> None:
+def check_destination(path: Path, inputs: Sequence[Path | str]) -> None:
     """Refuse a path that cannot be written to before the work, and not after it."""
     folder = path.resolve().parent
     is_taken = path.exists() and not path.is_file()
@@ -155,7 +155,8 @@ def check_destination(path: Path, inputs: Sequence[Path]) -> None:
             f"Cannot write {str(path)!r}: it must be a regular file in an existing folder that "
             "you may write to. Create the folder, or choose another path."
         )
-    if path.exists() and any(given.exists() and path.samefile(given) for given in inputs):
+    given = [each for each in inputs if isinstance(each, Path) and each.exists()]
+    if path.exists() and any(map(path.samefile, given)):
         raise CommandError(
             f"Cannot write {str(path)!r}: this would overwrite a file that the command reads. "
             "Choose another path."

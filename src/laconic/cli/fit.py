@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    table: Path,
+    table: options.Place,
     /,
     *,
     source: Source,
@@ -48,8 +48,8 @@ def fit(
         Text (.csv, .tsv, .txt), .parquet, .feather, .xlsx or JSON lines (.jsonl), also with .gz or
         .zst, or - for the standard input. Separators and decimal signs are found out. Empty cells
         are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
-        quotes such as "data/*.parquet", a database (.duckdb) and files of more than 2 GiB are read
-        in parts.
+        quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an address such as
+        postgresql://host/name) and files of more than 2 GiB are read in parts.
     model : Path
         File to save the model to, as JSON.
     checkpoint : Path
@@ -77,7 +77,7 @@ def fit(
 
 
 def _fit(
-    table: Path,
+    table: Path | str,
     source: Source,
     model: Path | None,
     check: Validation,
@@ -89,7 +89,7 @@ def _fit(
     """Learn rules, show and save them; returns the exit code."""
     console = screen.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    if large.is_read_in_parts(table):
+    if isinstance(table, str) or large.is_read_in_parts(table):
         return _fit_in_parts(table, source, learning, check, model, progress, json=json)
     rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
     estimator = learning.estimator(rows)
@@ -121,7 +121,7 @@ def _fit(
 
 
 def _fit_in_parts(
-    path: Path,
+    path: Path | str,
     source: Source,
     learning: Learning,
     check: Validation,

@@ -13,7 +13,7 @@ from laconic.cli.progress import FitScreen
 from laconic.cli.training import Learning, Source, TrainingRows
 from laconic.data.inspection import inspect_columns
 from laconic.data.reading import Reading
-from laconic.data.sources import TableSource, scan
+from laconic.data.sources import DATABASES, TableSource, scan
 from laconic.data.tables import as_table
 from laconic.model.record import FitRecord
 
@@ -31,17 +31,18 @@ FIRST_ROWS = 200_000
 
 def is_read_in_parts(path: Path) -> bool:
     """Tell whether a path stands for a table that is not loaded as a whole."""
-    if path.suffix.lower() == ".duckdb" or path.is_dir():
+    if path.suffix.lower() in DATABASES or path.is_dir():
         return True
     if path.exists():
         return path.stat().st_size > MAX_BYTES_TO_LOAD
     return any(sign in str(path) for sign in "*?[")
 
 
-def open_table(path: Path, format: options.Format, query: str | None = None) -> TableSource:
+def open_table(path: Path | str, format: options.Format, query: str | None = None) -> TableSource:
     """Prepare to read a table in parts."""
     how: dict[str, Any] = {}
-    if any(name in path.name.lower() for name in (".csv", ".tsv", ".txt")):
+    name = path.name.lower() if isinstance(path, Path) else ""
+    if any(suffix in name for suffix in (".csv", ".tsv", ".txt")):
         how = {"null_values": ["", *format.missing], "decimal_comma": format.decimal == ","}
         if format.separating is not None:
             how["separator"] = format.separating
@@ -51,7 +52,7 @@ def open_table(path: Path, format: options.Format, query: str | None = None) -> 
 class LargeTable:
     """A table to learn from in parts, without the columns that no rule should use."""
 
-    def __init__(self, path: Path, source: Source) -> None:
+    def __init__(self, path: Path | str, source: Source) -> None:
         if source.exposure is not None:
             raise CommandError(
                 "--exposure needs a table that is loaded. Got one that is too large."

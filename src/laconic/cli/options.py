@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 import cyclopts
+
+from laconic.data.databases import is_url
 
 DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
@@ -82,6 +84,16 @@ FeatureTable: TypeAlias = Annotated[
         help="File with the columns that the rules use, in any order, as for 'laconic fit'."
     ),
 ]
+
+
+def _read_place(kind: Any, tokens: Sequence[cyclopts.Token]) -> Path | str:
+    text = tokens[0].value
+    # A path would lose some of the slashes.
+    return text if is_url(text) else Path(text)
+
+
+Place: TypeAlias = Annotated[Path | str, cyclopts.Parameter(converter=_read_place, n_tokens=1)]
+"""A file, or the address of a database."""
 
 
 @cyclopts.Parameter(name="*")

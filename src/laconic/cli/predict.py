@@ -10,7 +10,7 @@ from laconic.cli.exits import CommandError
 
 def predict(
     model: options.Model,
-    table: options.FeatureTable,
+    table: options.Place,
     /,
     *,
     output: Path | None = None,
@@ -22,11 +22,14 @@ def predict(
 ) -> None:
     """Predict the target for the rows of a table.
 
-    A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb) and files of more
-    than 2 GiB are read in parts, and their predictions written to a Parquet file meanwhile.
+    A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an
+    address such as postgresql://host/name) and files of more than 2 GiB are read in parts, and
+    their predictions written to a Parquet file meanwhile.
 
     Parameters
     ----------
+    table : Path
+        File with the columns that the rules use, in any order, as for 'laconic fit'.
     output : Path
         File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
     probabilities : bool
@@ -37,7 +40,7 @@ def predict(
     json : bool
         Write JSON: a list with an object per row.
     query : str
-        What to read from a database, in SQL.
+        What to read from a database: SQL, or the name of a table. The only table needs none.
     """
     fitted = files.load_model_for("predict", model, table)
     if output is not None:
@@ -52,7 +55,7 @@ def predict(
         raise CommandError(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
-    if large.is_read_in_parts(table):
+    if isinstance(table, str) or large.is_read_in_parts(table):
         source = large.open_table(table, format, query)
         kept = source.column_names if keep_columns else ()
         large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)

@@ -79,7 +79,7 @@ class Source:
     drop : tuple of str
         Columns to leave out.
     query : str
-        What to read from a database, in SQL.
+        What to read from a database: SQL, or the name of a table. The only table needs none.
     keep : tuple of str
         Columns to use even if they seem to name rows or to give the target away, and whose texts
         stay texts even if they seem to be dates or amounts of money.

@@ -1,13 +1,14 @@
 """Tables that are read in parts, as often as needed, without ever being in memory as a whole.
 
-`scan` makes a `TableSource` of files, of queries that polars or DuckDB run, and of tables in
-memory.
+`scan` makes a `TableSource` of files, of queries that polars, DuckDB or other databases run, and of
+tables in memory.
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -40,7 +41,9 @@ _READERS = {
 }
 
 
-_DATABASES = (".duckdb", ".ddb")
+_NAME = r'(?:[\w$]+|"[^"]+"|`[^`]+`)'
+_TABLE = re.compile(rf"{_NAME}(?:\.{_NAME})*")
+DATABASES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 
 
 class TableSource(ABC):
@@ -154,16 +157,20 @@ class DuckDBSource(TableSource):
         query = self.relation.project(names)
         # Before DuckDB 1.4, the method had another name.
         read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
-        batches, n_rows = [], 0
         # Those of a file may be no longer than its row groups.
-        for batch in read(self.rows_per_part):
-            batches.append(batch)
-            n_rows += len(batch)
-            if n_rows >= self.rows_per_part:
-                yield self._arrow.Table.from_batches(batches)
-                batches, n_rows = [], 0
-        if batches:
-            yield self._arrow.Table.from_batches(batches)
+        yield from joined_batches(read(self.rows_per_part), self.rows_per_part, self._arrow)
+
+
+def joined_batches(reader: Any, rows_per_part: int, arrow: Any) -> Iterator[Any]:
+    """Put record batches together to tables of so many rows; the last one may have none."""
+    batches, n_rows = [], 0
+    for batch in reader:
+        batches.append(batch)
+        n_rows += len(batch)
+        if n_rows >= rows_per_part:
+            yield arrow.Table.from_batches(batches)
+            batches, n_rows = [], 0
+    yield arrow.Table.from_batches(batches, schema=reader.schema)
 
 
 class FrameSource(TableSource):
@@ -192,7 +199,7 @@ class FrameSource(TableSource):
 def scan(
     table: Any,
     *,
-    query: str | None = None,
+    query: Any = None,
     rows_per_part: int = ROWS_PER_PART,
     **options: Any,
 ) -> TableSource:
@@ -200,12 +207,16 @@ def scan(
 
     Parameters
     ----------
-    table : str, path, sequence of them, polars.LazyFrame, duckdb.DuckDBPyRelation or frame
-        A file, a folder of files, a pattern such as ``"data/*.parquet"``, a database of DuckDB
-        (``.duckdb``), a query that polars or DuckDB have prepared, a data frame of Dask, or a table
-        in memory. A query must give the same rows each time it runs.
+    table : str, path, sequence of them, query, connection or frame
+        A file, a folder of files, a pattern such as ``"data/*.parquet"``; a query that polars or
+        DuckDB have prepared (polars.LazyFrame, duckdb.DuckDBPyRelation); a database: a file of
+        DuckDB or SQLite (``.duckdb``, ``.sqlite``, ``.db``), an address such as
+        ``"postgresql://host/name"``, a connection of ADBC, an engine or a connection of SQLAlchemy,
+        or a connection of any other driver; a data frame of Dask, or a table in memory. It must
+        give the same rows each time it is read.
     query : str or None, default=None
-        What to read from a database, in SQL; None takes its only table.
+        What to read from a database: a query in SQL, or the name of a table; None takes the only
+        table.
     rows_per_part : int, default=500_000
         Rows that are in memory at a time; a data frame of Dask has parts of its own.
     **options
@@ -225,12 +236,13 @@ def scan(
     """
     if is_source(table):
         return as_source(table, rows_per_part)
-    if isinstance(table, str | os.PathLike) and _suffix(os.fspath(table)) in _DATABASES:
-        return _open_database(os.fspath(table), query, rows_per_part)
+    source = _scan_database(table, query, rows_per_part)
+    if source is not None:
+        return source
     if query is not None:
         raise ValueError(
-            f"A query needs a database, a file that ends with {' or '.join(_DATABASES)}. Got "
-            f"{table!r}. Pass duckdb.sql(query) for other tables."
+            f"A query needs a database: a connection, an address, or a file that ends with "
+            f"{' or '.join(DATABASES)}. Got {table!r}. Pass duckdb.sql(query) for other tables."
         )
     if isinstance(table, str | os.PathLike):
         return _scan_files([os.fspath(table)], rows_per_part, options)
@@ -239,7 +251,8 @@ def scan(
     if nw.dependencies.is_into_dataframe(table):
         return FrameSource(table, rows_per_part)
     raise TypeError(
-        "A table to scan must be a path, a polars LazyFrame, a DuckDB relation or a DataFrame. "
+        "A table to scan must be a path, a polars LazyFrame, a DuckDB relation, a database or a "
+        "DataFrame. "
         f"Got {type(table).__name__} instead."
     )
 
@@ -274,21 +287,50 @@ _KINDS: dict[tuple[str, str], Callable[[Any, int], TableSource]] = {
 }
 
 
-def _open_database(path: str, query: str | None, rows_per_part: int) -> TableSource:
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"There is no file {path!r}. Check the path.")
-    duckdb = import_extra("duckdb", "large", "Reading from a database")
-    connection = duckdb.connect(path, read_only=True)
+def _scan_database(table: Any, query: Any, rows_per_part: int) -> TableSource | None:
+    """Prepare to read from a database; None for what is none."""
+    from laconic.data.databases import DatabaseSource, find_database, is_sqlite, open_sqlite
+
+    if _kind(table) == ("duckdb", "DuckDBPyConnection"):
+        return _scan_duckdb(table, query, rows_per_part)
+    database = find_database(table)
+    if database is None and isinstance(table, str | os.PathLike):
+        path = os.fspath(table)
+        if _suffix(path) not in DATABASES:
+            return None
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"There is no file {path!r}. Check the path.")
+        if not is_sqlite(path):
+            duckdb = import_extra("duckdb", "large", "Reading from a database")
+            return _scan_duckdb(duckdb.connect(path, read_only=True), query, rows_per_part)
+        database = open_sqlite(path)
+    return None if database is None else DatabaseSource(database, query, rows_per_part)
+
+
+def _scan_duckdb(connection: Any, query: str | None, rows_per_part: int) -> TableSource:
     if query is None:
         tables = [name for (name,) in connection.sql("SHOW TABLES").fetchall()]
         if len(tables) != 1:
             raise ValueError(
-                f"A query must say what to read from {path!r}. It has the tables "
+                "A query must say what to read from a database. It has the tables "
                 f"{listed_names(tables)}."
             )
-        [query] = tables
-        return DuckDBSource(connection.table(quoted_name(query)), rows_per_part)
-    return DuckDBSource(connection.query(query), rows_per_part)
+        return DuckDBSource(connection.table(quoted_name(tables[0])), rows_per_part)
+    return DuckDBSource(connection.query(as_query(query)), rows_per_part)
+
+
+def as_query(query: str) -> str:
+    """Write the SQL of a query, or of all rows of a table that is named.
+
+    Examples
+    --------
+    >>> as_query('shop."big orders"')
+    'SELECT * FROM shop."big orders"'
+    """
+    if not isinstance(query, str):
+        raise TypeError(f"A query must be SQL in a str. Got {type(query).__name__} instead.")
+    query = query.strip().rstrip(";").rstrip()
+    return f"SELECT * FROM {query}" if _TABLE.fullmatch(query) else query
 
 
 def quoted_name(name: str) -> str:
