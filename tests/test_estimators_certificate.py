@@ -213,3 +213,32 @@ def test_the_scale_of_the_target_changes_nothing(exponent, against):
         shares.append(certificate.share)
     assert shares[1] == pytest.approx(shares[0], rel=1e-9)
     assert shares[1] > certificate.trivial_share
+
+
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
+@pytest.mark.parametrize("make", [RuleBoostingRegressor, RuleBoostingClassifier])
+def test_the_scale_of_weights_and_penalty_changes_nothing(make, scale):
+    """Squares of 1e-180 are 0, and all models were proven to be the best ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = 2.0 * (X[:, 0] > 0) + (X[:, 1] > 0.3) + rng.normal(size=40)
+    target = y if make is RuleBoostingRegressor else y > 1
+    shares = []
+    for weight in (1.0, scale):
+        weights = np.full(40, weight)
+        model = make(2, max_conditions=2, max_thresholds=3, l2_regularization=2.0 * weight)
+        certificate = model.fit(X, target, weights).certificate(X, target, weights)
+        assert certificate.verify(X)
+        shares.append(certificate.share)
+    assert shares[1] == pytest.approx(shares[0], rel=1e-9)
+    assert shares[1] < 1.0
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-155])
+def test_losses_that_are_too_small_to_be_bounded_are_refused(scale, table):
+    X, y = table
+    model = RuleBoostingRegressor(2).fit(X, scale * np.asarray(y))
+    with pytest.raises(ValueError, match=r"A certificate needs losses of 1e-300 or more"):
+        model.certificate(X, scale * np.asarray(y))
+    with pytest.raises(ValueError, match=r"strategy='global' needs losses of 1e-300 or more"):
+        model.set_params(strategy="global").fit(X, scale * np.asarray(y))

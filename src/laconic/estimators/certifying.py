@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 RIVALS = ("rules", "weight")
 
+# The squares and products of a proof are far below a loss, and must not be 0.
+SMALLEST_RISK = 1e-300
+
 
 def certify(
     model: RuleBoosting,
@@ -64,6 +67,7 @@ def certify(
         rows.counted_weights,
         model.fit_intercept or ensemble.intercept != 0.0,
     )
+    check_scale(risk, "A certificate")
     proof = prove(
         candidates.extents,
         risk,
@@ -96,6 +100,16 @@ def provable_loss(loss: Loss, what: str) -> NamedLoss:
     if not isinstance(known, LogisticLoss | SquaredLoss):
         raise ValueError(f"{what} needs the logistic or the squared loss. Got {loss!r}.")
     return known
+
+
+def check_scale(risk: TrainingRisk, what: str) -> None:
+    """Refuse losses so small that doubles do not tell them apart."""
+    if risk.value_at_constant < SMALLEST_RISK and np.ptp(risk.y) > 0.0:
+        raise ValueError(
+            f"{what} needs losses of {SMALLEST_RISK:g} or more, which are squares of the target "
+            f"times weights. Got {risk.value_at_constant:g} without any rule. Multiply the target, "
+            "or the weights and the penalty, by a large number."
+        )
 
 
 def certificate_of(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from laconic.boosting import Joint
 from laconic.candidates import CandidatePropositions
-from laconic.estimators.certifying import certificate_of, provable_loss
+from laconic.estimators.certifying import certificate_of, check_scale, provable_loss
 from laconic.losses import Floats
 from laconic.model.rules import RuleEnsemble
 from laconic.polishing import is_better
@@ -79,6 +79,7 @@ class GlobalStart:
             "n_jobs": model.n_jobs,
         }
         risk = TrainingRisk(y, loss, shared["sample_weight"], bool(model.fit_intercept))
+        check_scale(risk, "strategy='global'")
         return cls(candidates, risk, weights, named, options)
 
     def improve(

@@ -125,7 +125,7 @@ class TrainingRisk:
         if isinstance(self.loss, LogisticLoss):
             terms = self.weights * _entropy(np.abs(forces) / self.weights)
             return math.fsum(terms) - _ROUNDING * math.fsum(self.weights)
-        linear, square = -forces * self.centred, forces**2 / (4.0 * self.weights)
+        linear, square = -forces * self.centred, forces * (forces / (4.0 * self.weights))
         error = _ROUNDING * math.fsum(np.abs(linear) + square)
         return math.fsum(linear) - math.fsum(square) - error
 
@@ -134,9 +134,8 @@ class TrainingRisk:
         if isinstance(self.loss, LogisticLoss):
             shares = np.minimum(scale * np.abs(forces) / self.weights, 1.0)
             return float(self.weights @ _entropy(shares))
-        return float(
-            -scale * (forces @ self.centred) - scale**2 * (forces**2 / self.weights).sum() / 4.0
-        )
+        square = forces @ (forces / self.weights) / 4.0
+        return float(-scale * (forces @ self.centred) - scale**2 * square)
 
 
 def _entropy(shares: Floats) -> Floats:

@@ -19,6 +19,8 @@ from laconic.losses import Floats, SquaredLoss
 from laconic.relaxation.risk import TrainingRisk
 
 _ROUNDING = 1e-13
+# Near the smallest doubles, rounding is no longer a share of a number.
+_SMALLEST = 1e-303
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class SameRules:
             return 0.0
         if self.l2_regularization == 0.0:
             return math.inf
-        return self.n_rules * largest_sum**2 / (2.0 * self.l2_regularization)
+        return self.n_rules * largest_sum * (largest_sum / (2.0 * self.l2_regularization))
 
 
 Rivals = SameWeight | SameRules
@@ -89,7 +91,7 @@ def lower_bound(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum:
     rounding = math.fsum(np.abs(scaled - scale * forces))
     largest_sum = (scale * largest_sum + rounding) * (1.0 + _ROUNDING)
     value = risk.dual_value(scaled) - rivals.largest_help(largest_sum) * (1.0 + _ROUNDING)
-    if value > 0.0:
+    if value > _SMALLEST:
         return Bound(value, scaled, largest_sum)
     return Bound(0.0, np.zeros(len(forces)), 0.0)
 
@@ -98,7 +100,7 @@ def _best_scale(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum:
     if isinstance(risk.loss, SquaredLoss):
         # A parabola: what is linear in s, and what is quadratic.
         linear = -float(forces @ risk.centred)
-        square = float((forces**2 / risk.weights).sum()) / 4.0
+        square = float(forces @ (forces / risk.weights)) / 4.0
         help_of_one = rivals.largest_help(largest_sum)
         if isinstance(rivals, SameWeight):
             linear -= help_of_one
