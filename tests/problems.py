@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from laconic.candidates import candidate_propositions
+from laconic.candidates import CandidatePropositions, candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import OtherRules, SearchProblem
+
+
+def n_drawn(n_problems: int) -> int:
+    """How many of the random problems to look at: two in five, or all with LACONIC_DRAWS=all."""
+    return n_problems if os.environ.get("LACONIC_DRAWS") == "all" else 2 * n_problems // 5
+
 
 REGULARIZATIONS = (0.0, 0.01, 0.1, 1.0, 10.0, 50.0)
 
@@ -124,6 +131,41 @@ def refitted_weights(
         step = np.linalg.lstsq(matrix, slope, rcond=1e-12)[0]
         weights -= step * min(1.0, 2.0 / max(np.abs(step).max(initial=0.0), 1e-300))
     return weights
+
+
+def all_covered(candidates: CandidatePropositions, max_conditions: int) -> np.ndarray:
+    """Rows of every conjunction of up to so many propositions, each set of rows once."""
+    single = candidates.covered()
+    found = np.ones((1, single.shape[1]), dtype=bool)
+    for _ in range(max_conditions):
+        longer = (found[:, np.newaxis] & single).reshape(-1, single.shape[1])
+        found = np.unique(np.concatenate([found, longer]), axis=0)
+    return found
+
+
+def best_gain(
+    sets: np.ndarray,
+    gradients: np.ndarray,
+    hessians: np.ndarray,
+    penalty: float,
+    others: list[tuple[np.ndarray, float]],
+) -> float:
+    """Largest decrease of the penalised loss by a set of rows, to second order, refitting others.
+
+    These are pairs of covered rows and penalties.
+    """
+    # A rule that is there already, or its opposite, gains nothing but a share of the penalty.
+    for mask, _ in others:
+        sets = sets[(sets != mask).any(axis=1) & (sets == mask).any(axis=1)]
+    masks = np.array([mask for mask, _ in others], dtype=bool).reshape(-1, len(gradients))
+    shared = np.broadcast_to(masks, (len(sets), *masks.shape))
+    columns = np.concatenate([sets[:, np.newaxis], shared], axis=1).astype(float)
+    penalties = np.array([penalty, *(own for _, own in others)])
+    matrices = (columns * hessians) @ columns.transpose(0, 2, 1) + np.diag(penalties)
+    # The others are fitted, so that their slopes, with the penalty, are 0.
+    inverses = np.linalg.pinv(matrices, rcond=1e-12, hermitian=True)
+    gains = (sets @ gradients) ** 2 * inverses[:, 0, 0] / 2
+    return float(gains.max(initial=0.0))
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,8 +11,9 @@ from laconic.candidates import candidate_propositions
 from laconic.losses import NAMED_LOSSES, HuberLoss, TweedieLoss, optimal_constant
 from laconic.model.rules import RuleEnsemble
 from losses import PoissonLoss as OwnPoissonLoss
+from problems import all_covered, best_gain, n_drawn
 
-N_PROBLEMS = 1_000
+N_PROBLEMS = 1_000  # of each loss, half of them for each objective
 # Several classes have a search of their own, see test_multiclass.py.
 LOSSES = {
     **{name: loss for name, loss in NAMED_LOSSES.items() if name != "multinomial"},
@@ -34,38 +33,11 @@ def random_target(rng, name, n_rows):
     return counts + 0.5 if name == "gamma" else counts
 
 
-def all_covered(candidates, n_rows, max_conditions):
-    """Rows of every conjunction of up to so many propositions."""
-    single = [candidates.extents.covered([p]) for p in range(len(candidates))]
-    for size in range(max_conditions + 1):
-        for chosen in combinations(single, size):
-            yield np.logical_and.reduce([np.ones(n_rows, dtype=bool), *chosen])
-
-
-def best_objective(sets, loss, y, raw, weights, penalty, others):
-    """Largest decrease of the penalised loss, to second order, refitting all others."""
-    gradients, hessians = weights * loss.gradients(y, raw), weights * loss.hessians(y, raw)
-    best = 0.0
-    for covered in sets:
-        # A rule that is there already, or its opposite, gains nothing but a share of the penalty.
-        if any((covered == mask).all() or (covered != mask).all() for mask, _ in others):
-            continue
-        columns = np.array([covered, *(mask for mask, _ in others)], dtype=float)
-        penalties = np.array([penalty, *(own for _, own in others)])
-        matrix = (columns * hessians) @ columns.T + np.diag(penalties)
-        # The others are fitted, so that their slopes, with the penalty, are 0.
-        slope = np.zeros(len(columns))
-        slope[0] = gradients[covered].sum()
-        gain = slope @ np.linalg.lstsq(matrix, slope, rcond=1e-12)[0] / 2
-        best = max(best, gain / weights.sum())
-    return best
-
-
 @pytest.mark.parametrize("objective", ["stagewise", "joint"])
 @pytest.mark.parametrize("name", LOSSES)
 def test_rules_are_the_best_of_all_conjunctions(name, objective):
     loss = LOSSES[name]
-    for seed in range(N_PROBLEMS // 2):
+    for seed in range(n_drawn(N_PROBLEMS // 2)):
         rng = np.random.default_rng(seed)
         n_rows = int(rng.integers(4, 9))
         X = rng.integers(0, 3, (n_rows, 2)).astype(float)
@@ -85,7 +57,7 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
             fit_intercept=True,
             search_options={"max_conditions": max_conditions},
         )
-        sets = [*all_covered(candidates, n_rows, max_conditions)]
+        sets = all_covered(candidates, max_conditions)
         before = start
         for ensemble, result in rounds:
             raw = before.raw_predictions(X)
@@ -93,7 +65,8 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
             others += [(rule.query.covered(X), penalty) for rule in before]
             if objective == "stagewise":
                 others = []
-            best = best_objective(sets, loss, y, raw, weights, penalty, others)
+            statistics = weights * loss.gradients(y, raw), weights * loss.hessians(y, raw)
+            best = best_gain(sets, *statistics, penalty, others) / weights.sum()
             assert_allclose(result.objective_value, best, rtol=1e-6, atol=1e-10)
             assert result.is_optimal
             before = ensemble

@@ -35,8 +35,9 @@ from laconic.multiclass import boost_classes
 from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
 from laconic.search import SearchStatus
 from laconic.tasks import ManyClasses
+from problems import all_covered, best_gain, n_drawn
 
-N_PROBLEMS = 1_000
+N_PROBLEMS = 1_000  # half of them for each objective
 LOSS = MultinomialLoss()
 
 
@@ -51,39 +52,23 @@ def model(iris):
     return RuleBoostingClassifier(5).fit(*iris)
 
 
-def all_covered(candidates, n_rows, max_conditions):
-    """Rows of every conjunction of up to so many propositions."""
-    single = np.array([candidates.extents.covered([p]) for p in range(len(candidates))])
-    sets = {np.ones(n_rows, dtype=bool).tobytes()}
-    for _ in range(max_conditions):
-        known = [np.frombuffer(each, dtype=bool) for each in sets]
-        sets |= {(each & other).tobytes() for each in known for other in single}
-    return [np.frombuffer(each, dtype=bool) for each in sets]
-
-
 def best_of_all_classes(sets, y, raw, weights, penalty, others):
     """Largest gain, to second order, of any class, refitting the others of that class."""
     gradients = weights[:, None] * LOSS.gradients(y, raw)
     hessians = weights[:, None] * LOSS.hessians(y, raw)
-    best = 0.0
-    for label in range(raw.shape[1]):
-        rules = [(mask, own) for output, mask, own in others if output == label]
-        for covered in sets:
-            if any((covered == mask).all() or (covered != mask).all() for mask, _ in rules):
-                continue
-            columns = np.array([covered, *(mask for mask, _ in rules)], dtype=float)
-            penalties = np.array([penalty, *(own for _, own in rules)])
-            matrix = (columns * hessians[:, label]) @ columns.T + np.diag(penalties)
-            slope = np.zeros(len(columns))
-            slope[0] = gradients[covered, label].sum()
-            gain = slope @ np.linalg.lstsq(matrix, slope, rcond=1e-12)[0] / 2
-            best = max(best, gain / weights.sum())
-    return best
+    gains = (
+        best_gain(
+            *(sets, gradients[:, label], hessians[:, label], penalty),
+            [(mask, own) for output, mask, own in others if output == label],
+        )
+        for label in range(raw.shape[1])
+    )
+    return max(gains) / weights.sum()
 
 
 @pytest.mark.parametrize("objective", ["stagewise", "joint"])
 def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
-    for seed in range(N_PROBLEMS // 2):
+    for seed in range(n_drawn(N_PROBLEMS // 2)):
         rng = np.random.default_rng(seed)
         n_rows, n_classes = int(rng.integers(5, 10)), int(rng.integers(3, 5))
         X = rng.integers(0, 3, (n_rows, 2)).astype(float)
@@ -105,7 +90,7 @@ def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
             objective=objective,
             search_options={"max_conditions": max_conditions},
         )
-        sets, losses = all_covered(candidates, n_rows, max_conditions), []
+        sets, losses = all_covered(candidates, max_conditions), []
         for ensemble, result in rounds:
             raw = before.raw_predictions(X)
             others = []

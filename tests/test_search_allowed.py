@@ -31,8 +31,9 @@ def chunk(number):
 def best_of_all(problem, allowed, limits):
     """Look at each query of each family, however many there are."""
     n_longest = limits.get("max_conditions", problem.n_propositions)
+    least = limits.get("min_coverage", 0) * (1 - 1e-12)
     best = (math.inf,)
-    seen = set()
+    seen, values = set(), {}
     for family in allowed.families:
         signed = problem.restricted(problem.extents, family.sign)
         for size in range(min(n_longest, len(family.propositions)) + 1):
@@ -41,12 +42,14 @@ def best_of_all(problem, allowed, limits):
                     continue
                 seen.add((query, family.sign))
                 covered = problem.covered(query)
-                is_short = problem.coverage[covered].sum() < limits.get("min_coverage", 0) * (
-                    1 - 1e-12
-                )
+                rows = covered.tobytes(), family.sign  # many queries cover the same
+                if rows not in values:
+                    is_short = problem.coverage[covered].sum() < least
+                    values[rows] = signed.objective_of(signed.value(covered)), is_short
+                objective, is_short = values[rows]
                 if is_short and query:
                     continue
-                value = signed.objective(query) - allowed.price(query)
+                value = objective - allowed.price(query)
                 best = min(best, (-value, len(query), query))
     return best[2], -best[0]
 
