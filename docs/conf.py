@@ -24,7 +24,6 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["api.md"]  # for readers of the repository; reference.md is the same in full
 templates_path = ["_templates"]
 suppress_warnings = ["ref.ref"]  # docstrings inherited from scikit-learn refer to its pages
 

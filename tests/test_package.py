@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from importlib import metadata, resources
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,37 @@ def test_dir_lists_the_public_names():
 def test_unknown_name():
     with pytest.raises(AttributeError, match="module 'laconic' has no attribute 'RuleBoosting'"):
         _ = laconic.RuleBoosting
+
+
+REFERENCE = Path(__file__).parents[1] / "docs" / "reference.md"
+PUBLIC_MODULES = [
+    "laconic",
+    *(
+        f"laconic.{name}"
+        for name in ("datasets", "evaluation", "export", "losses", "plot", "relaxation", "search")
+    ),
+]
+
+
+def listed_in_reference():
+    """What the page lists, module by module."""
+    found, module = [], None
+    for line in REFERENCE.read_text(encoding="utf-8").splitlines():
+        if place := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
+            module = importlib.import_module(place[1])
+        elif name := re.fullmatch(r"(?:   |\.\. autoclass:: )(\w+)", line):
+            found.append(getattr(module, name[1]))
+    return found
+
+
+def test_reference_lists_all_that_is_public():
+    listed = listed_in_reference()
+    for name in PUBLIC_MODULES:
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            value = getattr(module, public)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                assert listed.count(value) == 1, f"{name}.{public}"
 
 
 def test_modules_are_found():
