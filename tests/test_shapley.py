@@ -80,8 +80,9 @@ def test_definition(ensemble, X, background):
 
 
 @pytest.fixture
-def shap():
+def shap(monkeypatch):
     """The library, which needs NumPy 2."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")  # compiling takes longer than computing
     with warnings.catch_warnings(action="ignore"):  # of what matplotlib will change
         return pytest.importorskip("shap")
 
