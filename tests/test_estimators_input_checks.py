@@ -1,6 +1,7 @@
 """The estimators: what they refuse, and how."""
 
 import re
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -46,6 +47,14 @@ from laconic.losses import SquaredLoss
         ([[1], [2]], None, ValueError, "requires y to be passed"),
         ([[1], [2]], [np.nan, 1.0], ValueError, "Input y contains NaN"),
         ([[1], [2]], [np.inf, 1.0], ValueError, "Input y contains infinity"),
+        ([[1], [2]], np.ma.array([0, 1], mask=[0, 1]), ValueError, "Got a masked one at row 1"),
+        (
+            [[1], [2]],
+            np.array([1j, 1]),
+            ValueError,
+            "the target y must hold real numbers or classes",
+        ),
+        ([[10**400], [2]], [0, 1], ValueError, "Column 'x0' must hold numbers below 1.8e308"),
         ([[1], [2]], [[0, 1], [1, 0]], ValueError, "y should be a 1d array"),
     ],
 )
@@ -69,6 +78,9 @@ def test_bad_tables_and_targets(task, X, y, error, match):
         (["a", "a", np.nan], "Input y contains NaN at row 2"),
         (("a", np.nan, "a"), "Input y contains NaN at row 1"),
         (pd.Series([1, None, 0], dtype="Int64"), "Input y contains NaN"),
+        (np.array([1, "a", 1], dtype=object), "of one type. Got 1 as well as the text 'a'"),
+        (np.array([True, 2, 2], dtype=object), "must be texts, .* all of one type. Got True"),
+        ([2**70, 2**70 + 1, 0], "must be texts, .* of 64 bits, .* Got 1180591620717411303424"),
     ],
 )
 def test_bad_classes(y, match):
@@ -89,6 +101,20 @@ def test_text_target_of_a_regressor(as_target):
         RuleBoostingRegressor().fit([[1], [2]], as_target(["sick", "well"]))
 
 
+@pytest.mark.parametrize(
+    ("y", "error", "match"),
+    [
+        ([date(2024, 1, 1), date(2024, 1, 2)], TypeError, "must hold numbers. Got date. Convert"),
+        (np.array(["2024-01-01", "2024-01-02"], "M8[D]"), TypeError, "Got datetime64. Convert"),
+        (pd.Series([pd.Timedelta("1h")] * 2), TypeError, "Got timedelta64. Convert"),
+        ([10**400, 1], ValueError, "must hold numbers. Got one beyond 1.8e308"),
+    ],
+)
+def test_target_of_a_regressor_without_numbers(y, error, match):
+    with pytest.raises(error, match=match):
+        RuleBoostingRegressor().fit([[1], [2]], y)
+
+
 def test_target_of_a_regressor_in_digits():
     model = RuleBoostingRegressor(1, l2_regularization=0).fit([[1], [2]], ["2.5", "2.5"])
     assert_array_equal(model.predict([[1]]), [2.5])
@@ -104,6 +130,7 @@ def test_target_of_a_regressor_in_digits():
         ([1.0, 1.0], r"sample_weight.shape == \(2,\), expected \(3,\)"),
         (np.ones((3, 1)), "Sample weights must be 1D"),
         ([0.0, 0.0, 0.0], "Sample weights must contain at least one non-zero number"),
+        (np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]), "'sample_weight'.* a masked one at row 1"),
     ],
 )
 def test_bad_weights(task, weights, match):

@@ -289,6 +289,22 @@ def test_rules_do_not_depend_on_the_unit_of_the_target(scale, options):
     assert [rule.query for rule in model.ensemble_] == [rule.query for rule in usual.ensemble_]
 
 
+@pytest.mark.parametrize("scale", [1e-290, 1e-170, 1e150])
+@pytest.mark.parametrize("task", ["number", "two classes", "three classes"])
+def test_rules_do_not_depend_on_the_unit_of_the_weights(task, scale):
+    generator = np.random.default_rng(0)
+    X = generator.integers(0, 5, (80, 3))
+    y = 4.0 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * (X[:, 2] > 1) + generator.normal(size=80)
+    weights = generator.integers(1, 4, 80).astype(float)
+    make = RuleBoostingRegressor if task == "number" else RuleBoostingClassifier
+    target = {"number": y, "two classes": y > 1, "three classes": np.digitize(y, [1, 3])}[task]
+    usual = make(4, l2_regularization=2.0).fit(X, target, weights)
+    model = make(4, l2_regularization=2.0 * scale).fit(X, target, scale * weights)
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in usual.ensemble_]
+    weights, expected = ([rule.weight for rule in each.ensemble_] for each in (model, usual))
+    assert_allclose(weights, expected, rtol=1e-9)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e100])
 def test_number_of_rules_does_not_depend_on_the_unit_of_the_target(scale):
     generator = np.random.default_rng(0)

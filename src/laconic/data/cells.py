@@ -245,7 +245,13 @@ def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False)
     if kind in ("date", "time", "duration"):
         values[present] = [*map(microseconds, map(_timestamp, known))]
         return time_column(name, values, kind)
-    values[present] = [float(cell) for cell in known]
+    try:
+        values[present] = [float(cell) for cell in known]
+    except OverflowError:
+        raise ValueError(
+            f"Column {name!r} must hold numbers below 1.8e308. Got a larger one. Make them texts "
+            "if they are names, or divide them by something."
+        ) from None
     if kind == "boolean":
         return _boolean_column(name, values)
     is_rounded = bool((np.abs(values) > LARGEST_EXACT).any()) and any(

@@ -42,6 +42,7 @@ class CheckedRows:
                 f"'tweedie'. Got loss {loss!r}. Set one of these, or pass y / exposure with "
                 "sample_weight=exposure."
             )
+        _refuse_masked(exposure, "exposure")
         amounts: Floats = _check_sample_weight(exposure, np.empty((self.table.n_rows, 0)))
         if not (amounts > 0).all():
             row = int((amounts > 0).argmin())
@@ -72,7 +73,17 @@ def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | No
     """Read one weight per row, if there are any."""
     if sample_weight is None:
         return None
+    _refuse_masked(sample_weight, "sample_weight")
     weights: Floats = _check_sample_weight(
         sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
     )
     return weights
+
+
+def _refuse_masked(values: ArrayLike, name: str) -> None:
+    if np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(np.ma.asarray(values)).argmax())
+        raise ValueError(
+            f"'{name}' must have a value in every row. Got a masked one at row {row}. Fill it with "
+            "a number, or leave the row out."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self, cast
@@ -225,7 +226,11 @@ def _check_discrete(labels: NDArray[Any]) -> None:
         check_classification_targets(labels)
     except ValueError as error:
         if labels.dtype.kind != "f":
-            raise
+            raise ValueError(
+                "Classes must be texts, booleans, or whole numbers of 64 bits, all of one type. "
+                f"Got {reprlib.repr(labels[0])} of type {type(labels[0]).__name__}. Convert them "
+                "to text, for example with y.astype(str)."
+            ) from error
         raise ValueError(f"{error} Use RuleBoostingRegressor to predict numbers.") from None
 
 

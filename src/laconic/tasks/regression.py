@@ -80,6 +80,25 @@ def _deviance_metrics(power: float) -> tuple[Metric, ...]:
     )
 
 
+def _not_numbers(cells: NDArray[Any], owner: str) -> Exception:
+    """Say which cell of a target is no number that a double holds."""
+    must = f"The target y of {owner} must hold numbers."
+    for cell in cells.tolist() if cells.dtype.kind not in "mM" else cells:
+        if isinstance(cell, str | bytes):
+            return ValueError(
+                f"{must} Got text, such as {cell!r}. Use RuleBoostingClassifier for classes, or "
+                "convert y to numbers: 0, 1, 2, ... for grades in an order."
+            )
+        try:
+            float(cell)
+        except OverflowError:
+            return ValueError(f"{must} Got one beyond 1.8e308. Divide y by something.")
+        except (TypeError, ValueError):
+            break
+    kind = type(cell).__name__
+    return TypeError(f"{must} Got {kind}. Convert y to numbers, such as days since a fixed date.")
+
+
 _MEANS = {
     PoissonLoss.name: "expected count",
     GammaLoss.name: "expected amount",
@@ -148,16 +167,11 @@ class Regression(Task):
         """Check that the target holds numbers."""
         cells = as_1d(y)
         try:
+            if cells.dtype.kind in "mM":
+                raise TypeError
             target = np.asarray(cells, dtype=np.float64)
-        except ValueError:
-            text = next((cell for cell in cells.tolist() if isinstance(cell, str | bytes)), None)
-            if text is None:
-                raise
-            raise ValueError(
-                f"The target y of {owner} must hold numbers. Got text, such as {text!r}. Use "
-                "RuleBoostingClassifier for classes, or convert y to numbers: 0, 1, 2, ... for "
-                "grades in an order."
-            ) from None
+        except (OverflowError, TypeError, ValueError):
+            raise _not_numbers(cells, owner) from None
         if np.isnan(target).any():
             raise ValueError(
                 f"Input y contains NaN at row {int(np.isnan(target).argmax())} "
