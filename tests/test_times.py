@@ -97,6 +97,23 @@ def test_decimals_and_units_of_arrow_are_numbers_and_times():
     assert cells(pa.array([1_000], pa.duration("ns")))[1] == [timedelta(microseconds=1)]
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda cells: pa.table({"a": cells}),
+        lambda cells: pd.DataFrame({"a": cells}, dtype=pd.ArrowDtype(pa.decimal128(10, 2))),
+        lambda cells: pl.DataFrame({"a": cells}),
+    ],
+)
+def test_decimals_are_rounded_once(make):
+    """PyArrow takes 8.13 for 8.130000000000001, which is not covered by a <= 8.13."""
+    cells = [Decimal(n) / 100 for n in range(-1000, 1000)]
+    column = as_table(make([*cells, None])).column("a")
+    assert column.values[:-1].tolist() == list(map(float, cells))
+    assert np.isnan(column.values[-1])
+    assert Proposition("a", "<=", 8.13).covered(make(cells))[1813]
+
+
 def test_arrays_of_numpy():
     X = np.array([["2024-01-05", "NaT"]], dtype="M8[D]").T
     column = as_table(X).column("x0")
