@@ -313,3 +313,33 @@ def test_a_model_with_a_certificate_for_all_rows_is_made_of_them(monkeypatch):
     X = frame.drop("target")
     model = RuleBoostingRegressor(n_rules=1, strategy="global", max_conditions=1)
     assert model.fit(X, frame["target"]).certificate_.verify(X)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("loss", ["poisson", "tweedie"])
+def test_an_exposure_divides_the_target_and_weighs_the_row(as_stream, loss, weight, monkeypatch):
+    monkeypatch.setattr(reducing, "LONG_TABLE", 0)
+    rng = np.random.default_rng(3)
+    frame = make_table(1500).with_columns(
+        years=pl.Series(rng.choice([0.25, 0.7, 1.0, 3.1], 1500)),
+        counts=pl.Series(rng.poisson(1.5, 1500)),
+    )
+    columns = frame.select(*FEATURES, "counts", "years", *([] if weight is None else [weight]))
+    weights = None if weight is None else frame[weight].to_numpy()
+    known = RuleBoostingRegressor(n_rules=3, loss=loss)
+    known.fit(frame.select(FEATURES), frame["counts"], weights, exposure=frame["years"].to_numpy())
+    found = RuleBoostingRegressor(n_rules=3, loss=loss)
+    found.fit(as_stream(columns), "counts", weight, exposure="years")
+    assert_same(found, known)
+
+
+def test_exposures_that_are_none_are_told():
+    frame = make_table(50).with_columns(years=pl.lit(0.0))
+    table = frame.select(*FEATURES, "target", "years").lazy()
+    with pytest.raises(ValueError, match="An exposure needs a loss with a logarithmic link"):
+        RuleBoostingRegressor().fit(table, "target", exposure="years")
+    model = RuleBoostingRegressor(loss="poisson")
+    with pytest.raises(ValueError, match=r"exposure, column 'years', must be a positive number"):
+        model.fit(table, "target", exposure="years")
+    with pytest.raises(ValueError, match="exposure must be the name of a column"):
+        model.fit(table, "target", exposure="yers")

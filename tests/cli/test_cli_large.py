@@ -138,12 +138,29 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
     [
         (["--target", "clint"], "Did you mean 'client'?"),
         (["--target", "client", "--n-rules", "auto"], "--n-rules auto needs a table"),
-        (["--target", "spent", "--exposure", "weight"], "--exposure needs a table"),
+        (
+            ["--target", "spent", "--exposure", "[red]plan"],
+            "The exposure must be a positive number",
+        ),
         (["--target", "client", "--query", "SELECT 1"], "A query needs a database"),
     ],
 )
 def test_what_cannot_be_done_is_told(run, parts, options, message):
     refused(run("fit", parts, *options), message)
+
+
+def test_counts_over_an_exposure(run, parts, tmp_path):
+    models = []
+    people(300).write_parquet(tmp_path / "whole.parquet")
+    for number, table in enumerate((parts, tmp_path / "whole.parquet")):
+        model = tmp_path / f"{number}.json"
+        how = ("--target", "age", "--exposure", "weight", "--loss", "poisson", "--n-rules", 1)
+        code, _, _ = run("fit", table, *how, "--model", model, "--no-validation")
+        assert code == 0
+        models.append(load_model(model))
+    assert models[0].ensemble_.intercept == pytest.approx(models[1].ensemble_.intercept)
+    assert models[0].ensemble_[0].query == models[1].ensemble_[0].query
+    assert "weight" not in models[0].ensemble_.feature_names
 
 
 def test_a_pattern_without_files_is_told(run, tmp_path):

@@ -53,12 +53,8 @@ class LargeTable:
     """A table to learn from in parts, without the columns that no rule should use."""
 
     def __init__(self, path: Path | str, source: Source) -> None:
-        if source.exposure is not None:
-            raise CommandError(
-                "--exposure needs a table that is loaded. Got one that is too large."
-            )
         table = open_table(path, source.format, source.query)
-        roles = [source.target, *([] if source.weight is None else [source.weight])]
+        roles = [source.target, *filter(None, (source.weight, source.exposure))]
         for name in (*roles, *source.drop, *source.keep):
             table.require(name, "name of a column")
         self.source, self._table = source, table
@@ -90,13 +86,14 @@ class LargeTable:
     def _first_rows(self, head: pl.DataFrame, X: pl.DataFrame) -> TrainingRows:
         from laconic.estimators import ESTIMATORS
 
-        goal = head[self.source.target]
-        task = self.source.task
-        estimator = ESTIMATORS[targets.detect_task(goal) if task == "auto" else task]
+        goal, source = head[self.source.target], self.source
+        detected = "regression" if source.exposure is not None else targets.detect_task(goal)
+        estimator = ESTIMATORS[detected if source.task == "auto" else source.task]
         y = targets.read_target(goal, estimator.task)
-        warn_about_target(X, y, self.source.keep)
-        weight = self.source.weight
-        weights = None if weight is None else targets.read_weights(head[weight])
+        weights = None if source.weight is None else targets.read_weights(head[source.weight])
+        if source.exposure is not None:
+            y, weights = targets.per_exposure(estimator.task, y, weights, head[source.exposure])
+        warn_about_target(X, y, source.keep)
         return TrainingRows(estimator, X, y, weights, Reading())
 
 
@@ -118,7 +115,8 @@ def fit_large(
     table.table.on_progress = read
     estimator = table.rows.estimator(**learning.parameters, on_interrupt="keep", callback=progress)
     with inputs.short_warnings(), progress.watch():
-        estimator.fit(table.table, table.source.target, table.source.weight)
+        source = table.source
+        estimator.fit(table.table, source.target, source.weight, source.exposure)
     return estimator, n_rows
 
 

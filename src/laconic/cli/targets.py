@@ -130,6 +130,16 @@ def read_exposure(exposure: pl.Series) -> NDArray[np.float64]:
     return numbers
 
 
+def per_exposure(
+    task: type[Task], y: NDArray[Any], weights: NDArray[np.float64] | None, exposure: pl.Series
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Make rates and their weights: an exposure of the estimators, for scores and folds too."""
+    amounts = read_exposure(exposure)
+    if task.holds_classes:
+        raise CommandError("--exposure needs a target of numbers. Use --task regression.")
+    return y / amounts, amounts if weights is None else weights * amounts
+
+
 def read_weights(weights: pl.Series) -> NDArray[np.float64]:
     """Check the weights and turn them into an array."""
     import polars as pl

@@ -118,11 +118,8 @@ class Source:
         if self.weight is not None:
             weights = targets.read_weights(found.others[self.weight].filter(is_known))
         if self.exposure is not None:
-            exposure = targets.read_exposure(found.others[self.exposure].filter(is_known))
-            if estimator.task.holds_classes:
-                raise CommandError("--exposure needs a target of numbers. Use --task regression.")
-            # The same as an exposure of the estimators, for scores and folds as well.
-            y, weights = y / exposure, exposure if weights is None else weights * exposure
+            amounts = found.others[self.exposure].filter(is_known)
+            y, weights = targets.per_exposure(estimator.task, y, weights, amounts)
         warn_about_target(X, y, self.keep)
         if self.task == "auto" and self.exposure is None and not estimator.task.holds_classes:
             inputs.note(targets.describe_numbers(goal), quiet=quiet)

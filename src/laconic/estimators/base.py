@@ -193,7 +193,7 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
         sample_weight : array-like of shape (n_rows,), or str, default=None
             Weights, not negative. A weight of two is the same as the row twice, of zero as without
             it.
-        exposure : array-like of shape (n_rows,), default=None
+        exposure : array-like of shape (n_rows,), or str, default=None
             What each target was counted over, such as years or policies; positive, for losses with
             a logarithmic link. The model is that of the rates, y / exposure, with weights times
             exposure, and predicts them: multiply by an exposure for a count. With "poisson" that
@@ -232,12 +232,7 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
         self.__dict__.pop("record_", None)
         loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
         if is_source(X):
-            if exposure is not None:
-                raise ValueError(
-                    "An exposure needs a table in memory. Got one that is read in parts. Let the "
-                    "query compute y / exposure, and pass the exposure as 'sample_weight'."
-                )
-            return read_stream(self, X, y, sample_weight, loss)
+            return read_stream(self, X, y, sample_weight, exposure, loss)
         table = checked_table(X)
         _, y = validate_data(
             self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()

@@ -17,7 +17,7 @@ from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
 from laconic.estimators.given import wanted_conditions
-from laconic.estimators.rows import CheckedRows
+from laconic.estimators.rows import CheckedRows, check_exposed
 from laconic.losses import Loss, takes_means
 from laconic.reduction import (
     Conditions,
@@ -39,7 +39,7 @@ _N_INSPECTED = 100_000
 
 
 def read_stream(
-    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, loss: Loss
+    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any, loss: Loss
 ) -> CheckedRows:
     """Read a table in parts, and reduce it to the rows that rules can tell apart.
 
@@ -47,6 +47,7 @@ def read_stream(
     """
     source, y = as_source(X).joined(y, "target")
     source, sample_weight = source.joined(sample_weight, "weight")
+    source, exposure = source.joined(exposure, "exposure")
     if estimator.strategy == "global":
         raise ValueError(
             "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
@@ -63,7 +64,9 @@ def read_stream(
             "Rules of your own need a table in memory. Got one that is read in parts. Leave out "
             "'initial_rules' and 'excluded_rules', or take a sample of the rows."
         )
-    roles = _roles(estimator, source, y, sample_weight, loss)
+    roles = _roles(source, y, sample_weight, exposure, _kept(estimator, loss))
+    if roles.exposure is not None:
+        check_exposed(loss)
     _check_names(estimator, roles.features)
     reduction = reduce_source(source, roles, _conditions(estimator, X), _reader(estimator, source))
     rows = reduction.rows
@@ -162,11 +165,10 @@ def _conditions(estimator: RuleBoosting, X: Any) -> Conditions:
     )
 
 
-def _roles(
-    estimator: RuleBoosting, source: TableSource, y: Any, sample_weight: Any, loss: Loss
-) -> Roles:
-    for name, role in ((y, "target y"), (sample_weight, "sample_weight")):
-        if not (isinstance(name, str) or (name is None and role == "sample_weight")):
+def _roles(source: TableSource, y: Any, sample_weight: Any, exposure: Any, kept: Kept) -> Roles:
+    others = {"target y": y, "sample_weight": sample_weight, "exposure": exposure}
+    for role, name in others.items():
+        if not (isinstance(name, str) or (name is None and role != "target y")):
             raise TypeError(
                 f"The {role} of a table that is read in parts must be the name of one of its "
                 f"columns. Got {type(name).__name__} instead. Call '.collect()' on a lazy "
@@ -174,13 +176,13 @@ def _roles(
             )
         if name is not None:
             source.require(name, role)
-    features = tuple(name for name in source.column_names if name not in (y, sample_weight))
+    features = tuple(name for name in source.column_names if name not in others.values())
     if not features:
         raise ValueError(
             "Rules need at least one column besides the target. Got "
             f"{listed_names(source.column_names)}."
         )
-    return Roles(y, features, sample_weight, _kept(estimator, loss))
+    return Roles(y, features, sample_weight, kept, exposure=exposure)
 
 
 def _check_names(estimator: RuleBoosting, features: tuple[str, ...]) -> None:
@@ -205,11 +207,12 @@ def _labels(labels: tuple[Any, ...], *, is_integer: bool) -> np.ndarray:
 
 def _inspect(source: TableSource, roles: Roles) -> None:
     """Warn of columns that no rule should be made of, as the first rows show them."""
-    for part in source.parts([roles.target, *roles.features]):
+    for part in source.parts(roles.columns):
         first = nw.from_native(part, eager_only=True).head(_N_INSPECTED)
         if len(first) == 0:
             continue
-        table, everyone = as_table(first.to_native()), CountedRows(None, None, len(first))
+        table = as_table(first.to_native())
+        everyone = CountedRows(None, None, len(first), roles.exposures(table))
         if roles.kept == "classes":
             target = roles.labels(table, everyone)[1].astype(np.float64)
         else:

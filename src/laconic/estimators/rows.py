@@ -35,13 +35,7 @@ class CheckedRows:
         """Divide the target by what it was counted over, which then weighs the row."""
         if exposure is None:
             return self
-        known = known_loss(loss)
-        if known is None or known.link != "log":
-            raise ValueError(
-                "An exposure needs a loss with a logarithmic link: 'poisson', 'gamma' or "
-                f"'tweedie'. Got loss {loss!r}. Set one of these, or pass y / exposure with "
-                "sample_weight=exposure."
-            )
+        check_exposed(loss)
         _refuse_masked(exposure, "exposure")
         amounts: Floats = _check_sample_weight(exposure, np.empty((self.table.n_rows, 0)))
         if not (amounts > 0).all():
@@ -62,6 +56,17 @@ class CheckedRows:
     def counted_weights(self) -> Floats | None:
         """Weights of the rows that count."""
         return None if self.weights is None else self.weights[self.weights > 0]
+
+
+def check_exposed(loss: Loss) -> None:
+    """Refuse an exposure for a loss that has no use for one."""
+    known = known_loss(loss)
+    if known is None or known.link != "log":
+        raise ValueError(
+            "An exposure needs a loss with a logarithmic link: 'poisson', 'gamma' or "
+            f"'tweedie'. Got loss {loss!r}. Set one of these, or pass y / exposure with "
+            "sample_weight=exposure."
+        )
 
 
 def counted(weights: Floats | None) -> Rows:

@@ -40,25 +40,25 @@ class Pushed:
     def __init__(self, source: DuckDBSource, roles: Roles) -> None:
         self.roles, self.types = roles, source.types
         self.relation = source.relation
-        if roles.weight is not None:
-            self.relation = self.relation.filter(f"{quoted_name(roles.weight)} > 0")
+        self.weight = " * ".join(map(self._value, reversed(roles.weight_columns))) or None
+        if self.weight is not None:
+            self.relation = self.relation.filter(f"{self.weight} > 0")
 
     @classmethod
     def of(cls, source: TableSource, roles: Roles) -> Pushed | None:
         """Tell what does the work, where anything does."""
         if not isinstance(source, DuckDBSource):
             return None
-        if roles.weight is not None and source.types[roles.weight] not in NUMBERS:
+        if any(source.types[name] not in NUMBERS for name in roles.weight_columns):
             return None
         units = roles.weight_units
         return None if units is not None and not _has_powers(units) else cls(source, roles)
 
     def _weights(self) -> str:
         """Write SQL for what rows count."""
-        roles = self.roles
-        if roles.weight is None or roles.weight_units is None:
+        if self.weight is None or self.roles.weight_units is None:
             return "count(*)"
-        return _unit_sums(f"CAST({quoted_name(roles.weight)} AS DOUBLE)", roles.weight_units)
+        return _unit_sums(f"({self.weight})", self.roles.weight_units)
 
     def columns(self) -> dict[str, ColumnSummary]:
         """Look at columns, as far as they have few values."""
@@ -112,8 +112,10 @@ class Pushed:
         amounts = [self._weights()]
         if roles.kept == "means":
             weighted = f"CAST({quoted_name(roles.target)} AS DOUBLE)"
-            if roles.weight is not None:
-                weighted += f" * CAST({quoted_name(roles.weight)} AS DOUBLE)"
+            if roles.exposure is not None:
+                weighted = f"{weighted} / {self._value(roles.exposure)}"
+            if self.weight is not None:
+                weighted = f"({weighted}) * ({self.weight})"
             if plan.target_units is None or not _has_powers(plan.target_units):
                 return None
             amounts.append(_unit_sums(weighted, plan.target_units))

@@ -10,7 +10,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
+from laconic.data.columns import (
+    CategoricalColumn,
+    Category,
+    Column,
+    NumericColumn,
+    TimeColumn,
+)
 from laconic.data.tables import Table, as_table
 from laconic.reduction.sums import Floats, Integers, Units
 from laconic.reduction.values import keys_of, numbers_of
@@ -28,7 +34,9 @@ class CountedRows:
     is_counted: NDArray[np.bool_] | None
     """None if all of them are."""
     weights: Floats | None
+    """Times the exposure, if there is one."""
     n_rows: int
+    exposure: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,8 @@ class Roles:
         their mean, or every one of them.
     weight_units : Units or None
         Known once the weights have been looked at with `partition_weights`.
+    exposure : str or None
+        What targets were counted over: they are divided by it, and it weighs the row.
     """
 
     target: str
@@ -72,23 +82,50 @@ class Roles:
     weight: str | None = None
     kept: Kept = "classes"
     weight_units: Units | None = None
+    exposure: str | None = None
 
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        others = [self.target] if self.weight is None else [self.target, self.weight]
-        return [*others, *self.features]
+        return [self.target, *self.weight_columns, *self.features]
+
+    @property
+    def weight_columns(self) -> list[str]:
+        """Columns whose product rows weigh."""
+        return [name for name in (self.weight, self.exposure) if name is not None]
 
     def counted(self, table: Table) -> CountedRows:
         """Find the rows that count, and their weights."""
-        if self.weight is None:
+        weights = self.weights(table)
+        if weights is None:
             return CountedRows(None, None, table.n_rows)
-        weights = _weights(table.column(self.weight))
+        exposure = self.exposures(table)
         is_counted = weights > 0
         if is_counted.all():
-            return CountedRows(None, weights, len(weights))
+            return CountedRows(None, weights, len(weights), exposure)
         weights = weights[is_counted]
-        return CountedRows(is_counted, weights, len(weights))
+        exposure = None if exposure is None else exposure[is_counted]
+        return CountedRows(is_counted, weights, len(weights), exposure)
+
+    def weights(self, table: Table) -> Floats | None:
+        """Read weights times exposures, if there are any."""
+        exposure = self.exposures(table)
+        if self.weight is None:
+            return exposure
+        weights = _weights(table.column(self.weight))
+        return weights if exposure is None else exposure * weights
+
+    def exposures(self, table: Table) -> Floats | None:
+        """Read what targets were counted over."""
+        if self.exposure is None:
+            return None
+        amounts = _numbers(table.column(self.exposure))
+        if not np.all(amounts > 0):
+            raise ValueError(
+                f"The exposure, column {self.exposure!r}, must be a positive number in every row. "
+                "Got another value. Leave out rows over which nothing could be counted."
+            )
+        return amounts
 
     def weight_amounts(self, weights: Floats | None, n_rows: int) -> Integers:
         """Tell what each row counts, in whole numbers that add up exactly."""
@@ -154,15 +191,14 @@ class Roles:
         self._check_present(column)
         if rows.is_counted is not None:
             column = column.take(rows.is_counted)
-        if isinstance(column, NumericColumn):
-            return column.values
-        if column.is_text:
+        if isinstance(column, CategoricalColumn) and column.is_text:
             raise ValueError(
                 f"The target {self.target!r} must hold numbers. Got text, such as "
                 f"{column.categories[0]!r}. Use RuleBoostingClassifier for classes, or convert it "
                 "to numbers."
             )
-        return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
+        numbers = _numbers(column)
+        return numbers if rows.exposure is None else numbers / rows.exposure
 
     def _check_present(self, column: Column) -> None:
         n_missing = int(column.missing.sum())
@@ -185,9 +221,9 @@ class Roles:
 def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
     """Tell the largest weight and the number of rows of a part."""
     table = as_table(part)
-    if roles.weight is None:
+    weights = roles.weights(table)
+    if weights is None:
         return 1.0, table.n_rows
-    weights = _weights(table.column(roles.weight))
     return float(weights.max(initial=0.0)), len(weights)
 
 
@@ -197,12 +233,19 @@ def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[flo
 
 
 def _weights(column: Column) -> Floats:
-    weights = column.values if isinstance(column, NumericColumn) else np.full(1, np.nan)
-    if isinstance(column, CategoricalColumn) and not column.is_text:
-        weights = np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
+    weights = _numbers(column)
     if not np.all(weights >= 0):
         raise ValueError(
             f"The weights, column {column.name!r}, must be numbers that are finite and not "
             "negative, in every row. Got another value. Give rows to be ignored the weight 0."
         )
     return weights
+
+
+def _numbers(column: Column) -> Floats:
+    """Numbers of a column, NaN where there is none."""
+    if isinstance(column, TimeColumn) or column.is_text:
+        return np.full(len(column.missing), np.nan)
+    if isinstance(column, NumericColumn):
+        return column.values
+    return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]

@@ -140,10 +140,10 @@ def _reduced_in_parts(reading: _Reading, plan: Plan) -> ReducedRows:
 
 def with_weight_units(roles: Roles, reading: _Reading) -> Roles:
     """Look at the weights, where there are any."""
-    if roles.weight is None:
+    if not roles.weight_columns:
         return roles
     look = partial(partition_weights, roles=roles)
-    looks = reading.looks("weights", [roles.weight], look, merge_weights)
+    looks = reading.looks("weights", roles.weight_columns, look, merge_weights)
     largest, n_rows = reduce(merge_weights, looks, (0.0, 0))
     return replace(roles, weight_units=Units.for_terms(largest, n_rows))
 
@@ -155,7 +155,7 @@ def refined(
     if conditions.given is not None:
         return summary
     while ranges := open_ranges(summary, roles, conditions.max_thresholds):
-        columns = [*([] if roles.weight is None else [roles.weight]), *ranges]
+        columns = [*roles.weight_columns, *ranges]
         look = partial(partition_refinement, roles=roles, ranges=ranges)
         looks = reading.looks("thresholds", columns, look, merge_refinements)
         summary = summary.replaced(reduce(merge_refinements, looks))
