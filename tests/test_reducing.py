@@ -17,8 +17,10 @@ from laconic import (
     RuleBoostingRegressor,
     scan,
 )
+from laconic.data.times import kind_of
 from laconic.estimators import reducing
 from laconic.losses import SquaredLoss
+from laconic.reduction import summary, values
 
 FEATURES = ["number", "few", "text", "flag", "gaps"]
 
@@ -331,6 +333,95 @@ def test_an_exposure_divides_the_target_and_weighs_the_row(as_stream, loss, weig
     found = RuleBoostingRegressor(n_rules=3, loss=loss)
     found.fit(as_stream(columns), "counts", weight, exposure="years")
     assert_same(found, known)
+
+
+def make_times(n_rows, seed=0):
+    rng = np.random.default_rng(seed)
+    seconds = np.datetime64("2021-05-03T07:00:00", "s") + rng.integers(0, 10**8, n_rows)
+    moment = pl.Series(seconds.astype("M8[us]"))
+    moment = pl.select(pl.when(pl.Series(rng.random(n_rows) > 0.1)).then(moment)).to_series()
+    day = pl.Series(seconds.astype("M8[D]"))
+    signal = seconds > np.sort(seconds)[n_rows // 2]
+    target = 2.0 * signal + rng.normal(size=n_rows)
+    return pl.DataFrame(
+        {
+            "moment": moment,
+            "day": day,
+            "text": day.cast(pl.String),
+            "long text": pl.Series(seconds.astype(str)),
+            "few": rng.integers(0, 4, n_rows),
+            "target": target,
+            "class": np.where(target > 1, "yes", "no"),
+            "weight": rng.choice([0.0, 0.3, 1.0, 2.5], n_rows),
+        }
+    )
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("ranges", [2**16, 64])
+def test_dates_have_the_round_thresholds_of_the_table_in_memory(
+    as_stream, weight, ranges, monkeypatch
+):
+    monkeypatch.setattr(reducing, "LONG_TABLE", 0)
+    for function in (values.ValueCounts.of.__func__, values.ValueCounts.merge):
+        monkeypatch.setattr(function, "__defaults__", (ranges,))
+    monkeypatch.setattr(summary, "MAX_CATEGORIES", 1000)
+    frame = make_times(1500)
+    names = ["moment", "day", "text", "long text", "few"]
+    columns = frame.select(*names, "class", *([] if weight is None else [weight]))
+    weights = None if weight is None else frame[weight].to_numpy()
+    known = RuleBoostingClassifier(n_rules=3)
+    known.fit(frame.select(names), frame["class"].to_numpy(), weights)
+    assert any(kind_of(p.value) for p in known.ensemble_.propositions)
+    found = RuleBoostingClassifier(n_rules=3).fit(as_stream(columns), "class", weight)
+    assert_same(found, known)
+    monkeypatch.setattr(reducing, "LONG_TABLE", 10**9)
+    whole = RuleBoostingClassifier(n_rules=3)
+    whole.fit(frame.select(names), frame["class"].to_numpy(), weights)
+    assert [rule.query for rule in whole.ensemble_] == [rule.query for rule in known.ensemble_]
+
+
+def test_texts_are_dates_only_if_all_of_them_are():
+    frame = make_times(900).select("text", "class")
+    odd = frame.with_columns(
+        text=pl.when(pl.int_range(900) == 899).then(pl.lit("n/a")).otherwise("text")
+    )
+    model = RuleBoostingClassifier(n_rules=1)
+    dated = model.fit(scan(frame, rows_per_part=100), "class").ensemble_
+    assert kind_of(dated.propositions[0].value) == "date"
+    texts = model.fit(scan(odd, rows_per_part=100), "class").ensemble_
+    assert all(isinstance(each.value, str | tuple | None) for each in texts.propositions)
+
+
+@pytest.mark.parametrize("long", [0, 10**9])
+def test_parts_of_dates_are_not_lost(long, monkeypatch):
+    monkeypatch.setattr(reducing, "LONG_TABLE", long)
+    frame = make_times(400)
+    rule = "weekday of day == Sat"
+    model = RuleBoostingClassifier(n_rules=2, initial_rules=[rule])
+    model.fit(frame.select("moment", "day"), frame["class"].to_numpy())
+    covered = (frame["day"].dt.weekday() == 6).sum()
+    assert model.rule_coverages_[0].coverage == covered
+    with pytest.raises(ValueError, match="parts of dates need a table in memory"):
+        model.fit(frame.select("moment", "day", "class").lazy(), "class")
+
+
+def test_rules_of_your_own(as_stream, monkeypatch):
+    monkeypatch.setattr(reducing, "LONG_TABLE", 0)
+    frame = make_table(1500)
+    rules = ["number > 0.123 & few in {1, 3}", 'text == "c é" & flag']
+    how = {"n_rules": 4, "initial_rules": rules, "excluded_rules": ["gaps <= 0.77 & flag == false"]}
+    known = RuleBoostingClassifier(**how).fit(frame.select(FEATURES), frame["class"].to_numpy())
+    found = RuleBoostingClassifier(**how).fit(as_stream(frame.select(*FEATURES, "class")), "class")
+    assert_same(found, known)
+    X = frame.select(FEATURES)
+    covered = [rule.query.covered(X).sum() for rule in found.ensemble_]
+    assert [rule.coverage for rule in found.rule_coverages_] == covered
+    assert str(found.ensemble_[0].query) == str(known.ensemble_[0].query)
+    with pytest.raises(ValueError, match="'text' has no category 'zzz'"):
+        RuleBoostingClassifier(initial_rules=["text == zzz"]).fit(
+            frame.select(*FEATURES, "class").lazy(), "class"
+        )
 
 
 def test_exposures_that_are_none_are_told():

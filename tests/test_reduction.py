@@ -217,7 +217,7 @@ def test_many_numbers_are_looked_into_until_thresholds_are_exact(monkeypatch):
 def test_too_many_numbers_for_all_thresholds_are_refused(monkeypatch):
     monkeypatch.setattr(ValueCounts.of.__func__, "__defaults__", (10,))
     frame = pl.DataFrame({"x": range(100), "class": [0, 1] * 50})
-    with pytest.raises(ValueError, match="different numbers, too many for"):
+    with pytest.raises(ValueError, match="different values, too many for"):
         reduce_source(scan(frame), Roles("class", ("x",)), Conditions(None, True))
     assert conditions_module.MAX_RANGES > 10
 

@@ -380,7 +380,7 @@ class _Maker:
             values = values[~missing]
             weights = None if weights is None else weights[~missing]
         if isinstance(column, TimeColumn):
-            gaps = _gaps(values, weights, self.max_thresholds, play=TIME_PLAY)
+            gaps = _gaps(values, weights, self.max_thresholds, has_play=True)
             moments = (round_separator(low, high, column.kind) for low, high in gaps)
             return list(dict.fromkeys(moments))
         gaps = _gaps(values, weights, self.max_thresholds)
@@ -393,13 +393,10 @@ def _gaps(
     values: NDArray[np.float64],
     weights: NDArray[np.float64] | None,
     max_thresholds: int | None,
-    play: float = 0.0,
+    *,
+    has_play: bool = False,
 ) -> list[tuple[float, float]]:
-    """Find neighbouring values to put thresholds between.
-
-    Where there is `play`, a threshold may be off its quantile by this share of the distance between
-    two of them, to either side.
-    """
+    """Find values to put thresholds between: neighbours, unless there is play."""
     order = None if weights is None else np.argsort(values)
     ordered = np.sort(values) if order is None else values[order]
     gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
@@ -415,12 +412,24 @@ def _gaps(
         else:
             chosen = quantile_positions(cumulative, total, max_thresholds)
         first = last = gaps[chosen]
-        if play > 0.0:
-            width = play * total / (max_thresholds + 1) * (1 - 1e-9)
-            lowest = np.searchsorted(cumulative, cumulative[chosen] - width)
-            highest = np.searchsorted(cumulative, cumulative[chosen] + width, side="right") - 1
-            first, last = gaps[lowest], gaps[np.maximum(highest, chosen)]
+        if has_play:
+            lowest, highest = with_play(cumulative, chosen, total, max_thresholds)
+            first, last = gaps[lowest], gaps[highest]
     return [*zip(ordered[first].tolist(), ordered[last + 1].tolist(), strict=True)]
+
+
+def with_play(
+    cumulative: NDArray[np.float64], chosen: NDArray[np.intp], total: float, n_quantiles: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and last positions that are near enough to those of quantiles.
+
+    A threshold may be off its quantile by some share of the distance between two of them, to either
+    side.
+    """
+    width = TIME_PLAY * total / (n_quantiles + 1) * (1 - 1e-9)
+    lowest = np.searchsorted(cumulative, cumulative[chosen] - width)
+    highest = np.searchsorted(cumulative, cumulative[chosen] + width, side="right") - 1
+    return lowest, np.maximum(highest, chosen)
 
 
 @lru_cache(maxsize=16)

@@ -103,12 +103,12 @@ def edited(
     exchanged = dict(
         zip(
             _numbers("replace", replace, len(queries)),
-            read_rules(list(replace.values()), rows.table, constraints),
+            read_rules(list(replace.values()), rows, constraints),
             strict=True,
         )
     )
     _check_apart(dropped, exchanged, locked or [])
-    forced = read_rules(force, rows.table, constraints)
+    forced = read_rules(force, rows, constraints)
     judge = _Judge(model, rows, cv, constraints)
     steps: list[tuple[str, list[Query]]] = [("before", list(queries))]
     for number in dropped:

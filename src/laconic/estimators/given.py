@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,20 +11,19 @@ from numpy.typing import NDArray
 from laconic.boosting import OBJECTIVES, GivenRule, Joint
 from laconic.estimators.rows import counted
 from laconic.model.conditions import Proposition, Query
-from laconic.model.parsing import as_query, features_of
+from laconic.model.parsing import Feature, as_query
 from laconic.model.rules import Rule
 
 if TYPE_CHECKING:
     from laconic.constraints import Constraints
-    from laconic.data.tables import Table
     from laconic.estimators.rows import CheckedRows
 
 
-def read_rules(rules: Any, table: Table, constraints: Constraints | None) -> list[Query]:
+def read_rules(rules: Any, rows: CheckedRows, constraints: Constraints | None) -> list[Query]:
     """Read rules that are written as texts, queries or rules, and check that they are allowed."""
     queries = []
     for rule in rules or ():
-        query = as_query(rule, table.feature_names, features_of(table))
+        query = as_query(rule, rows.table.feature_names, rows.describe)
         if constraints is not None:
             constraints.check(query)
         if query in queries:
@@ -33,20 +32,19 @@ def read_rules(rules: Any, table: Table, constraints: Constraints | None) -> lis
     return queries
 
 
-def wanted_conditions(estimator: Any, table: Table) -> list[Proposition]:
+def wanted_conditions(
+    estimator: Any, names: Sequence[str], describe: Callable[[str], Feature]
+) -> list[Proposition]:
     """List the conditions of all rules that an estimator was told of."""
     rules = (*(estimator.initial_rules or ()), *(estimator.excluded_rules or ()))
-    describe = features_of(table)
-    queries = (as_query(rule, table.feature_names, describe) for rule in rules)
+    queries = (as_query(rule, names, describe) for rule in rules)
     return [proposition for query in queries for proposition in query]
 
 
 def given_rules(estimator: Any, rows: CheckedRows, n_rules: int) -> list[GivenRule]:
     """Read the initial rules of a fit, and find the rows that they cover."""
     rules = estimator.initial_rules or ()
-    # Reduced rows are told apart by these rules, but may not show what a column holds.
-    whole = rows if rows.whole is None else rows.whole
-    queries = read_rules(rules, whole.table, estimator.constraints_)
+    queries = read_rules(rules, rows, estimator.constraints_)
     if len(queries) > n_rules:
         raise ValueError(
             f"n_rules must not be smaller than the number of 'initial_rules'. Got {n_rules} for "
@@ -60,8 +58,7 @@ def given_rules(estimator: Any, rows: CheckedRows, n_rules: int) -> list[GivenRu
 
 def barred_rows(estimator: Any, rows: CheckedRows) -> list[NDArray[np.bool_]]:
     """Find the rows that rules must not cover exactly."""
-    whole = rows if rows.whole is None else rows.whole
-    queries = read_rules(estimator.excluded_rules, whole.table, None)
+    queries = read_rules(estimator.excluded_rules, rows, None)
     is_refitted = issubclass(OBJECTIVES[estimator.objective], Joint)
     return with_rest(
         [_covered(query, rows) for query in queries],

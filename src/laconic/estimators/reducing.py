@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
 
 import narwhals as nw
 import numpy as np
 
 from laconic._words import listed_names
-from laconic.data.columns import CategoricalColumn, Column, TimeColumn
+from laconic.candidates import check_propositions
+from laconic.data.columns import CategoricalColumn, Column
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
@@ -59,16 +61,12 @@ def read_stream(
             f"The parameter {special[0]!r} needs a table in memory. Got one that is read in parts. "
             "Leave it out, or take a sample of the rows."
         )
-    if estimator.initial_rules or estimator.excluded_rules:
-        raise ValueError(
-            "Rules of your own need a table in memory. Got one that is read in parts. Leave out "
-            "'initial_rules' and 'excluded_rules', or take a sample of the rows."
-        )
     roles = _roles(source, y, sample_weight, exposure, _kept(estimator, loss))
     if roles.exposure is not None:
         check_exposed(loss)
     _check_names(estimator, roles.features)
-    reduction = reduce_source(source, roles, _conditions(estimator, X), _reader(estimator, source))
+    conditions = replace(_conditions(estimator, X), wanted=partial(wanted_conditions, estimator))
+    reduction = reduce_source(source, roles, conditions, _reader(estimator, source))
     rows = reduction.rows
     owner = type(estimator).__name__
     if roles.kept == "classes":
@@ -89,7 +87,10 @@ def read_stream(
         # Means may hide what the loss does not suit.
         ends = np.array([reduction.targets.lowest, reduction.targets.highest])
         task.settle_loss(ends, None)
-    found = CheckedRows(X, rows.table(), target, rows.weights(), reduction.candidates())
+    found = CheckedRows(
+        *(X, rows.table(), target, rows.weights(), reduction.candidates()),
+        described=None if reduction.summary is None else reduction.summary.feature,
+    )
     found = estimator._weighted(found, task)
     task.settle_loss(found.counted_target, found.counted_weights)
     estimator.task_ = task
@@ -109,10 +110,14 @@ def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
     if _special_parameters(estimator) or any(map(_is_special, _columns(rows.table))):
         return rows
     kept = _kept(estimator, estimator.loss_)
-    conditions = _conditions(estimator, rows.X)
-    conditions = replace(
-        conditions, known=(*conditions.known, *wanted_conditions(estimator, rows.table))
-    )
+    names, conditions = rows.table.feature_names, _conditions(estimator, rows.X)
+    wanted = wanted_conditions(estimator, names, rows.describe)
+    conditions = replace(conditions, known=(*conditions.known, *wanted))
+    if conditions.given is not None:
+        check_propositions(conditions.given)
+    if any(each.feature not in names for each in (*conditions.known, *(conditions.given or ()))):
+        # Parts of dates, or a name to be told of.
+        return rows
     reduction = reduce_table(rows.table, rows.target, rows.weights, kept, conditions)
     found = reduction.rows
     target = found.target()
@@ -132,8 +137,7 @@ def _columns(table: Table) -> Iterator[Column]:
 
 def _is_special(column: Column) -> bool:
     """Tell whether rows cannot be told apart by numbers and categories alone."""
-    is_ordered = isinstance(column, CategoricalColumn) and column.is_ordered
-    return is_ordered or isinstance(column, TimeColumn)
+    return isinstance(column, CategoricalColumn) and column.is_ordered
 
 
 def _special_parameters(estimator: RuleBoosting) -> list[str]:
@@ -161,7 +165,7 @@ def _conditions(estimator: RuleBoosting, X: Any) -> Conditions:
         estimator.negated_categories,
         given(X) if callable(given) else given,
         tuple(known),
-        estimator.max_categories,
+        max_categories=estimator.max_categories,
     )
 
 
@@ -218,6 +222,7 @@ def _inspect(source: TableSource, roles: Roles) -> None:
         else:
             target = roles.numbers(table, everyone)
         features = as_table(first.select(*roles.features).to_native())
+        features = features.reading_dates(features.feature_names)
         # The line that called fit, which calls what reads the table.
         warn_about_columns(features, target, slice(None), stacklevel=6)
         return

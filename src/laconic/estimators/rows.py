@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from laconic.candidates import CandidatePropositions
 from laconic.data.columns import Rows
 from laconic.data.tables import Table
 from laconic.losses import Loss, known_loss
+from laconic.model.parsing import Feature, features_of
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -30,6 +32,16 @@ class CheckedRows:
     """The conditions, where these are known already."""
     whole: CheckedRows | None = None
     """Rows in memory that these were reduced from."""
+    described: Callable[[str], Feature] | None = None
+    """What columns hold, where the table does not show it: rows that were read in parts."""
+
+    @property
+    def describe(self) -> Callable[[str], Feature]:
+        """What those who write rules have to know about a column."""
+        if self.described is not None:
+            return self.described
+        # Reduced rows may not show what a column holds.
+        return features_of(self.table if self.whole is None else self.whole.table)
 
     def per_exposure(self, exposure: ArrayLike | None, loss: Loss) -> CheckedRows:
         """Divide the target by what it was counted over, which then weighs the row."""

@@ -7,15 +7,25 @@ same cell for every feature: no rule can tell them apart.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.columns import CategoricalColumn, Category, Column, NumericColumn
-from laconic.model.conditions import THRESHOLD_RELATIONS, VALUE_RELATIONS, Proposition, by_feature
+from laconic.data.columns import (
+    CategoricalColumn,
+    Category,
+    Column,
+    NumericColumn,
+    TimeColumn,
+    with_dates,
+)
+from laconic.data.times import TimeKind, kind_of, microseconds
+from laconic.model.conditions import THRESHOLD_RELATIONS, Proposition, by_feature
 from laconic.reduction.sums import Integers
 
 CHANGED = (
@@ -37,6 +47,8 @@ class FeatureCells:
     """None for numbers."""
     is_used: bool = True
     """Without any condition, all values are alike."""
+    time_kind: TimeKind | None = None
+    """What thresholds count the microseconds of, if they do."""
 
     def __len__(self) -> int:
         if not self.is_used:
@@ -47,6 +59,10 @@ class FeatureCells:
 
     def codes(self, column: Column) -> NDArray[np.int64]:
         """Tell the cell of each row."""
+        if self.time_kind is not None:
+            column = with_dates(column)
+            if not isinstance(column, TimeColumn) and not column.missing.all():
+                raise ValueError(CHANGED.format(self.name))
         if isinstance(column, NumericColumn):
             if self.categories:
                 return self._codes_of_categories(column)
@@ -80,7 +96,10 @@ class FeatureCells:
             known = np.append(np.arange(len(self) - 1), -1).astype(np.int32)
             return CategoricalColumn(self.name, known[codes], categories if self.is_used else ())
         last = math.nextafter(self.thresholds[-1], math.inf) if self.thresholds else 0.0
-        return NumericColumn(self.name, np.array([*self.thresholds, last, math.nan])[codes])
+        values = np.array([*self.thresholds, last, math.nan])[codes]
+        if self.time_kind is not None:
+            return TimeColumn(self.name, values, self.time_kind)
+        return NumericColumn(self.name, values)
 
     @property
     def each(self) -> Column:
@@ -89,7 +108,10 @@ class FeatureCells:
 
 
 def feature_cells(
-    name: str, categories: tuple[Category, ...] | None, propositions: Sequence[Proposition]
+    name: str,
+    categories: tuple[Category, ...] | None,
+    propositions: Sequence[Proposition],
+    time_kind: TimeKind | None = None,
 ) -> FeatureCells:
     """Find the cells of a feature, given the conditions on it; categories are None for numbers.
 
@@ -103,14 +125,20 @@ def feature_cells(
         return FeatureCells(name, (), categories, bool(propositions))
     thresholds: set[float] = set()
     for proposition in propositions:
-        if not isinstance(proposition.value, int | float):
-            continue
-        threshold = float(proposition.value)
-        if proposition.relation in THRESHOLD_RELATIONS:
-            thresholds.add(threshold)
-        elif proposition.relation in VALUE_RELATIONS:
-            thresholds |= {math.nextafter(threshold, -math.inf), threshold}
-    return FeatureCells(name, tuple(sorted(thresholds)), None, bool(propositions))
+        value = proposition.value
+        for number in map(_number, value if isinstance(value, tuple) else (value,)):
+            if number is None:
+                continue
+            thresholds.add(number)
+            if proposition.relation not in THRESHOLD_RELATIONS:
+                thresholds.add(math.nextafter(number, -math.inf))
+    return FeatureCells(name, tuple(sorted(thresholds)), None, bool(propositions), time_kind)
+
+
+def _number(value: Any) -> float | None:
+    if kind_of(value) is not None:
+        return microseconds(value)
+    return float(value) if isinstance(value, int | float) else None
 
 
 @dataclass(frozen=True)
@@ -127,11 +155,13 @@ class TableCells:
         categories: dict[str, tuple[Category, ...] | None],
         propositions: Iterable[Proposition],
         n_targets: int = 1,
+        times: Mapping[str, TimeKind] = MappingProxyType({}),
     ) -> TableCells:
-        """Find the cells of features, given by their categories, and conditions on them."""
+        """Find the cells of features, given by categories or kinds of times, and conditions."""
         grouped = by_feature(propositions)
         features = (
-            feature_cells(name, known, grouped.get(name, ())) for name, known in categories.items()
+            feature_cells(name, known, grouped.get(name, ()), times.get(name))
+            for name, known in categories.items()
         )
         return cls(tuple(features), n_targets)
 

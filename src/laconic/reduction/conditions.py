@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,16 @@ from laconic.candidates import (
     categorical_propositions,
     numeric_propositions,
     quantile_positions,
+    with_play,
 )
 from laconic.categories import CategoryOptions
 from laconic.data.separators import shortest_separator
+from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
 from laconic.reduction.roles import Roles
 from laconic.reduction.summary import ColumnSummary, TableSummary
 from laconic.reduction.sums import Integers
-from laconic.reduction.values import MAX_RANGES, ValueCounts, numbers_of
+from laconic.reduction.values import MAX_RANGES, numbers_of
 
 
 def open_ranges(
@@ -29,7 +32,7 @@ def open_ranges(
     for name, column in summary.columns.items():
         if column.values is None or column.values.is_exact:
             continue
-        values, positions = column.values, _positions(column, roles, max_thresholds)
+        values, positions = column.values, _cuts(column, roles, max_thresholds).exact
         wide = positions[values.first[positions] != values.last[positions]]
         if len(wide):
             found[name] = np.column_stack([values.first[wide], values.last[wide]])
@@ -58,7 +61,7 @@ def _propositions(
     if column.n_missing == column.n_rows:
         return iter(())
     if column.values is not None:
-        thresholds = _thresholds(column.values, _positions(column, roles, max_thresholds))
+        thresholds = _thresholds(column, _cuts(column, roles, max_thresholds))
         return numeric_propositions(column.name, thresholds, has_missing)
     categories = sorted(value for value, amount in column.categories.items() if amount.any())
     amounts = np.array([column.categories[each] for each in categories], dtype=np.int64)
@@ -66,24 +69,50 @@ def _propositions(
     return categorical_propositions(column.name, categories, sizes, has_missing, options)
 
 
-def _positions(column: ColumnSummary, roles: Roles, max_thresholds: int | None) -> NDArray[np.intp]:
-    """Positions of the values, or ranges, after which there is a threshold."""
+@dataclass(frozen=True)
+class _Cuts:
+    """Between which values, or ranges of them, thresholds may be."""
+
+    below: NDArray[np.intp]
+    above: NDArray[np.intp]
+    """Positions before the first values that are above a threshold."""
+    exact: NDArray[np.intp]
+    """Positions of what has to be a single value."""
+
+
+def _cuts(column: ColumnSummary, roles: Roles, max_thresholds: int | None) -> _Cuts:
     values = column.values
     assert values is not None
     n_gaps = len(values.first) - 1
     if max_thresholds is None and not values.is_exact:
         raise ValueError(
-            f"Column {column.name!r} has more than {MAX_RANGES:,} different numbers, too many for "
+            f"Column {column.name!r} has more than {MAX_RANGES:,} different values, too many for "
             "a threshold between all of them. Set max_thresholds to a number."
         )
     if max_thresholds is None or n_gaps <= max_thresholds:
-        return np.arange(max(n_gaps, 0))
+        chosen = np.arange(max(n_gaps, 0))
+        return _Cuts(chosen, chosen, chosen)
     cumulative = roles.total_weight(np.cumsum(values.amounts, axis=0))
+    total = float(cumulative[-1])
     # The last range may hold the last threshold unless it is a single value.
-    n_candidates = n_gaps if values.first[-1] == values.last[-1] else n_gaps + 1
-    return quantile_positions(cumulative[:n_candidates], float(cumulative[-1]), max_thresholds)
+    cumulative = cumulative[: n_gaps if values.first[-1] == values.last[-1] else n_gaps + 1]
+    chosen = quantile_positions(cumulative, total, max_thresholds)
+    if column.time_kind is None:
+        return _Cuts(chosen, chosen, chosen)
+    lowest, highest = with_play(cumulative, chosen, total, max_thresholds)
+    return _Cuts(
+        lowest,
+        highest,
+        np.unique(np.concatenate([chosen, lowest, np.minimum(highest + 1, n_gaps)])),
+    )
 
 
-def _thresholds(values: ValueCounts, positions: NDArray[np.intp]) -> list[float]:
-    lows, highs = numbers_of(values.last[positions]), numbers_of(values.first[positions + 1])
-    return list(map(shortest_separator, lows.tolist(), highs.tolist()))
+def _thresholds(column: ColumnSummary, cuts: _Cuts) -> list[float | Moment]:
+    values = column.values
+    assert values is not None
+    lows, highs = numbers_of(values.last[cuts.below]), numbers_of(values.first[cuts.above + 1])
+    if column.time_kind is None:
+        return list(map(shortest_separator, lows.tolist(), highs.tolist()))
+    kind = column.time_kind
+    gaps = zip(lows.tolist(), highs.tolist(), strict=True)
+    return list(dict.fromkeys(round_separator(low, high, kind) for low, high in gaps))

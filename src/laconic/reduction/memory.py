@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from laconic.candidates import column_propositions
-from laconic.data.columns import CategoricalColumn, FeatureKind, feature_kind
+from laconic.data.columns import CategoricalColumn, FeatureKind, TimeColumn, feature_kind
 from laconic.data.tables import Table
 from laconic.model.conditions import Proposition, by_feature
 from laconic.reduction.cells import FeatureCells, TableCells, feature_cells
@@ -51,7 +51,8 @@ def reduce_table(
             own = given.get(name, [])
         kinds[name] = feature_kind(column) if given is None or own else None
         categories = column.categories if isinstance(column, CategoricalColumn) else None
-        cells = feature_cells(name, categories, [*own, *known.get(name, ())])
+        time_kind = column.kind if isinstance(column, TimeColumn) else None
+        cells = feature_cells(name, categories, [*own, *known.get(name, ())], time_kind)
         features.append(cells)
         small = np.min_scalar_type(len(cells))
         codes.append(cells.codes(column).astype(small) if cells.is_used else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from laconic.candidates import CandidatePropositions, check_propositions
@@ -10,6 +10,7 @@ from laconic.categories import DEFAULT_MAX_CATEGORIES, CategoryOptions
 from laconic.data.columns import Category, FeatureKind
 from laconic.data.tables import unknown_column_message
 from laconic.model.conditions import Proposition, by_feature
+from laconic.model.parsing import Feature
 from laconic.reduction.cells import TableCells
 from laconic.reduction.conditions import summary_propositions
 from laconic.reduction.roles import NO_TARGETS, Range, Roles
@@ -28,6 +29,8 @@ class Conditions:
     """Conditions to take instead of those that the table suggests."""
     known: Sequence[Proposition] = ()
     """Further ones that rows have to be told apart by: those of rules to go on from."""
+    wanted: Callable[[Sequence[str], Callable[[str], Feature]], Sequence[Proposition]] | None = None
+    """Reads those of rules that are written as texts, given the features and what they hold."""
     max_categories: int | None = DEFAULT_MAX_CATEGORIES
 
     @property
@@ -47,6 +50,8 @@ class Reduction:
     """The classes, ascending, where these are kept."""
     targets: Range = NO_TARGETS
     """What the targets are, where these are numbers."""
+    summary: TableSummary | None = None
+    """What the columns of a table in parts hold."""
 
     def candidates(self) -> CandidatePropositions:
         """List the conditions with the rows that they cover."""
@@ -81,9 +86,14 @@ def make_plan(
         propositions = tuple(conditions.given)
         named = check_given(propositions, summary.columns)
         kinds = {name: kind for name, kind in kinds.items() if name in named}
+    known = [*propositions, *conditions.known]
+    if conditions.wanted is not None:
+        known += conditions.wanted(tuple(summary.columns), summary.feature)
+    for each in known:
+        summary.feature(each.feature)
     labels = tuple(sorted(summary.labels))
     n_targets = len(labels) if roles.kept == "classes" else 1
-    cells = TableCells.of(summary.categories, (*propositions, *conditions.known), n_targets)
+    cells = TableCells.of(summary.categories, known, n_targets, summary.times)
     units = None
     if roles.kept == "means":
         units = Units.for_terms(summary.targets.largest, summary.n_counted)

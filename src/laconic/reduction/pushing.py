@@ -136,7 +136,7 @@ class Pushed:
         """Write SQL for the cell of a row; None where there are too many."""
         if not cells.is_used:
             return "0"
-        if not self._is_plain(cells.name) or len(cells) > MAX_CASES:
+        if not self._is_plain(cells.name) or len(cells) > MAX_CASES or cells.time_kind is not None:
             return None
         value, missing = self._value(cells.name), len(cells) - 1
         if cells.categories is not None:

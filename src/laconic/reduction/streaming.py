@@ -124,7 +124,7 @@ def reduce_source(
     rows = None if pushed is None else reading.whole("rows", pushed, plan, summary.n_rows)
     if rows is None:
         rows = _reduced_in_parts(reading, plan)
-    return Reduction(rows, propositions, kinds, plan.labels, summary.targets)
+    return Reduction(rows, propositions, kinds, plan.labels, summary.targets, summary)
 
 
 def _reduced_in_parts(reading: _Reading, plan: Plan) -> ReducedRows:

@@ -22,16 +22,21 @@ from laconic.data.columns import (
     Column,
     FeatureKind,
     TimeColumn,
-    column_words,
     feature_kind,
+    time_column,
+    with_dates,
 )
 from laconic.data.tables import Table, as_table
+from laconic.data.times import TimeKind, is_comparable, iso_counts
+from laconic.model.parsing import Feature
 from laconic.reduction.roles import NO_TARGETS, Range, Roles
 from laconic.reduction.sums import Integers, added_up
 from laconic.reduction.values import ValueCounts, keys_of
 
 # More texts than that are names of rows, and no rule about one of them is of use.
 MAX_CATEGORIES = 20_000
+
+MIXED = "Column {!r} must hold either {}. Got both. Give all parts of the table the same types."
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +53,54 @@ class ColumnSummary:
     """Whether any row, also one that does not count, has a value."""
     n_missing: int
     n_rows: int
+    time_kind: TimeKind | None = None
+    """What the numbers count the microseconds of, if they do."""
+    is_declared: bool = False
+    """Whether the table itself says that these are categories, and not merely texts."""
 
     @property
     def is_numeric(self) -> bool:
-        """Whether the column holds numbers."""
+        """Whether the column holds numbers, or times."""
         return self.values is not None
+
+    @property
+    def feature(self) -> Feature:
+        """What those who write rules have to know."""
+        if self.time_kind is not None:
+            return Feature(self.name, is_text=False, time_kind=self.time_kind)
+        if self.is_numeric:
+            return Feature(self.name, False, None, self.kind)
+        categories = tuple(sorted(self.categories))
+        is_text = isinstance(next(iter(categories), None), str)
+        return Feature(self.name, is_text, categories, self.kind)
+
+    def with_dates(self) -> ColumnSummary:
+        """Read texts as dates, if all of them are written as dates."""
+        is_text = isinstance(next(iter(self.categories), None), str)
+        if not is_text or self.is_declared:
+            return self
+        counts = iso_counts([*map(str, self.categories)])
+        if counts is None:
+            return self
+        kind = time_column(self.name, counts, "datetime").kind
+        amounts = np.array([*self.categories.values()], dtype=np.int64)
+        counted = amounts.any(axis=1)
+        values = ValueCounts.of(keys_of(counts[counted]), amounts[counted])
+        return replace(self, values=values, categories={}, time_kind=kind)
+
+    def checked(self) -> ColumnSummary:
+        """Refuse texts that name the rows; very many dates are no longer kept as texts."""
+        if len({isinstance(category, str) for category in self.categories}) > 1:
+            raise TypeError(MIXED.format(self.name, "strings or numbers"))
+        if len(self.categories) <= MAX_CATEGORIES:
+            return self
+        dated = self.with_dates()
+        if not dated.is_numeric:
+            raise ValueError(
+                f"Column {self.name!r} has more than {MAX_CATEGORIES:,} different texts, as names "
+                "of rows have; rules about single ones do not carry over. Leave the column out."
+            )
+        return dated
 
     def merge(self, other: ColumnSummary) -> ColumnSummary:
         """Put two parts of a column together."""
@@ -61,23 +109,25 @@ class ColumnSummary:
             known = self if self.has_values else other
             return replace(known, n_missing=n_missing, n_rows=n_rows)
         if self.is_numeric != other.is_numeric:
-            raise TypeError(
-                f"Column {self.name!r} must hold either strings or numbers. Got both. Give all "
-                "parts of the table the same types."
-            )
+            # Dates that were too many to be kept as texts.
+            one, dated = self.with_dates(), other.with_dates()
+            if one.time_kind is None or dated.time_kind is None:
+                raise TypeError(MIXED.format(self.name, "strings or numbers"))
+            return one.merge(dated)
         kind = _common_kind(self, other)
+        facts = (kind, True, n_missing, n_rows)
         if self.values is not None and other.values is not None:
             values = self.values.merge(other.values)
-            return ColumnSummary(self.name, values, {}, kind, True, n_missing, n_rows)
+            return ColumnSummary(self.name, values, {}, *facts, _common_time(self, other))
         categories = dict(self.categories)
         for category, amount in other.categories.items():
             categories[category] = (
                 categories[category] + amount if category in categories else amount
             )
-        _check_categories(self.name, categories)
         if not _is_boolean(categories):
-            kind = None
-        return ColumnSummary(self.name, None, categories, kind, True, n_missing, n_rows)
+            facts = (None, *facts[1:])
+        is_declared = self.is_declared or other.is_declared
+        return ColumnSummary(self.name, None, categories, *facts, None, is_declared).checked()
 
 
 def _common_kind(one: ColumnSummary, other: ColumnSummary) -> FeatureKind | None:
@@ -89,21 +139,16 @@ def _common_kind(one: ColumnSummary, other: ColumnSummary) -> FeatureKind | None
     return None if one.kind is None or other.kind is None else "integer"
 
 
+def _common_time(one: ColumnSummary, other: ColumnSummary) -> TimeKind | None:
+    if one.time_kind == other.time_kind:
+        return one.time_kind
+    if not is_comparable(one.time_kind, other.time_kind):
+        raise TypeError(MIXED.format(one.name, "numbers or one kind of times"))
+    return "datetime"
+
+
 def _is_boolean(categories: Mapping[Category, Any]) -> bool:
     return {*categories} == {False, True}
-
-
-def _check_categories(name: str, categories: Mapping[Category, Any]) -> None:
-    if len({isinstance(category, str) for category in categories}) > 1:
-        raise TypeError(
-            f"Column {name!r} must hold either strings or numbers. Got both. Give all parts of "
-            "the table the same types."
-        )
-    if len(categories) > MAX_CATEGORIES:
-        raise ValueError(
-            f"Column {name!r} has more than {MAX_CATEGORIES:,} different texts, as names of rows "
-            "have; rules about single ones do not carry over. Leave the column out."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +205,7 @@ class TableSummary:
     ) -> TableSummary:
         """Add columns that were looked at by themselves, and put all in the given order."""
         columns = {**self.columns, **known}
-        return replace(self, columns={name: columns[name] for name in names})
+        return replace(self, columns={name: columns[name].with_dates() for name in names})
 
     @property
     def categories(self) -> dict[str, tuple[Category, ...] | None]:
@@ -169,6 +214,21 @@ class TableSummary:
             name: None if column.is_numeric else tuple(sorted(column.categories))
             for name, column in self.columns.items()
         }
+
+    def feature(self, name: str) -> Feature:
+        """Tell what those who write rules have to know about a column."""
+        if name not in self.columns:
+            raise ValueError(
+                f"Conditions on parts of dates need a table in memory. Got one on {name!r} for a "
+                "table that is read in parts. Let the query make a column of it."
+            )
+        return self.columns[name].feature
+
+    @property
+    def times(self) -> dict[str, TimeKind]:
+        """Which features are dates, times or durations."""
+        known = ((name, column.time_kind) for name, column in self.columns.items())
+        return {name: kind for name, kind in known if kind is not None}
 
     @property
     def kinds(self) -> dict[str, FeatureKind]:
@@ -202,12 +262,6 @@ def column_summary(
     column: Column, is_counted: NDArray[np.bool_] | None, amounts: Integers
 ) -> ColumnSummary:
     """Look at a column, given which of its rows count and what these amount to."""
-    if isinstance(column, TimeColumn):
-        raise TypeError(
-            f"A table that comes in parts must have columns of numbers, booleans or text. Column "
-            f"{column.name!r} holds {column_words(column)}. Convert it to numbers, such as days "
-            "since a fixed date, or leave it out."
-        )
     has_values = not bool(column.missing.all())
     counted = column if is_counted is None else column.take(is_counted)
     missing = counted.missing
@@ -218,14 +272,15 @@ def column_summary(
         codes, found = added_up(counted.codes[~missing, None].astype(np.int64), amounts[~missing])
         sums[codes[:, 0]] = found
         categories = dict(zip(counted.categories, sums, strict=True))
-        _check_categories(column.name, categories)
-        return ColumnSummary(column.name, None, categories, *facts)
+        declared = counted.is_declared
+        return ColumnSummary(column.name, None, categories, *facts, None, declared).checked()
     known = ~missing
     if missing.any():
         values = ValueCounts.of(keys_of(counted.values[known]), amounts[known])
     else:
         values = ValueCounts.of(keys_of(counted.values), amounts)
-    return ColumnSummary(column.name, values, {}, *facts)
+    kind = column.kind if isinstance(column, TimeColumn) else None
+    return ColumnSummary(column.name, values, {}, *facts, kind)
 
 
 Refinement = dict[str, ValueCounts]
@@ -243,7 +298,7 @@ def partition_refinement(
     amounts = roles.weight_amounts(rows.weights, rows.n_rows)
     found = {}
     for name, wanted in ranges.items():
-        column = table.pop_column(name)
+        column = with_dates(table.pop_column(name))
         if isinstance(column, CategoricalColumn):  # without any value
             column_values = np.empty(0)
             of_rows = amounts[:0]
