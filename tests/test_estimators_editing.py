@@ -207,3 +207,13 @@ def test_alternatives_keep_constraints(data):
     model = RuleBoostingRegressor(3, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     for one in model.alternatives(1, X, y, tolerance=0.5):
         assert model.constraints_.sign_of(one.query) in (0, np.sign(one.weight))
+
+
+def test_a_rule_that_was_found_twice_is_kept_once():
+    X = [[a, b] for a in (0, 1) for b in (0, 1)] * 5
+    y = [5.0 * a + 2.0 * b for a, b in X]
+    options = {"objective": "stagewise", "weight_signs": "positive", "l2_regularization": 20.0}
+    model = RuleBoostingRegressor(4, max_conditions=1, **options).fit(X, y)
+    assert [str(rule.query) for rule in model.ensemble_] == ["x0 > 0"] * 4
+    edited = model.edit(X, y, force=["x1 > 0"], n_rules=2)
+    assert [str(rule.query) for rule in edited.ensemble_] == ["x0 > 0", "x1 > 0"]

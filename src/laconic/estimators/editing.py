@@ -110,7 +110,8 @@ def edited(
     _check_apart(dropped, exchanged, locked or [])
     forced = read_rules(force, rows, constraints)
     judge = _Judge(model, rows, cv, constraints)
-    steps: list[tuple[str, list[Query]]] = [("before", list(queries))]
+    # Boosting that keeps weights may have found a rule twice.
+    steps: list[tuple[str, list[Query]]] = [("before", list(dict.fromkeys(queries)))]
     for number in dropped:
         rest = [query for query in steps[-1][1] if query != queries[number - 1]]
         steps.append((f"without {queries[number - 1]}", rest))
