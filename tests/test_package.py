@@ -140,3 +140,15 @@ def test_documented_defaults_are_the_defaults(name):
         line = next(line for line in doc.splitlines() if line.startswith(f"{parameter.name} : "))
         documented = line.rpartition("default=")[2]
         assert ast.literal_eval(documented) == parameter.default, line
+
+
+def test_workflows_do_what_is_done_before_a_change_lands():
+    root = Path(__file__).parents[1]
+    script, workflow = root / ".ci" / "run", root / ".github" / "workflows" / "ci.yml"
+    if not script.exists() or not workflow.exists():
+        pytest.skip("not a clone")
+    (sessions,) = re.findall(r"for session in (.+); do", script.read_text("utf-8"))
+    steps = " ".join(re.findall(r"run: (.+)", workflow.read_text("utf-8")))
+    assert {"tests", *sessions.split()} <= set(re.findall(r"\w+", steps))
+    commands = re.findall(r"```bash\n(.+)\n", (root / "README.md").read_text("utf-8"))
+    assert commands[0] in steps
