@@ -9,6 +9,7 @@ from pathlib import Path
 import laconic
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
 
 project = "laconic"
 author = "The laconic developers"
@@ -42,11 +43,17 @@ html_title = "laconic"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
+html_favicon = "_static/logo.svg"
 html_theme_options = {
-    "logo": {"text": "laconic"},
+    "logo": {
+        "text": "laconic",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+    },
     "header_links_before_dropdown": 7,
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
-    "show_prev_next": False,
+    "show_prev_next": True,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -64,7 +71,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"(^|[/\\])(?!plot_)[^/\\]*\.py$",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.InOrder",
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_signature": False,
@@ -72,6 +79,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 10**6,
     "write_computation_times": False,
     "image_scrapers": ("matplotlib",),
+    # Of what a block ends with, only the pages that notebooks show: no addresses of objects.
+    "capture_repr": ("_repr_html_",),
     "backreferences_dir": None,
 }
 
@@ -93,10 +102,9 @@ def link_within_site(app, page: str, source: list[str]) -> None:
         return f"[{words}]({within})" if within else words
 
     source[0] = re.sub(r"\[([^\]]*)\]\((\.\./[^)]*)\)", replaced, source[0])
+    # Doctests end at an empty line, which readers need not see.
+    source[0] = re.sub(r"^(```python\n(?:(?!```).*\n)*?)\n```$", r"\1```", source[0], flags=re.M)
 
 
 def setup(app) -> None:
     app.connect("source-read", link_within_site)
-
-
-sys.path.insert(0, str(HERE))

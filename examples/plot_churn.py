@@ -33,7 +33,8 @@ print(model)
 
 # %%
 # Why that many:
-CrossValidationDisplay.from_estimator(model)
+display = CrossValidationDisplay.from_estimator(model)
+display.ax_.set_title("Loss on customers held out, by number of rules")
 
 # %%
 # Which customers the rules share:

@@ -1,29 +1,49 @@
 """
-Every threshold: no binning
-===========================
+Every threshold: a narrow window
+================================
 
-By default a number is cut at up to seven places. With ``max_thresholds=None`` rules are proven over
-all thresholds, however many different values a column has.
+By default a number is cut at up to seven places, its quantiles. Where something happens in a narrow
+window only, that is too coarse: with ``max_thresholds=None`` rules are proven over all thresholds,
+however many different values a column has. The experiments are made up.
 """
 
-from sklearn.datasets import load_diabetes
+import numpy as np
+import pandas as pd
 from sklearn.model_selection import train_test_split
 
 from laconic import RuleBoostingRegressor
 from laconic.plot import RuleBoxDisplay
 
-X, y = load_diabetes(as_frame=True, return_X_y=True, scaled=False)
-X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+rng = np.random.default_rng(0)
+n_experiments = 2000
+experiments = pd.DataFrame(
+    {
+        "temperature": rng.uniform(20, 90, n_experiments).round(1),
+        "pH": rng.uniform(4, 10, n_experiments).round(2),
+    }
+)
+works = experiments["temperature"].between(58, 66) & experiments["pH"].between(6.2, 7.4)
+product = 10 + 60 * works + rng.normal(0, 8, n_experiments)
+X_train, X_test, y_train, y_test = train_test_split(experiments, product, random_state=0)
 
 for max_thresholds in (7, None):
     model = RuleBoostingRegressor(
-        n_rules=3, max_conditions=2, max_thresholds=max_thresholds, objective="stagewise"
+        n_rules=1,
+        objective="stagewise",
+        max_conditions=4,
+        max_thresholds=max_thresholds,
+        l2_regularization=1,
     ).fit(X_train, y_train)
-    proven = all(result.is_optimal for result in model.search_results_)
-    print(f"max_thresholds={max_thresholds}: {model.n_propositions_} conditions, proven: {proven}")
-    print(f"R² on new rows {model.score(X_test, y_test):.3f}")
+    print(f"max_thresholds={max_thresholds}: R² on new rows {model.score(X_test, y_test):.2f}")
+    print(
+        f"proven over {model.n_propositions_:,} conditions: {model.search_results_[0].is_optimal}"
+    )
+
+# %%
+# The window, as the rule has found it:
 print(model)
 
 # %%
-# Where the rules lie in the plane of two features:
-RuleBoxDisplay.from_estimator(model, X_train, features=["bmi", "s5"])
+# And where it lies:
+display = RuleBoxDisplay.from_estimator(model, X_train, features=["temperature", "pH"])
+display.ax_.set_title("The window that the rule found")

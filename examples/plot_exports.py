@@ -11,9 +11,11 @@ from sklearn.datasets import load_iris
 
 from laconic import RuleBoostingClassifier
 from laconic.export import to_python, to_sql
+from laconic.plot import RuleBoxDisplay
 
 X, y = load_iris(as_frame=True, return_X_y=True)
-model = RuleBoostingClassifier(n_rules=2).fit(X, (y == 2).map({True: "virginica", False: "other"}))
+flower = (y == 2).map({True: "virginica", False: "other"})
+model = RuleBoostingClassifier(n_rules=2).fit(X, flower)
 print(model)
 
 # %%
@@ -26,5 +28,18 @@ print(query)
 print(duckdb.sql(query).df().head())
 
 # %%
-# As a Python module that needs nothing else:
-print(to_python(model)[:600])
+# The same probabilities, to the last digit that a double has:
+probabilities = duckdb.sql(query).df()["probability"].to_numpy()
+print(f"largest difference {abs(probabilities - model.predict_proba(X)[:, 1]).max():.0e}")
+
+# %%
+# As a Python module that needs nothing else, for a row as a dictionary:
+module: dict = {}
+exec(to_python(model), module)
+print(module["predict"](X.iloc[100].to_dict()))
+
+# %%
+# The two rules and the flowers, in the plane of what they speak of:
+RuleBoxDisplay.from_estimator(
+    model, X, flower, features=["petal length (cm)", "petal width (cm)"]
+).ax_.set_title("The model that was exported")

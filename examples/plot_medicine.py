@@ -27,10 +27,11 @@ print(f"area under the curve {roc_auc_score(y_test, model.decision_function(X_te
 
 # %%
 # The weights, as bars:
-RuleWeightDisplay.from_estimator(model)
+display = RuleWeightDisplay.from_estimator(model)
+display.ax_.set_title("Weights of four rules")
 
 # %%
 # One prediction, from the constant to the sum:
-patient = X_test.iloc[[3]]
+patient = X_test.iloc[[73]]
 print(model.explain(patient)[0])
 ContributionDisplay.from_estimator(model, patient)

@@ -32,4 +32,5 @@ for name, model in models.items():
     ]
     axes.plot(range(1, len(scores) + 1), scores, marker="o", label=name)
 axes.set(xlabel="number of rules", ylabel="accuracy on new games")
+axes.set_title("Optimal and greedy rules")
 axes.legend(frameon=False)

@@ -48,9 +48,22 @@ def test_sentences():
     )
 
 
+def test_reasons_stand_below_each_other():
+    assert str(explanation(12.0)[0]).splitlines() == [
+        "Row 0 is predicted 13.5:",
+        "+12.00 to start from",
+        "+1.500 because 100 < PS <= 180 (150) & mark != x (o)",
+        "+13.50 in all, the prediction",
+    ]
+    assert str(explanation()[3]).splitlines()[1:] == [
+        "    no rule applies",
+        "+0.000 in all, the prediction",
+    ]
+
+
 def test_rules_without_conditions_always_hold():
     shown = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [1]], [1, 1]).explain([[1]])
-    assert str(shown) == "Row 0 is predicted 0.8: +0.8000 always. Sum: +0.8000, the prediction."
+    assert str(shown) == ("Row 0 is predicted 0.8:\n+0.8000 always\n+0.8000 in all, the prediction")
     assert repr(shown).startswith("<Explanation of 1 row>")
 
 
@@ -108,7 +121,9 @@ def test_html_is_escaped_and_names_the_rules():
 def test_long_explanations_are_cut():
     model = RuleBoostingRegressor(1).fit([[1], [2]], [1, 2])
     shown = model.explain(np.ones((MAX_ROWS_SHOWN + 2, 1)))
-    assert str(shown).splitlines()[MAX_ROWS_SHOWN:] == ["... and 2 more rows: to_frame() has all"]
+    rows, rest = str(shown).split("\n\n")[:-1], str(shown).splitlines()[-1]
+    assert len(rows) == MAX_ROWS_SHOWN
+    assert rest == "... and 2 more rows: to_frame() has all"
     assert "and 2 more rows" in shown._repr_html_()
     assert repr(shown).startswith(f"<Explanation of {MAX_ROWS_SHOWN + 2} rows>\nRow 0 is")
     assert len(nw.from_native(shown.to_frame())) >= MAX_ROWS_SHOWN + 2

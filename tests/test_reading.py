@@ -11,7 +11,7 @@ from laconic.data.reading import DATE_FORMATS, Reading, read_reading
 from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict
 
-READING = Reading(",", {"day": "%d.%m.%Y"})
+READING = Reading(",", {"day": "%d.%m.%Y"}, ("-", "<5"))
 
 
 def fitted():
@@ -33,6 +33,7 @@ def test_reading_round_trips():
         ({"decimal": ".", "dates": {}, "more": 1}, "Got 'more' as well"),
         ({"decimal": ";", "dates": {}}, "reading.decimal must be '.' or ','"),
         ({"decimal": ".", "dates": []}, "reading.dates must be a JSON object"),
+        ({"decimal": ".", "dates": {}, "missing": [1]}, r"reading.missing\[0\] must be"),
         ({"decimal": ".", "dates": {"a": "%H"}}, "reading.dates.a must be"),
     ],
 )

@@ -33,11 +33,13 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
     )
     assert run(*fit, "--missing", "??", "NA")[2] == ""
     assert load_model(model).ensemble_[0].query.propositions[0].relation in ("<=", ">")
-    code, out, err = run("predict", model, path, "--missing", "??", "NA")
-    assert (code, err) == (0, "")
+    assert load_model(model).reading_.missing == ("??", "NA")
     frame = pl.DataFrame({"a": [*range(40), None, None], "b": "x"})
-    assert out.split()[1:] == [str(value) for value in load_model(model).predict(frame)]
-    code, _, err = run("predict", model, path)
+    for option in ([], ["--missing", "??", "NA"]):
+        code, out, err = run("predict", model, path, *option)
+        assert (code, err) == (0, "")
+        assert out.split()[1:] == [str(value) for value in load_model(model).predict(frame)]
+    code, _, err = run("predict", model, path, "--missing", "NA")
     assert code == 1
     assert re.match(r"warning: column 'a' .*\nerror: The condition .* needs a column of numb", err)
 
@@ -45,11 +47,12 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
 def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     path = tmp_path / "table.csv"
     gaps = ["", " ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", '""', " NA", "?"]
-    numbers = [f"{number},1" for number in range(12)]
+    gaps += ["n/a", "#N/A", "<NA>"]
+    numbers = [f"{number},1" for number in range(15)]
     path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))
     code, out, err = run("fit", path, "--target", "y", "--n-rules", 1)
     assert (code, err) == (0, "")
-    assert re.search(r"a is missing +12 ", out)
+    assert re.search(r"a is missing +15 ", out)
 
 
 def test_texts_that_start_with_a_hyphen_can_be_missing(run, tmp_path):

@@ -30,8 +30,6 @@ _MAX_TEXTS_SHOWN = 5
 class Reader:
     """Gives types to the columns of a table: those of numbers, dates, booleans and text."""
 
-    missing: Collection[str]
-    """Texts that mean a missing cell, besides no text at all."""
     reading: Reading
     has_types: bool = False
     """Whether texts that look like numbers are texts, unless they have a sign, such as that of a
@@ -57,7 +55,7 @@ class Reader:
             return values.cast(pl.String)
         if values.dtype != pl.String:
             return values
-        texts = ["", *(text.strip() for text in self.missing)]
+        texts = ["", *(text.strip() for text in self.reading.missing)]
         return values.set(values.str.strip_chars().is_in(texts), None)
 
     def _typed(self, values: pl.Series) -> pl.Series:
@@ -144,7 +142,9 @@ def misread_warnings(
             continue
         odd = [text for text, _ in culprits.most_common()]
         # The option takes the place of its default, so it has to name what is in use.
-        option = _missing_option([*odd[:_MAX_TEXTS_SHOWN], *_occurring(cells, reader.missing)])
+        option = _missing_option(
+            [*odd[:_MAX_TEXTS_SHOWN], *_occurring(cells, reader.reading.missing)]
+        )
         found[values.name] = (
             f"column {values.name!r} is read as text because of "
             f"{listed_names(odd, _MAX_TEXTS_SHOWN)} "

@@ -33,7 +33,7 @@ class TableFile:
 
     def __init__(self, path: Path, format: options.Format) -> None:
         self._read = files.read_table(path, format.separating)
-        self._format = format
+        self.format = format
         self.cells = self._read.frame
         self._has_told = False
         name = files.shown_path(path)
@@ -42,17 +42,14 @@ class TableFile:
 
     def reader(self, reading: Reading, **how: Any) -> columns.Reader:
         """Return what gives types to the cells."""
-        has_types = self._read.has_types
-        return columns.Reader(
-            missing=self._format.missing, reading=reading, has_types=has_types, **how
-        )
+        return columns.Reader(reading=reading, has_types=self._read.has_types, **how)
 
     def decimal_sign(self, known: str | None = None) -> str:
         """Find out the decimal sign; the `known` one decides where both are possible."""
         import polars as pl
 
-        if self._format.decimal is not None:
-            return self._format.decimal
+        if self.format.decimal is not None:
+            return self.format.decimal
         cells = self.cells.select(pl.col(pl.String))
         return texts.decimal_sign(cells, self._read.separator, known)
 
@@ -60,7 +57,7 @@ class TableFile:
         """Find columns of dates in text, and the ways in which these may be written."""
         import polars as pl
 
-        reader = self.reader(Reading())
+        reader = self.reader(Reading(missing=self.format.missing_texts()))
         cells = self.cells.select(pl.col(pl.String))
         found = {values.name: texts.date_formats(reader.known(values)) for values in cells}
         return {name: written for name, written in found.items() if written}
@@ -89,7 +86,8 @@ class TableFile:
         """Return what reads as the file was read that a model was made from."""
         known = model.reading_
         decimal = self.decimal_sign(None if known is None else known.decimal)
-        return self.reader(Reading(decimal, {} if known is None else known.dates), **how)
+        dates = {} if known is None else known.dates
+        return self.reader(Reading(decimal, dates, self.format.missing_texts(known)), **how)
 
     def rows(
         self, model: RuleModel, target: str, other: RuleModel | None = None

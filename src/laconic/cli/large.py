@@ -38,12 +38,15 @@ def is_read_in_parts(path: Path) -> bool:
     return any(sign in str(path) for sign in "*?[")
 
 
-def open_table(path: Path | str, format: options.Format, query: str | None = None) -> TableSource:
-    """Prepare to read a table in parts."""
+def open_table(
+    path: Path | str, format: options.Format, query: str | None = None, known: Reading | None = None
+) -> TableSource:
+    """Prepare to read a table in parts, as the `known` one was read that a model was made from."""
     how: dict[str, Any] = {}
     name = path.name.lower() if isinstance(path, Path) else ""
     if any(suffix in name for suffix in (".csv", ".tsv", ".txt")):
-        how = {"null_values": ["", *format.missing], "decimal_comma": format.decimal == ","}
+        texts = ["", *format.missing_texts(known)]
+        how = {"null_values": texts, "decimal_comma": format.decimal == ","}
         if format.separating is not None:
             how["separator"] = format.separating
     return scan(path, query=query, **how)
@@ -94,7 +97,8 @@ class LargeTable:
         if source.exposure is not None:
             y, weights = targets.per_exposure(estimator.task, y, weights, head[source.exposure])
         warn_about_target(X, y, source.keep)
-        return TrainingRows(estimator, X, y, weights, Reading())
+        reading = Reading(missing=source.format.missing_texts())
+        return TrainingRows(estimator, X, y, weights, reading)
 
 
 def fit_large(

@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import cyclopts
 
 from laconic.data.databases import is_url
 
-DEFAULT_MISSING = ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
+if TYPE_CHECKING:
+    from laconic.data.reading import Reading
+
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 """Words for characters that are hard to type."""
 
@@ -71,9 +73,7 @@ Names: TypeAlias = Annotated[tuple[str, ...], _TAKES_ALL_THAT_FOLLOW]
 Rows: TypeAlias = Annotated[
     tuple[int, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(validator=_check_rows)
 ]
-Texts: TypeAlias = Annotated[
-    tuple[str, ...], _TAKES_ALL_THAT_FOLLOW, cyclopts.Parameter(show_default=" ".join)
-]
+Texts: TypeAlias = Annotated[tuple[str, ...] | None, _TAKES_ALL_THAT_FOLLOW]
 Model: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(help="File that 'laconic fit --model' or laconic.save_model wrote."),
@@ -104,14 +104,15 @@ class Format:
     Parameters
     ----------
     missing : tuple of str
-        Texts that mean a missing cell, besides no text at all.
+        Texts that mean a missing cell, besides no text at all: if not given, the usual ones such
+        as NA and ?, or those that the model was fitted with.
     separator : str
         What separates the cells of a text file, such as ";" or tab; found out if not given.
     decimal : str
         The decimal sign of numbers in text; found out if not given.
     """
 
-    missing: Texts = DEFAULT_MISSING
+    missing: Texts = None
     separator: Annotated[str | None, cyclopts.Parameter(validator=_check_separator)] = None
     decimal: Literal[".", ","] | None = None
 
@@ -119,6 +120,12 @@ class Format:
     def separating(self) -> str | None:
         """The separator as a single character."""
         return None if self.separator is None else SEPARATORS.get(self.separator, self.separator)
+
+    def missing_texts(self, known: Reading | None = None) -> tuple[str, ...]:
+        """Tell what means a missing cell; where nothing is named, what is known or usual."""
+        from laconic.data.reading import Reading
+
+        return (known or Reading()).missing if self.missing is None else self.missing
 
 
 DEFAULT_FORMAT = Format()

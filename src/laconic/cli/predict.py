@@ -56,7 +56,7 @@ def predict(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
     if isinstance(table, str) or large.is_read_in_parts(table):
-        source = large.open_table(table, format, query)
+        source = large.open_table(table, format, query, fitted.reading_)
         kept = source.column_names if keep_columns else ()
         large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)
         return

@@ -52,7 +52,9 @@ def prepare(
     # As categories, which nobody takes for dates.
     kept_dates = [name for name in keep if name in found_dates and name not in others]
     reading = Reading(
-        table.decimal_sign(), {name: ways[0] for name, ways in dates.items() if len(ways) == 1}
+        table.decimal_sign(),
+        {name: ways[0] for name, ways in dates.items() if len(ways) == 1},
+        table.format.missing_texts(),
     )
     reader = table.reader(reading, plain_columns=keep)
     frame = reader.read(cells)

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from laconic._checks import require
-from laconic.data.entries import check_keys, read_choice, read_text
+from laconic.data.entries import check_keys, read_choice, read_list, read_text
 
 DECIMAL_SIGNS = (".", ",")
+MISSING_TEXTS = (
+    *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan"),
+    *("null", "NULL", "None", "?"),
+)
 DATE_FORMATS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y"),
     *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y"),
@@ -25,15 +29,19 @@ class Reading:
     """The decimal sign."""
     dates: Mapping[str, str] = field(default_factory=dict)
     """The columns that hold dates, and how these are written."""
+    missing: tuple[str, ...] = MISSING_TEXTS
+    """Texts that mean a missing cell, besides no text at all."""
 
     def to_dict(self) -> dict[str, Any]:
         """Describe it by plain values, as a file does."""
-        return {"decimal": self.decimal, "dates": dict(self.dates)}
+        usual = self.missing == MISSING_TEXTS
+        missing = {} if usual else {"missing": list(self.missing)}
+        return {"decimal": self.decimal, "dates": dict(self.dates), **missing}
 
 
 def read_reading(data: Any, path: str) -> Reading:
     """Read what `Reading.to_dict` returned, and refuse what is missing, unknown or wrong."""
-    check_keys(data, path, ("decimal", "dates"))
+    check_keys(data, path, ("decimal", "dates"), optional=("missing",))
     decimal, dates = data["decimal"], data["dates"]
     require(isinstance(dates, dict), f"{path}.dates", "a JSON object", dates)
     return Reading(
@@ -44,4 +52,5 @@ def read_reading(data: Any, path: str) -> Reading:
             )
             for name, written in dates.items()
         },
+        tuple(read_list(data.get("missing", list(MISSING_TEXTS)), f"{path}.missing", read_text)),
     )

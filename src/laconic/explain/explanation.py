@@ -178,7 +178,17 @@ class RowExplanation:
         return format_value(rounded if is_true else value)
 
     def __str__(self) -> str:
-        return self.sentence
+        """Write a line for each reason, weights below each other, and the sum."""
+        sums = self.raw_prediction
+        names = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
+        totals = [
+            f"{format_weight(each)} in all{name}"
+            for each, name in zip(sums if isinstance(sums, tuple) else [sums], names, strict=True)
+        ]
+        parts = [line.partition(" ") for line in (*self._reasons, *totals)]
+        width = max(len(weight) for weight, _, _ in parts)
+        lines = [f"{weight:>{width}} {words}" for weight, _, words in parts]
+        return "\n".join([f"Row {self.row} is predicted {self.predicted}:", *lines])
 
     def _repr_html_(self) -> str:
         """Table for notebooks: the rules that cover the row, with what it holds."""
@@ -193,8 +203,8 @@ class RowExplanation:
 class Explanation(Sequence[RowExplanation]):
     """Why the predictions for some rows are what they are.
 
-    A sequence of :class:`RowExplanation`, one per row; ``print`` shows them as sentences. Made by
-    the method ``explain`` of estimators.
+    A sequence of :class:`RowExplanation`, one per row; ``print`` shows their reasons line by line.
+    Made by the method ``explain`` of estimators.
 
     Parameters
     ----------
@@ -331,8 +341,8 @@ class Explanation(Sequence[RowExplanation]):
         return len(self.raw_predictions)
 
     def __str__(self) -> str:
-        lines = [explanation.sentence for explanation in self[:MAX_ROWS_SHOWN]]
-        return "\n".join(lines + self._about_the_rest)
+        texts = [str(explanation) for explanation in self[:MAX_ROWS_SHOWN]]
+        return "\n\n".join(texts + self._about_the_rest)
 
     def __repr__(self) -> str:
         return f"<Explanation of {format_count(len(self), 'row')}>\n{self}"

@@ -51,7 +51,7 @@ _LATEX_RELATIONS = {
 }
 
 _CELL = "padding: 0.2em 0.6em; vertical-align: middle"
-_TEXT_CELL = f"{_CELL}; text-align: left"
+_TEXT_CELL = f"{_CELL}; text-align: left; min-width: 18em"
 _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 
 

@@ -113,4 +113,5 @@ class ContributionDisplay(Display):
             # Hands the sum on to the next bar.
             self.ax_.plot([end, end], [position - 0.3, position + 1.3], color="gray", linewidth=0.8)
         label_bars(self.ax_, labels, told.meaning)
-        self.ax_.set_title(wrapped(f"Row {told.row}: {told.predicted}"))
+        # Ends with the bars, as the labels leave room on the left and nothing does on the right.
+        self.ax_.set_title(wrapped(f"Row {told.row}: {told.predicted}"), loc="right")
