@@ -2,8 +2,10 @@
 
     python -m benchmarks.cluster            # measures, and writes results/cluster.csv
     python -m benchmarks.cluster --estimate # only the estimate, from that file
+    python -m benchmarks.cluster --speed-up # one search, on the clock of an idle machine
 
-Seconds are CPU time where nothing else is said, as other programs may be running.
+Seconds are CPU time where nothing else is said, as other programs may be running; those of the
+speed-up are on the clock.
 """
 
 import argparse
@@ -30,7 +32,7 @@ from laconic.reduction import (
     partition_summary,
     reduce_partition,
 )
-from laconic.search import OtherRules, SearchProblem, search
+from laconic.search import OtherRules, SearchProblem, SearchResult, search
 from laconic.search.cluster import DaskCrew
 from laconic.search.spreading import MAX_SECONDS
 
@@ -83,7 +85,7 @@ def measure_search(client: Any, name: str) -> Numbers:
         spread = search(problem, branching="conditions", client=client)
     spread_wall, own = perf_counter() - started, process_time() - own
     after = client.run(process_time)
-    assert (spread.query, spread.bound) == (alone.query, alone.bound)
+    assert outcome(spread) == outcome(alone)
     of_workers = [after[worker] - before[worker] for worker in after]
     return {
         "seconds alone": cpu,
@@ -98,6 +100,42 @@ def measure_search(client: Any, name: str) -> Numbers:
         "speed-up": wall / spread_wall,
         "speed-up in seconds of CPU": cpu / max(of_workers),
     }
+
+
+def outcome(result: SearchResult) -> tuple[Any, ...]:
+    return result.query, result.objective_value, result.bound, result.status
+
+
+@contextmanager
+def two_workers() -> Iterator[Any]:
+    """Start two processes that have imported all they need."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        client.run(noise, *SEARCHES["joint"])
+        yield client
+
+
+def tell_speed_up() -> None:
+    """Run one long search in this process, and then on two workers."""
+    problem = noise(*SEARCHES["stagewise"])
+    started = perf_counter()
+    alone = search(problem, branching="conditions")
+    seconds = perf_counter() - started
+    print(f"one process: {seconds:.1f} s, {alone.counters['nodes']:,} nodes", flush=True)
+    with two_workers() as client:
+        started = perf_counter()
+        spread = search(problem, branching="conditions", client=client)
+        of_two = perf_counter() - started
+    print(f"two workers: {of_two:.1f} s, {spread.counters['nodes']:,} nodes")
+    print(f"ratio: {seconds / of_two:.2f}")
+    is_same = outcome(spread) == outcome(alone)
+    print(
+        f"same optimum: {'yes' if is_same else 'NO'} ({alone.status}, {alone.objective_value:.6g})"
+    )
 
 
 def measure_messages(client: Any) -> Numbers:
@@ -185,14 +223,8 @@ def estimate(numbers: Numbers, n_rows: float = 1e9, n_workers: int = 64) -> Numb
 
 
 def measure() -> Numbers:
-    from distributed import Client, LocalCluster
-
     numbers = {f"reduction: {name}": value for name, value in measure_reduction().items()}
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        client.submit(noise, *SEARCHES["joint"]).result()  # the workers have imported all
+    with two_workers() as client:
         numbers |= {f"messages: {name}": value for name, value in measure_messages(client).items()}
         for name in SEARCHES:
             found = measure_search(client, name)
@@ -208,7 +240,12 @@ def show(numbers: Numbers) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--estimate", action="store_true")
-    if not parser.parse_args().estimate:
+    parser.add_argument("--speed-up", action="store_true")
+    options = parser.parse_args()
+    if options.speed_up:
+        tell_speed_up()
+        return
+    if not options.estimate:
         numbers = measure()
         RESULTS.parent.mkdir(exist_ok=True)
         with RESULTS.open("w", newline="", encoding="utf-8") as file:

@@ -117,6 +117,7 @@ def fit_large(
         progress.read(seen)
 
     table.table.on_progress = read
+    progress.begin_reading()
     estimator = table.rows.estimator(**learning.parameters, on_interrupt="keep", callback=progress)
     with inputs.short_warnings(), progress.watch():
         source = table.source

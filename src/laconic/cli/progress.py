@@ -77,6 +77,10 @@ class FitScreen:
                 self._print_rule(progress)
         return self.is_interrupted
 
+    def begin_reading(self) -> None:
+        """Say that a table is read before anything is searched."""
+        self._words = "reading"
+
     def read(self, progress: ReadProgress) -> None:
         """Show how reading a table gets on."""
         self._words = describe_reading(progress)

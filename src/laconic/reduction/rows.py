@@ -50,6 +50,11 @@ class ReducedRows:
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def n_bytes(self) -> int:
+        """Memory that the rows take."""
+        return self.keys.nbytes + self.amounts.nbytes
+
     def merge(self, other: ReducedRows) -> ReducedRows:
         """Put two parts together."""
         return merge_rows([self, other])

@@ -37,6 +37,8 @@ class ReadProgress:
     n_distinct: int | None = None
     """How many different rows these are so far, where that is what it is read for."""
     is_done: bool = False
+    n_bytes: int | None = None
+    """Memory of the different rows, once they are all known."""
 
     @property
     def rows_per_second(self) -> float:
@@ -49,11 +51,14 @@ def describe_reading(progress: ReadProgress) -> str:
 
     Examples
     --------
-    >>> describe_reading(ReadProgress("rows", 3_000_000, 1.5, 1200, True))
-    'read rows: 3,000,000 rows, 1,200 distinct, 1.5 s, 2,000,000 rows/s'
+    >>> describe_reading(ReadProgress("rows", 3_000_000, 1.5, 1200, True, 19_200))
+    'read rows: 3,000,000 rows, 1,200 distinct in 0.019 MB, 1.5 s, 2,000,000 rows/s'
     """
     verb = "read" if progress.is_done else "reading"
-    number = "" if progress.n_distinct is None else f" {progress.n_distinct:,} distinct,"
+    megabytes = (progress.n_bytes or 0) / 1e6
+    size = f"{megabytes:,.0f}" if megabytes >= 10 else f"{megabytes:.2g}"
+    memory = "" if progress.n_bytes is None else f" in {size} MB"
+    number = "" if progress.n_distinct is None else f" {progress.n_distinct:,} distinct{memory},"
     return (
         f"{verb} {progress.step}: {progress.n_rows:,} rows,{number} "
         f"{format_seconds(progress.seconds)}, {progress.rows_per_second:,.0f} rows/s"
@@ -72,7 +77,7 @@ class _Reading:
         columns: Sequence[str],
         look: Callable[[Any], Any],
         merge: Callable[[Any, Any], Any],
-        n_distinct: Callable[[bool], int] | None = None,
+        collector: Collector | None = None,
     ) -> Iterator[Any]:
         """Yield looks at one part after the other, or at several, and tell how that gets on."""
         start, n_rows = time.perf_counter(), 0
@@ -80,8 +85,12 @@ class _Reading:
         def tell(is_done: bool) -> None:
             if self.callback is not None:
                 seconds = time.perf_counter() - start
-                number = None if n_distinct is None else n_distinct(is_done)
-                self.callback(ReadProgress(step, n_rows, seconds, number, is_done))
+                found: Collector | ReducedRows | None = collector
+                if collector is not None and is_done:
+                    found = collector.total()
+                number = None if found is None else len(found)
+                n_bytes = found.n_bytes if isinstance(found, ReducedRows) else None
+                self.callback(ReadProgress(step, n_rows, seconds, number, is_done, n_bytes))
 
         for n_seen, seen in self.source.looks(columns, look, merge):
             yield seen
@@ -95,7 +104,7 @@ class _Reading:
         rows = pushed.reduced_rows(plan, n_rows)
         if rows is not None and self.callback is not None:
             seconds = time.perf_counter() - start
-            self.callback(ReadProgress(step, n_rows, seconds, len(rows), is_done=True))
+            self.callback(ReadProgress(step, n_rows, seconds, len(rows), True, rows.n_bytes))
         return rows
 
 
@@ -131,7 +140,7 @@ def _reduced_in_parts(reading: _Reading, plan: Plan) -> ReducedRows:
     collector, roles = Collector(), plan.roles
     parts = reading.looks(
         *("rows", roles.columns, partial(reduce_partition, plan=plan), ReducedRows.merge),
-        n_distinct=lambda is_done: len(collector.total() if is_done else collector),
+        collector=collector,
     )
     for part in parts:
         collector.add(part)
