@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import pandas as pd
@@ -155,7 +155,7 @@ def test_what_if_predicts_as_the_model_does(request, open_page, task):
     controls = what_if["controls"]
     assert {described["kind"] for described in controls} >= {"integer", "boolean", "category"}
     page = open_page(report)
-    rows = random_rows(what_if, n_rows=30)
+    rows = random_rows(what_if, n_rows=20)
     frame = as_frame(model, controls, rows)
     raw_predictions = model.ensemble_.raw_predictions(frame)
     expected = model.predict_proba(frame)[:, 1] if task == "classified" else model.predict(frame)
@@ -194,7 +194,7 @@ def test_what_was_observed_stands_beside_what_is_predicted(request, open_page, t
     page = open_page(report)
     covered = model.ensemble_.covered(X)
     sizes = set()
-    for position, row in enumerate(report.to_dict()["what_if"]["rows"]):
+    for position, row in islice(enumerate(report.to_dict()["what_if"]["rows"]), 0, None, 3):
         page.locator("#start-row").select_option(str(position))
         alike = (covered == covered[row["row"]]).all(axis=1)
         n_rows, text = alike.sum(), page.locator("#observed").inner_text()
