@@ -23,8 +23,9 @@ from laconic.constraints import read_constraints
 from laconic.constraints.groups import MAX_GROUPS, feature_groups
 from laconic.estimators.progress import RunningFit
 from laconic.search import SearchProblem, SearchStatus, search
+from problems import n_drawn
 
-N_PROBLEMS = 1000
+N_PROBLEMS = n_drawn(1_000)
 NAMES = ("x0", "x1", "x2", "x3")
 
 

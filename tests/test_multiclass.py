@@ -37,7 +37,7 @@ from laconic.search import SearchStatus
 from laconic.tasks import ManyClasses
 from problems import all_covered, best_gain, n_drawn
 
-N_PROBLEMS = 1_000  # half of them for each objective
+N_PROBLEMS = n_drawn(1_000)  # half of them for each objective
 LOSS = MultinomialLoss()
 
 
@@ -68,7 +68,7 @@ def best_of_all_classes(sets, y, raw, weights, penalty, others):
 
 @pytest.mark.parametrize("objective", ["stagewise", "joint"])
 def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
-    for seed in range(n_drawn(N_PROBLEMS // 2)):
+    for seed in range(N_PROBLEMS // 2):
         rng = np.random.default_rng(seed)
         n_rows, n_classes = int(rng.integers(5, 10)), int(rng.integers(3, 5))
         X = rng.integers(0, 3, (n_rows, 2)).astype(float)

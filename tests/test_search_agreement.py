@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from laconic.search import SearchProblem, SearchStatus, search
-from problems import random_problem
+from problems import n_drawn, random_problem
 
-N_PROBLEMS = 6000
+N_PROBLEMS = n_drawn(6_000)
 N_CHUNKS = 12
 
 OPTIMAL_VARIANTS = [
