@@ -14,8 +14,8 @@ from laconic import (
     [
         RuleBoostingClassifier(),
         RuleBoostingRegressor(),
-        RuleBoostingClassifierCV(),
-        RuleBoostingRegressorCV(),
+        RuleBoostingClassifierCV(3),
+        RuleBoostingRegressorCV(3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -25,7 +25,7 @@ def test_a_thousand_fits_leave_nothing_behind(settings):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 5))
     y = X[:, 0] * X[:, 1] + rng.normal(size=200)
-    model = RuleBoostingRegressor(2, n_jobs=2, **settings)
+    model = RuleBoostingRegressor(1, n_jobs=2, **settings)
     model.set_params(callback=lambda progress: False)
     for _ in range(100):
         model.fit(X, y)

@@ -14,9 +14,9 @@ from laconic.search.others import IMITATED, remaining_hessians
 from laconic.search.problem import SearchLimits
 from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
 from laconic.search.starts import search_from_starts
-from problems import ProblemWithOthers, random_problem_with_others, refitted_weights
+from problems import ProblemWithOthers, n_drawn, random_problem_with_others, refitted_weights
 
-SEEDS = range(600)
+SEEDS = range(n_drawn(600))
 
 
 def some_masks(problem, rng):
@@ -60,7 +60,7 @@ def test_value_is_what_a_refit_gains(chunk):
             expected = gain_of_refit(case, mask)
             scale = (problem.gradients**2).sum() / (problem.l2_regularization + total or 1.0)
             assert problem.value(mask) == pytest.approx(expected, rel=1e-6, abs=1e-9 * scale), seed
-    assert n_compared > 500
+    assert n_compared > 5 * len(SEEDS[chunk::6])
 
 
 def test_remaining_hessians_are_those_of_the_formula():
@@ -180,7 +180,7 @@ def test_others_on_other_rows():
         SearchProblem([[True, False]], [1.0, 2.0], [1.0, 1.0], others=others)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.randoms(use_true_random=False))
 def test_discounted_bound_holds_for_all_subsets(seed, density, random):
     problem = random_problem_with_others(seed % 5000).problem
@@ -299,7 +299,7 @@ def test_stopped_core_keeps_a_true_bound():
             assert optimum <= result.bound
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
 def test_bound_of_the_core_holds_for_all_subsets(seed, random):
     problem = random_problem_with_others(seed % 5000).problem
