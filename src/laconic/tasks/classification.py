@@ -227,9 +227,9 @@ def _check_discrete(labels: NDArray[Any]) -> None:
     except ValueError as error:
         if labels.dtype.kind != "f":
             raise ValueError(
-                "Classes must be texts, booleans, or whole numbers of 64 bits, all of one type. "
-                f"Got {reprlib.repr(labels[0])} of type {type(labels[0]).__name__}. Convert them "
-                "to text, for example with y.astype(str)."
+                "Unknown label type: classes must be texts, booleans, or whole numbers of 64 bits, "
+                f"all of one type. Got {reprlib.repr(labels[0])} of type "
+                f"{type(labels[0]).__name__}. Convert them to text, for example with y.astype(str)."
             ) from error
         raise ValueError(f"{error} Use RuleBoostingRegressor to predict numbers.") from None
 
