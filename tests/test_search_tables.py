@@ -74,6 +74,44 @@ def test_coverage_is_looked_at_before_values():
     assert result.counters["evaluations"] < 1000
 
 
+def long_problem(seed, others=0):
+    """More rows than are rounded to the units of a table; each is a cell of its own."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(8**5)[:20_000]
+    codes = [rows // 8**place % 8 for place in range(5)]
+    extents = np.array([code <= cut for code in codes for cut in range(7)])
+    extents = np.concatenate([extents, ~extents])
+    gradients = rng.normal(size=len(rows))
+    if seed % 3 == 1:  # a few of them make up most of the sum
+        gradients *= rng.random(len(rows)) ** -1.5
+    if seed % 3 == 2:  # sets of equal values
+        gradients = np.round(gradients)
+    hessians = rng.integers(1, 5, len(rows)) / 4
+    covered = np.vstack([np.ones(len(rows), dtype=bool), extents[rng.integers(70, size=others)]])
+    beside = OtherRules(covered, np.append(0.0, np.ones(others))) if others else None
+    return SearchProblem(extents, gradients, hessians, [0.1, 1.0, 10.0][seed % 3], others=beside)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("others", [0, 3])
+@pytest.mark.parametrize("limits", [{}, {"min_coverage": 3_000}])
+def test_many_rows_are_rounded_in_cells(seed, others, limits):
+    problem = long_problem(seed, others)
+    limits = {"max_conditions": 2 + seed % 2, **limits}
+    tables = search(problem, branching="tables", **limits)
+    branched = search(problem, branching="conditions", **limits)
+    assert tables.is_optimal
+    assert tables.query == branched.query
+    assert tables.objective_value == branched.objective_value
+
+
+def test_sets_found_on_the_way_raise_what_is_wanted():
+    # Without an incumbent, most sets are better than the best one so far, but not for long.
+    result = search(long_problem(0), branching="tables", max_conditions=3, beam_width=0)
+    assert result.is_optimal
+    assert result.counters["evaluations"] < result.counters["table_sets"] / 50
+
+
 @pytest.mark.parametrize("max_conditions", [None, 6])
 def test_longer_queries_are_refused(max_conditions):
     with pytest.raises(ValueError, match="at most five conditions"):

@@ -2,41 +2,63 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 using namespace rulesearch;
 
 namespace {
 
+/// Projections of rows that are all distinct are not copied.
 void add_projections(Problem& problem, const DoubleMatrix& projections) {
     const Extents& extents = problem.extents;
     Others& others = problem.others;
     others.n_components = projections.shape(0);
-    others.projections.resize(extents.n_distinct_rows() * others.n_components);
+    others.n_rows = extents.n_distinct_rows();
+    if (others.n_rows == extents.n_rows()) {
+        others.given_projections = projections.data();
+        return;
+    }
+    others.own_projections.resize(others.n_rows * others.n_components);
     for (std::size_t k = 0; k < others.n_components; ++k)
         for (std::size_t row = 0; row < extents.n_rows(); ++row)
-            others.projections[extents.distinct_row(row) * others.n_components + k] +=
+            others.own_projections[k * others.n_rows + extents.distinct_row(row)] +=
                 projections.data()[k * extents.n_rows() + row];
 }
 
+/// Of rows of equal cells in a distinct row, one part holds the sum.
 void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
     const Extents& extents = problem.extents;
     Others& others = problem.others;
-    std::map<std::pair<std::size_t, std::uint32_t>, double> parts;  // by distinct row and cell
-    std::size_t n_cells = 1;
-    for (std::size_t row = 0; row < extents.n_rows(); ++row) {
-        const auto cell = static_cast<std::uint32_t>(cells.data()[row]);
-        parts[{extents.distinct_row(row), cell}] += hessians.data()[row];
-        n_cells = std::max<std::size_t>(n_cells, cell + 1);
+    std::vector<std::size_t> next(extents.n_distinct_rows() + 1, 0);  // by distinct row
+    for (std::size_t row = 0; row < extents.n_rows(); ++row) ++next[extents.distinct_row(row) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    others.parts.resize(extents.n_rows());
+    for (std::size_t row = 0; row < extents.n_rows(); ++row)
+        others.parts[next[extents.distinct_row(row)]++] = {
+            static_cast<std::uint32_t>(cells.data()[row]), hessians.data()[row]};
+    others.first_part.assign(1, 0);
+    std::size_t begin = 0, n_parts = 0, n_cells = 1;
+    for (std::size_t distinct = 0; distinct < extents.n_distinct_rows(); ++distinct) {
+        const std::size_t end = next[distinct], first = n_parts;
+        const auto parts = others.parts.begin();
+        std::stable_sort(parts + begin, parts + end,
+                         [](const auto& a, const auto& b) { return a.cell < b.cell; });
+        for (; begin < end; ++begin) {
+            const Others::Part part = others.parts[begin];
+            n_cells = std::max<std::size_t>(n_cells, part.cell + 1);
+            if (n_parts > first && others.parts[n_parts - 1].cell == part.cell) {
+                others.parts[n_parts - 1].hessian += part.hessian;
+            } else {
+                others.parts[n_parts++] = part;
+            }
+        }
+        others.first_part.push_back(n_parts);
     }
+    others.parts.resize(n_parts);
     others.cell_hessians.assign(n_cells, 0.0);
-    others.first_part.assign(extents.n_distinct_rows() + 1, 0);
-    for (const auto& [key, hessian] : parts) {
-        others.parts.push_back({key.second, hessian});
-        others.cell_hessians[key.second] += hessian;
-        others.first_part[key.first + 1] = others.parts.size();
-    }
+    for (const Others::Part& part : others.parts) others.cell_hessians[part.cell] += part.hessian;
     others.cell_hessians[0] = std::numeric_limits<double>::infinity();
 }
 

@@ -66,7 +66,7 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
 /// which 0 is that of rows that no rule covers; and sets of rows that are taken, one in each row.
 using GivenOthers = std::optional<std::tuple<DoubleMatrix, IntVector, BoolMatrix>>;
 
-/// Sets: the others, if they are given. Without the GIL.
+/// Sets: the others, if they are given, which must live as long as the problem. Without the GIL.
 void add_others(rulesearch::Problem& problem, const DoubleVector& hessians,
                 const GivenOthers& others);
 

@@ -173,7 +173,7 @@ void bind_bounds(nb::module_& module) {
                     make_problem(extents, gradients, hessians, coverage, l2_regularization));
                 add_others(*self, hessians, others);
             },
-            nb::keep_alive<1, 2>(), "extents"_a, "gradients"_a.noconvert(),
+            nb::keep_alive<1, 2>(), nb::keep_alive<1, 7>(), "extents"_a, "gradients"_a.noconvert(),
             "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a,
             "others"_a.noconvert().none() = nb::none())
         .def("of_all_rows", &bound_of_all_rows, "Largest value of any set of rows.")

@@ -11,6 +11,13 @@ namespace rulesearch {
 namespace {
 
 constexpr std::size_t default_beam_width = 6;
+// Where all short queries are looked at, a first incumbent need not cost as much as they do.
+constexpr std::size_t long_beam_width = 2, n_long_rows = 1 << 14;
+
+std::size_t beam_width_for(const Problem& problem, Branching branching) {
+    const bool is_long = problem.extents.n_distinct_rows() > n_long_rows;
+    return branching == Branching::tables && is_long ? long_beam_width : default_beam_width;
+}
 
 void refuse_if(bool is_given, const char* message) {
     if (is_given) throw std::invalid_argument(message);
@@ -44,7 +51,8 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
-    const std::size_t beam_width = options.beam_width.value_or(default_beam_width);
+    const std::size_t beam_width =
+        options.beam_width.value_or(beam_width_for(problem, options.branching));
     refuse_if(
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
         "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");

@@ -22,38 +22,35 @@ struct Extension {
     std::size_t column;
 };
 
-/// Grows queries column by column.
+/// Grows queries column by column. Rows are read in blocks, of which each stays in a cache while
+/// all its sums are made; sums are exact, so that blocks do not change them.
 class Beam {
   public:
     Beam(const Problem& problem, const Limits& limits, const Kernels& kernels)
-        : problem_(problem), limits_(limits), kernels_(kernels) {
-        const Extents& extents = problem.extents;
-        const std::size_t n_rows = extents.n_distinct_rows();
-        rows_.reset(n_rows, extents.stride(), limits.min_coverage > 0.0);
-        for (std::size_t row = 0; row < n_rows; ++row) {
-            rows_.push(problem.rows[row]);
-            for (std::size_t p = 0; p < extents.stride(); ++p)
-                rows_.plane(p)[row] = extents.signature(row)[p];
-        }
-        for (auto* values : {&gradients_, &hessians_, &coverages_}) values->resize(n_columns());
+        : problem_(problem),
+          limits_(limits),
+          kernels_(kernels),
+          max_rows_(std::max(min_block_rows, block_words / (problem.extents.stride() + 1))) {
+        for (auto* sums : {&gradients_, &hessians_, &coverages_, &first_, &second_})
+            sums->resize(n_columns());
         projections_.resize(problem.others.n_components * n_columns());
     }
 
     /// Appends proper, sufficiently covering extensions.
     void extend(const Member& member, std::size_t index, std::vector<Extension>& extensions,
                 Counters& counters) {
-        selected_.clear();
-        member.extent.for_each(
-            [&](std::size_t row) { selected_.push_back(static_cast<std::uint32_t>(row)); });
-        covered_.gather(rows_, selected_.data(), selected_.size());
-        kernels_.sum_columns(covered_.view(), {gradients_.data(), hessians_.data()});
-        if (limits_.min_coverage > 0.0)
-            kernels_.sum_columns(covered_.coverage_view(), {coverages_.data(), coverages_.data()});
-        sum_projections();
+        for (auto* sums : {&gradients_, &hessians_, &coverages_, &projections_})
+            std::fill(sums->begin(), sums->end(), 0.0);
+        in_any_.assign(problem_.extents.stride(), 0);
+        in_all_.assign(problem_.extents.stride(), ~Word{0});
+        member.extent.for_each([&](std::size_t row) {
+            selected_.push_back(static_cast<std::uint32_t>(row));
+            if (selected_.size() == max_rows_) add_block();
+        });
+        add_block();
         ++counters.n_nodes;
-        for (std::size_t p = 0; p < covered_.n_planes(); ++p) {
-            const auto [in_any, in_all] = covered_.in_any_and_all(p);
-            for_each_bit(in_any & ~in_all, p * word_bits, [&](std::size_t column) {
+        for (std::size_t p = 0; p < in_any_.size(); ++p) {
+            for_each_bit(in_any_[p] & ~in_all_[p], p * word_bits, [&](std::size_t column) {
                 ++counters.n_evaluations;
                 if (limits_.min_coverage > 0.0 && coverages_[column] < limits_.min_coverage) return;
                 extensions.push_back({value(column), index, column});
@@ -62,19 +59,56 @@ class Beam {
     }
 
   private:
+    static constexpr std::size_t min_block_rows = 4096, block_words = std::size_t{1} << 16;
+
     std::size_t n_columns() const { return problem_.extents.stride() * word_bits; }
 
-    /// Sets: for each component of what others imitate, the sums of all columns.
-    void sum_projections() {
+    /// Adds the selected rows to the sums; none are selected afterwards.
+    void add_block() {
+        const Extents& extents = problem_.extents;
+        rows_.reset(selected_.size(), extents.stride(), limits_.min_coverage > 0.0);
+        for (std::size_t i = 0; i < selected_.size(); ++i) {
+            rows_.push(problem_.rows[selected_[i]]);
+            const Word* signature = extents.signature(selected_[i]);
+            for (std::size_t p = 0; p < extents.stride(); ++p) rows_.plane(p)[i] = signature[p];
+        }
+        for (std::size_t p = 0; p < extents.stride(); ++p) {
+            const auto [in_any, in_all] = rows_.in_any_and_all(p);
+            in_any_[p] |= in_any;
+            in_all_[p] &= in_all;
+        }
+        add_sums(rows_.view(), gradients_.data(), hessians_.data());
+        if (limits_.min_coverage > 0.0) add_sums(rows_.coverage_view(), coverages_.data(), nullptr);
+        add_projections();
+        selected_.clear();
+    }
+
+    /// Adds sums of all columns, of gradients and of what is in the place of hessians.
+    void add_sums(const RowsView& rows, double* of_first, double* of_second) {
+        kernels_.sum_columns(rows, {first_.data(), second_.data()});
+        for (std::size_t column = 0; column < n_columns(); ++column)
+            of_first[column] += first_[column];
+        if (of_second == nullptr) return;
+        for (std::size_t column = 0; column < n_columns(); ++column)
+            of_second[column] += second_[column];
+    }
+
+    /// Adds, for two components at a time of what others imitate, the sums of all columns.
+    void add_projections() {
         const Others& others = problem_.others;
-        values_.resize(selected_.size() + padding);
-        for (std::size_t k = 0; k < others.n_components; ++k) {
+        RowsView rows = rows_.view();
+        for (auto* values : {&values_, &next_values_}) values->resize(selected_.size() + padding);
+        rows.gradients = values_.data();
+        rows.hessians = next_values_.data();
+        for (std::size_t k = 0; k < others.n_components; k += 2) {
+            const bool has_next = k + 1 < others.n_components;
+            const double* component = others.component(k);
+            for (std::size_t i = 0; i < selected_.size(); ++i) values_[i] = component[selected_[i]];
+            if (has_next) component = others.component(k + 1);
             for (std::size_t i = 0; i < selected_.size(); ++i)
-                values_[i] = others.projection(selected_[i])[k];
-            RowsView rows = covered_.view();
-            rows.gradients = rows.hessians = values_.data();
+                next_values_[i] = component[selected_[i]];
             double* sums = projections_.data() + k * n_columns();
-            kernels_.sum_columns(rows, {sums, sums});
+            add_sums(rows, sums, has_next ? sums + n_columns() : nullptr);
         }
     }
 
@@ -89,9 +123,13 @@ class Beam {
     const Problem& problem_;
     const Limits& limits_;
     const Kernels& kernels_;
-    KeyedRows rows_, covered_;
+    std::size_t max_rows_;
+    KeyedRows rows_;  // of a block
     std::vector<std::uint32_t> selected_;
-    std::vector<double> gradients_, hessians_, coverages_, projections_, values_;
+    std::vector<Word> in_any_, in_all_;  // by plane: columns that some row, or all, lie in
+    std::vector<double> gradients_, hessians_, coverages_, projections_;  // by column
+    std::vector<double> first_, second_;                                  // the same, of a block
+    std::vector<double> values_, next_values_;                            // by row of a block
 };
 
 /// The `width` best extensions with different extents, the best first; and those before them that

@@ -104,11 +104,12 @@ struct Kernels {
     std::size_t (*find_above)(const double* gradients, const double* hessians, std::size_t size,
                               double l2_regularization, double value, std::uint32_t* found);
 
-    /// Adds what each row holds, `stride` numbers of `TableSums`, to a cell: its bin on the last
-    /// axis behind the first cell of its bins on the others (`base`).
-    void (*add_rows)(const std::uint32_t* base, const std::uint8_t* codes,
-                     const std::int32_t* entries, std::size_t n_rows, std::size_t n_bins,
-                     std::size_t stride, std::int32_t* cells);
+    /// Adds what each row holds, `stride` numbers of `TableSums`, to its cell.
+    void (*add_rows)(const PackedRows& rows, std::size_t n_bins, std::size_t stride,
+                     std::int32_t* cells);
+    /// The same for sums beyond 32 bits.
+    void (*add_fine_rows)(const PackedRows& rows, std::size_t n_bins, std::size_t stride,
+                          std::int64_t* cells);
 
     /// Adds up the cells of a table over some masks of its last axis: sums side by side become
     /// lanes, one for each mask, from the first of `rows` on, which are 0 before. `sums`: room for

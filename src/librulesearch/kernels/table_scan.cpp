@@ -305,12 +305,23 @@ inline void write_lanes(const Strided stride, const Number* __restrict sums, std
 
 std::uint64_t scan_table(const TableScan& scan) { return Scanner(scan).run(); }
 
-void add_rows(const std::uint32_t* base, const std::uint8_t* codes, const std::int32_t* entries,
-              std::size_t n_rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {
+void add_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride, std::int32_t* cells) {
     with_stride(stride, [&](const auto strided) {
-        for (std::size_t row = 0; row < n_rows; ++row)
-            strided.add(cells + (base[row] * n_bins + codes[row]) * strided.size(),
-                        entries + row * strided.size());
+        for (std::size_t row = 0; row < rows.size; ++row)
+            strided.add(cells + (rows.base[row] * n_bins + rows.codes[row]) * strided.size(),
+                        rows.entries + row * strided.size());
+    });
+}
+
+void add_fine_rows(const PackedRows& rows, std::size_t n_bins, std::size_t stride,
+                   std::int64_t* cells) {
+    with_stride(stride, [&](const auto strided) {
+        for (std::size_t row = 0; row < rows.size; ++row) {
+            std::int64_t* __restrict cell =
+                cells + (rows.base[row] * n_bins + rows.codes[row]) * strided.size();
+            const Number* __restrict entries = rows.entries + row * strided.size();
+            for (std::size_t k = 0; k < strided.size(); ++k) cell[k] += entries[k];
+        }
     });
 }
 

@@ -39,6 +39,15 @@ struct TableSums {
     std::size_t stride() const { return size() <= 4 ? (size() + 1) / 2 * 2 : (size() + 7) / 8 * 8; }
 };
 
+/// Rows as they are added to a table over some axes: the cell of a row is that of its bin on the
+/// last axis, behind the first one of its bins on the others.
+struct PackedRows {
+    const std::uint32_t* base;    // by row: the number of its bins on all axes but the last
+    const std::uint8_t* codes;    // by row: its bin on the last one
+    const std::int32_t* entries;  // sums, those of a row side by side
+    std::size_t size;
+};
+
 /// The last masks of sets, which are looked at together. Each cell of a table has a row of numbers
 /// for them: the first sum for all *lanes*, then the next one, in the order of `TableSums`.
 struct Lanes {

@@ -83,6 +83,10 @@ class BitSet {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
         return *this;
     }
+    BitSet& operator-=(const BitSet& other) {
+        for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
+        return *this;
+    }
     /// Keeps what is also in the set that `words` spell.
     void intersect(const Word* words) {
         for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= words[w];

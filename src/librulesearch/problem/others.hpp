@@ -24,7 +24,10 @@ struct Others {
     };
 
     std::size_t n_components = 0;
-    std::vector<double> projections;      // by distinct row, n_components of them
+    std::size_t n_rows = 0;  // distinct ones
+    /// One component after the other, by distinct row: somebody else's, or our own.
+    const double* given_projections = nullptr;
+    std::vector<double> own_projections;
     std::vector<Part> parts;              // of distinct rows: mostly one, their cell
     std::vector<std::size_t> first_part;  // by distinct row, and the end
     std::vector<double> cell_hessians;    // infinite for rows that no rule covers
@@ -33,8 +36,11 @@ struct Others {
 
     bool empty() const { return n_components == 0; }
 
-    const double* projection(std::size_t row) const {
-        return projections.data() + row * n_components;
+    /// A component of the vectors, by distinct row.
+    const double* component(std::size_t k) const {
+        const double* all =
+            given_projections != nullptr ? given_projections : own_projections.data();
+        return all + k * n_rows;
     }
 
     /// Hessians that are left of those of a set, given the sum of its vectors, `stride` numbers

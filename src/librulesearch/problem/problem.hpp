@@ -79,14 +79,14 @@ struct Problem {
     };
     Worth worth(const BitSet& set) const {
         Statistics sums;
-        std::vector<double> projection(others.n_components);
-        set.for_each([&](std::size_t row) {
-            sums += rows[row];
-            for (std::size_t k = 0; k < others.n_components; ++k)
-                projection[k] += others.projection(row)[k];
-        });
+        set.for_each([&](std::size_t row) { sums += rows[row]; });
         if (others.empty()) return {value(sums), sums};
         if (others.taken.contains(set)) return {0.0, sums};
+        std::vector<double> projection(others.n_components);
+        for (std::size_t k = 0; k < others.n_components; ++k) {
+            const double* component = others.component(k);
+            set.for_each([&](std::size_t row) { projection[k] += component[row]; });
+        }
         const double left = others.left(sums.hessian, projection.data());
         return {value_beside_others(sums.gradient, left), sums};
     }

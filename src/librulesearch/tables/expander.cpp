@@ -1,99 +1,18 @@
 #include "librulesearch/tables/expander.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace rulesearch::tables {
-namespace {
-
-// Sums are whole numbers below this.
-constexpr double max_sum = 1 << 30;
-// Of a float, with room for a few roundings.
-constexpr double float_slack = 1e-6;
-
-}  // namespace
-
-/// Sets: what each row adds to a cell, and which sums are wanted.
-///
-/// Of a set S with n rows, G is off by at most n/2 from the sum of gradients in units of u, and
-/// each component of the vector by n/2 of its own unit: both together by n/2 times the length of
-/// the vector of units. If the set is worth at least `value`, G and the vector have at least the
-/// length Y = sqrt(value * (lambda + H(S))) / u, so that the squares are at least Y^2 - n * length
-/// * Y: each row is charged with the largest possible Y, and J rounded down.
-void Expander::pack(double value) {
-    const std::vector<Statistics>& rows = local_->sums;
-    Statistics sums;  // of magnitudes
-    for (const Statistics& entry : rows) {
-        sums += {std::abs(entry.gradient), entry.hessian, entry.coverage};
-    }
-    const double lambda = problem_.l2_regularization;
-    const double n_rows = static_cast<double>(rows.size());
-    const double unit = sums.gradient / (max_sum - n_rows);
-    const double wanted = value * (1.0 - problem_.slack()) / (unit * unit);
-    const std::size_t stride = table_sums_.stride();
-    entries_.assign(rows.size() * stride, 0);
-    const double length = pack_components(wanted, n_rows);
-    const double charge = std::sqrt(wanted * (lambda + sums.hessian)) * length * 1.0001 + 1.0;
-    const double scale = std::max(1.0, (wanted * sums.hessian + charge * n_rows) / max_sum);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Statistics& entry = rows[i];
-        const double j = std::floor((wanted * entry.hessian - charge) / scale);
-        entries_[i * stride] = static_cast<std::int32_t>(std::nearbyint(entry.gradient / unit));
-        entries_[i * stride + 1] = static_cast<std::int32_t>(j);
-    }
-    const double slack = float_slack * static_cast<double>(1 + table_sums_.n_components);
-    scale_ = static_cast<float>(scale * (1.0 - slack));
-    threshold_ = static_cast<float>(wanted * lambda * (1.0 - slack));
-    const double least = std::sqrt(wanted * lambda) - n_rows / 2.0;
-    least_square_ = least > 0.0 ? static_cast<float>(least * least * (1.0 - slack)) : -1.0F;
-    packed_value_ = value;
-    if (table_sums_.has_coverage) pack_coverages();
-}
-
-/// Sets: the components of what each row adds. Returns the length of the vector of units, of G and
-/// of each component, in units of G. Squares are those of `wanted` times what others imitate.
-double Expander::pack_components(double wanted, double n_rows) {
-    const Others& others = problem_.others;
-    square_scales_.clear();
-    double square_of_length = 1.0;
-    for (std::size_t k = 0; k < others.n_components; ++k) {
-        double sum = 0.0;
-        for (const std::uint32_t row : local_->rows) sum += std::abs(others.projection(row)[k]);
-        const double unit = sum / (max_sum - n_rows);  // of the projection itself
-        const double square = unit * unit * wanted;
-        square_scales_.push_back(static_cast<float>(square));
-        square_of_length += square;
-        if (unit == 0.0) continue;
-        for (std::size_t i = 0; i < local_->rows.size(); ++i)
-            entries_[i * table_sums_.stride() + 2 + k] = static_cast<std::int32_t>(
-                std::nearbyint(others.projection(local_->rows[i])[k] / unit));
-    }
-    return std::sqrt(square_of_length);
-}
-
-/// Sets: the coverages of what each row adds, rounded up, so that no set that covers enough seems
-/// to cover less.
-void Expander::pack_coverages() {
-    const std::vector<Statistics>& rows = local_->sums;
-    double sum = 0.0;
-    for (const Statistics& entry : rows) sum += entry.coverage;
-    const double part = std::max(1.0, sum / (max_sum - static_cast<double>(rows.size())));
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        entries_[i * table_sums_.stride() + table_sums_.size() - 1] =
-            static_cast<std::int32_t>(std::ceil(rows[i].coverage / part));
-    const double least = std::floor(limits_.min_coverage / part * (1.0 - rounding_slack));
-    min_coverage_ = static_cast<std::int32_t>(std::min(least, max_sum));
-}
 
 Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& interrupt) {
     Expansion expansion;
     expansion_ = &expansion;
     best_ = goal.value;
     if (node.part == Part::axis) {
-        look_at(*node.local, node.index, node.index + 1, interrupt);
+        look_at(node.local, node.index, node.index + 1, interrupt);
     } else if (const auto local = brancher_.divide(node, goal, interrupt, expansion)) {
-        look_at(*local, 0, local->axes.size(), interrupt);
+        look_at(local, 0, local->axes.size(), interrupt);
     }
     if (interrupt.is_requested()) return {};
     expansion.is_complete = true;
@@ -101,11 +20,10 @@ Expansion Expander::expand(const Node& node, const Goal& goal, const Interrupt& 
 }
 
 /// Looks at all queries whose first axis is one of the given ones.
-void Expander::look_at(const LocalProblem& local, std::size_t first_axis, std::size_t end_axis,
-                       const Interrupt& interrupt) {
-    local_ = &local;
-    pack(best_);
-    const std::size_t n_axes = local.axes.size(), n_conditions = local.n_conditions;
+void Expander::look_at(std::shared_ptr<const LocalProblem> local, std::size_t first_axis,
+                       std::size_t end_axis, const Interrupt& interrupt) {
+    local_ = std::move(local);
+    const std::size_t n_axes = local_->axes.size(), n_conditions = local_->n_conditions;
     for (std::size_t f = first_axis; f < end_axis; ++f) {
         // One axis twice: two or three of its conditions.
         scan({f}, f, n_conditions > 2 ? n_conditions - 2 : 0, interrupt);
@@ -123,7 +41,7 @@ void Expander::look_at(const LocalProblem& local, std::size_t first_axis, std::s
 void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
                     const Interrupt& interrupt) {
     const std::size_t n_rows = local_->rows.size();
-    if (best_ > packed_value_) pack(best_);
+    packing_.aim(local_, best_);
     scan_ = {};
     scan_.n_axes = outer.size();
     scan_.n_pairs = n_pairs;
@@ -137,11 +55,7 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
         scan_.pairs = local_->pairs->pairs().bits;
         scan_.pair_stride = local_->pairs->pairs().stride;
     }
-    scan_.scale = scale_;
-    scan_.threshold = threshold_;
-    scan_.least_square = least_square_;
-    scan_.square_scales = square_scales_.data();
-    scan_.min_coverage = min_coverage_;
+    packing_.set_goal(scan_);
     scan_.context = this;
     scan_.on_hit = [](void* context, const std::uint32_t* masks, std::size_t lane) {
         static_cast<Expander*>(context)->check(masks, lane);
@@ -150,6 +64,7 @@ void Expander::scan(const std::vector<std::size_t>& outer, std::size_t first, st
     scan_.is_stopped = [](void* context) {
         return static_cast<Expander*>(context)->interrupt_->is_requested();
     };
+    last_axis_ = nullptr;
     base_.assign(n_rows, 0);
     for (std::size_t k = 0; k < outer.size(); ++k) {
         const std::uint8_t* codes = local_->axes[outer[k]].codes.data();
@@ -184,19 +99,15 @@ void Expander::add_lanes(std::size_t axis, std::size_t first_mask, std::size_t e
 /// Looks at the sets with one of the masks in the lanes, which are empty afterwards.
 void Expander::scan_lanes() {
     Lanes& lanes = scan_.lanes;
-    lanes = {padded_lanes(n_lanes_), table_sums_};
+    lanes = {padded_lanes(n_lanes_), packing_.sums()};
     rows_.assign(n_cells_ * lanes.row_size(), 0);
-    const std::size_t stride = table_sums_.stride();
+    const std::size_t stride = packing_.sums().stride();
     for (const Group& group : groups_) {
         const Axis& axis = local_->axes[group.axis];
         sums_.resize(std::max(sums_.size(), (axis.n_singles + 2) * stride));
-        cells_.assign(n_cells_ * axis.n_bins * stride, 0);
-        kernels_.add_rows(base_.data(), axis.codes.data(), entries_.data(), local_->rows.size(),
-                          axis.n_bins, stride, cells_.data());
+        if (last_axis_ != &axis) add_rows(axis);
         kernels_.fill_lanes(cells_.data(), n_cells_, axis.view(), group.first_mask, group.n_masks,
                             sums_.data(), lanes, rows_.data() + group.first_lane);
-        ++expansion_->counters.n_tables;
-        expansion_->counters.n_table_rows += local_->rows.size();
     }
     if (n_lanes_ > 0) {
         buffer_.resize(std::max(buffer_.size(), scan_buffer_size(scan_)));
@@ -206,6 +117,23 @@ void Expander::scan_lanes() {
     }
     groups_.clear();
     n_lanes_ = 0;
+}
+
+/// Sets: the cells of a table with one more axis, which stay for further masks of it.
+void Expander::add_rows(const Axis& axis) {
+    const std::size_t size = n_cells_ * axis.n_bins * packing_.sums().stride();
+    last_axis_ = &axis;
+    ++expansion_->counters.n_tables;
+    expansion_->counters.n_table_rows += local_->rows.size();
+    const PackedRows rows{base_.data(), axis.codes.data(), packing_.entries(), local_->rows.size()};
+    if (!packing_.is_fine()) {
+        cells_.assign(size, 0);
+        kernels_.add_rows(rows, axis.n_bins, packing_.sums().stride(), cells_.data());
+        return;
+    }
+    fine_cells_.assign(size, 0);
+    kernels_.add_fine_rows(rows, axis.n_bins, packing_.sums().stride(), fine_cells_.data());
+    packing_.round(fine_cells_, cells_);
 }
 
 /// Offers a set if it is as good as it looks.
@@ -227,11 +155,13 @@ void Expander::check(const std::uint32_t* masks, std::size_t lane) {
     if (value < best_ || value == 0.0 || sums.coverage < limits_.min_coverage) return;
     if (limits_.n_best > 1) {
         keep(value, std::move(query), std::move(extent));
-        return;
+    } else {
+        if (value > best_) expansion_->offers.clear();
+        best_ = value;
+        expansion_->offers.push_back({value, std::move(query)});
     }
-    if (value > best_) expansion_->offers.clear();
-    best_ = value;
-    expansion_->offers.push_back({value, std::move(query)});
+    packing_.raise(best_);
+    packing_.set_goal(scan_);
 }
 
 /// Keeps as many sets as are wanted; with one more, the least of them leaves.

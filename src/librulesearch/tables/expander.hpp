@@ -11,6 +11,7 @@
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/tables/branching.hpp"
 #include "librulesearch/tables/node.hpp"
+#include "librulesearch/tables/packing.hpp"
 
 namespace rulesearch::tables {
 
@@ -22,22 +23,19 @@ class Expander {
           limits_(limits),
           kernels_(kernels),
           brancher_(problem, features, kernels),
-          table_sums_{problem.others.n_components, limits.min_coverage > 0.0} {
-        max_lanes_ = padded_lanes(max_lane_sums / table_sums_.size());
-    }
+          packing_(problem, limits),
+          max_lanes_(padded_lanes(max_lane_sums / packing_.sums().size())) {}
 
     Expansion expand(const Node& node, const Goal& goal, const Interrupt& interrupt);
 
   private:
-    void look_at(const LocalProblem& local, std::size_t first_axis, std::size_t end_axis,
-                 const Interrupt& interrupt);
-    void pack(double value);
-    double pack_components(double wanted, double n_rows);
-    void pack_coverages();
+    void look_at(std::shared_ptr<const LocalProblem> local, std::size_t first_axis,
+                 std::size_t end_axis, const Interrupt& interrupt);
     void scan(const std::vector<std::size_t>& outer, std::size_t first, std::size_t n_pairs,
               const Interrupt& interrupt);
     void add_lanes(std::size_t axis, std::size_t first_mask, std::size_t end_mask);
     void scan_lanes();
+    void add_rows(const Axis& axis);
     void check(const std::uint32_t* masks, std::size_t lane);
     void keep(double value, std::vector<std::size_t> query, BitSet extent);
 
@@ -50,24 +48,21 @@ class Expander {
     const Limits& limits_;
     const Kernels& kernels_;
     Brancher brancher_;
-    const LocalProblem* local_ = nullptr;
+    Packing packing_;
+    std::size_t max_lanes_;
+    std::shared_ptr<const LocalProblem> local_;
     Expansion* expansion_ = nullptr;
     const Interrupt* interrupt_ = nullptr;
     double best_ = 0.0;
-    double packed_value_ = 0.0;
     TableScan scan_{};
     std::vector<std::size_t> outer_;
     std::vector<Group> groups_;
     std::size_t n_lanes_ = 0, n_cells_ = 0;
-    std::size_t max_lanes_ = 0;
-    TableSums table_sums_;
-    std::vector<std::int32_t> entries_;  // of the rows, as tables add them up
+    const Axis* last_axis_ = nullptr;  // of the table in the cells
+    std::vector<std::int64_t> fine_cells_;
     std::vector<std::int32_t> cells_, sums_, rows_, buffer_;
     std::vector<std::uint32_t> base_;
-    std::vector<float> square_scales_;
     std::vector<BitSet> extents_;  // of what is offered, if several are wanted
-    float scale_ = 0.0F, threshold_ = 0.0F, least_square_ = 0.0F;
-    std::int32_t min_coverage_ = 0;
 };
 
 }  // namespace rulesearch::tables

@@ -10,41 +10,61 @@ namespace {
 // A feature of many categories goes on in another one: tables stay small.
 constexpr std::size_t max_natural_bins = 128;
 
-// Rows after which a column that does not fit is noticed, in words.
-constexpr std::size_t words_at_once = 64;
+/// A feature while it is found: its bins as sets of distinct rows.
+struct Partition {
+    std::vector<std::uint32_t> columns;
+    std::vector<BitSet> bins;
 
-/// Splits the bins of a feature by a column if that gives at most one more of them.
-bool try_to_add(Feature& feature, std::uint32_t column, const BitSet& extent) {
-    const std::size_t n_rows = feature.codes.size(), n_all_words = extent.words().size();
-    std::array<std::uint8_t, max_bins> has_outside{}, has_inside{};  // by bin: whether it has rows
-    std::size_t split_bin = max_bins;
-    for (std::size_t word = 0; word < n_all_words;) {
-        for (const std::size_t end = std::min(word + words_at_once, n_all_words); word < end;
-             ++word) {
-            Word bits = extent.words()[word];
-            const std::size_t first = word * word_bits;
-            const std::size_t last = std::min(first + word_bits, n_rows);
-            for (std::size_t row = first; row < last; ++row, bits >>= 1)
-                ((bits & 1) != 0 ? has_inside : has_outside)[feature.codes[row]] = 1;
-        }
-        std::size_t n_split = 0;
-        for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
-            if ((has_inside[bin] & has_outside[bin]) == 0) continue;
-            split_bin = bin;
-            ++n_split;
-        }
-        if (n_split > 1) return false;
+    /// Splits the bins by a column if that gives at most one more of them.
+    bool try_to_add(std::uint32_t column, const BitSet& extent);
+};
+
+/// Whether a set has members on both sides of another one.
+bool is_split(const BitSet& bin, const BitSet& extent) {
+    bool has_inside = false, has_outside = false;
+    for (std::size_t w = 0; w < bin.words().size(); ++w) {
+        const Word inside = bin.words()[w] & extent.words()[w];
+        has_inside |= inside != 0;
+        has_outside |= inside != bin.words()[w];
+        if (has_inside && has_outside) return true;
     }
-    if (split_bin < max_bins) {
-        if (feature.n_bins == max_natural_bins) return false;
-        extent.for_each([&](std::size_t row) {
-            std::uint8_t& code = feature.codes[row];
-            if (code == split_bin) code = static_cast<std::uint8_t>(feature.n_bins);
-        });
-        ++feature.n_bins;
+    return false;
+}
+
+bool Partition::try_to_add(std::uint32_t column, const BitSet& extent) {
+    std::size_t split_bin = bins.size();
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+        if (!is_split(bins[bin], extent)) continue;
+        if (split_bin < bins.size()) return false;
+        split_bin = bin;
     }
-    feature.columns.push_back(column);
+    if (split_bin < bins.size()) {
+        if (bins.size() == max_natural_bins) return false;
+        BitSet inside = bins[split_bin];
+        inside &= extent;
+        bins[split_bin] -= extent;
+        bins.push_back(std::move(inside));
+    }
+    columns.push_back(column);
     return true;
+}
+
+Feature make_feature(const Partition& partition, const Extents& extents) {
+    Feature feature;
+    feature.columns = partition.columns;
+    feature.codes.resize(extents.n_distinct_rows());
+    feature.n_bins = partition.bins.size();
+    feature.masks.resize(partition.columns.size());
+    for (std::size_t bin = 0; bin < feature.n_bins; ++bin) {
+        std::size_t some_row = 0;
+        partition.bins[bin].for_each([&](std::size_t row) {
+            feature.codes[row] = static_cast<std::uint8_t>(bin);
+            some_row = row;
+        });
+        for (std::size_t c = 0; c < feature.columns.size(); ++c)
+            feature.masks[c][bin] = extents.extent(feature.columns[c]).contains(some_row);
+    }
+    return feature;
 }
 
 /// Columns as masks over the bins of one axis, while it is made.
@@ -164,32 +184,25 @@ Axis make_axis(Draft draft, bool has_pairs, const AllowedPairs& is_allowed) {
 }  // namespace
 
 std::vector<Feature> find_features(const Extents& extents) {
-    std::vector<Feature> features;
-    std::vector<std::size_t> feature_of_chain(extents.n_chains(), 0);
+    std::vector<Partition> partitions;
+    std::vector<std::size_t> partition_of_chain(extents.n_chains(), 0);
     for (std::uint32_t column = 0; column < extents.n_columns(); ++column) {
         const BitSet& extent = extents.extent(column);
-        std::size_t& of_chain = feature_of_chain[extents.link(column).chain];
-        bool is_added = !features.empty() && try_to_add(features.back(), column, extent);
+        std::size_t& of_chain = partition_of_chain[extents.link(column).chain];
+        bool is_added = !partitions.empty() && partitions.back().try_to_add(column, extent);
         if (is_added) {
-            of_chain = features.size();
-        } else if (of_chain > 0 && of_chain < features.size()) {
-            is_added = try_to_add(features[of_chain - 1], column, extent);
+            of_chain = partitions.size();
+        } else if (of_chain > 0 && of_chain < partitions.size()) {
+            is_added = partitions[of_chain - 1].try_to_add(column, extent);
         }
         if (is_added) continue;
-        features.emplace_back().codes.resize(extents.n_distinct_rows());
-        try_to_add(features.back(), column, extent);
-        of_chain = features.size();
+        partitions.emplace_back().bins.emplace_back(extents.n_distinct_rows(), true);
+        partitions.back().try_to_add(column, extent);
+        of_chain = partitions.size();
     }
-    for (Feature& feature : features) {
-        std::vector<std::uint32_t> some_row(feature.n_bins);
-        for (std::uint32_t row = 0; row < extents.n_distinct_rows(); ++row)
-            some_row[feature.codes[row]] = row;
-        for (const std::uint32_t column : feature.columns) {
-            Mask& mask = feature.masks.emplace_back();
-            for (std::size_t bin = 0; bin < feature.n_bins; ++bin)
-                mask[bin] = extents.extent(column).contains(some_row[bin]);
-        }
-    }
+    std::vector<Feature> features;
+    for (const Partition& partition : partitions)
+        features.push_back(make_feature(partition, extents));
     return features;
 }
 

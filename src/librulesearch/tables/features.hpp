@@ -28,7 +28,7 @@ struct Feature {
     std::vector<Mask> masks;  // by column
 };
 
-/// Sorts the columns into features. O(rows * columns).
+/// Sorts the columns into features. O(rows * columns * bins), in words of bits.
 std::vector<Feature> find_features(const Extents& extents);
 
 /// The columns of one or more features as masks over bins, among some of the rows.

@@ -1,0 +1,81 @@
+// Rows in whole numbers, as tables add them up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "librulesearch/kernels/table_scan.hpp"
+#include "librulesearch/problem/problem.hpp"
+#include "librulesearch/tables/local_problem.hpp"
+
+namespace rulesearch::tables {
+
+/// What each row adds to a cell, and which sums are wanted.
+///
+/// Of a set S with n rows in c cells, G is off from the sum of gradients in units of u by at most
+/// the rounding errors of rows and of cells, and each component of the vector by as many of its own
+/// units: rows are rounded to a part 2^-s of the unit, cells to the unit. Both together are off by
+/// n/2 lengths of a vector of units, those of rows, and c/2 of those of cells. If the set is worth
+/// at least `value`, G and the vector have at least the length Y = sqrt(value * (lambda + H(S))) /
+/// u, so that the squares are at least Y^2 less twice the error times Y: each row and each cell is
+/// charged with the largest possible Y, and J rounded down.
+///
+/// Few rows are rounded to the unit, which leaves nothing to round in a cell.
+class Packing {
+  public:
+    Packing(const Problem& problem, const Limits& limits)
+        : problem_(problem),
+          limits_(limits),
+          sums_{problem.others.n_components, limits.min_coverage > 0.0} {}
+
+    /// Wants sets that are worth at least a value from now on. O(rows * components) unless the rows
+    /// are packed for a value near it.
+    void aim(const std::shared_ptr<const LocalProblem>& local, double value);
+    /// Wants sets of a larger value than that from now on, of rows as they are packed.
+    void raise(double value) { set_threshold(value_ > 0.0 ? value / value_ : 1.0); }
+    /// Sets: what a scan looks for.
+    void set_goal(TableScan& scan) const;
+
+    const TableSums& sums() const { return sums_; }
+    const std::int32_t* entries() const { return entries_.data(); }
+    /// Whether rows are finer than cells: their sums are to be rounded.
+    bool is_fine() const { return is_fine_; }
+    /// Makes cells of sums of rows.
+    void round(const std::vector<std::int64_t>& sums, std::vector<std::int32_t>& cells) const;
+
+  private:
+    /// Of one of the sums: cells are in units, rows in parts 2^-shift of them.
+    struct Scale {
+        double unit = 0.0;
+        int shift = 0;
+    };
+    void pack();
+    void set_threshold(double growth);
+    Scale scale_for(double sum, double largest) const;
+    void pack_components();
+    void pack_needs(double wanted_hessians, double of_row, double of_cell);
+    void pack_coverages();
+
+    const Problem& problem_;
+    const Limits& limits_;
+    TableSums sums_;
+    std::shared_ptr<const LocalProblem> local_;
+    double value_ = 0.0;  // that rows are packed for
+    bool is_fine_ = false;
+    double n_rows_ = 0.0, n_cells_ = 0.0;  // of cells, at most as many as can have rows
+    double wanted_ = 0.0;                  // the value, of gradients in their units
+    double square_of_rows_ = 0.0, square_of_cells_ = 0.0;  // lengths of vectors of units
+    double error_ = 0.0;                                   // of G
+    double need_ = 0.0;                                    // a unit of J
+    std::int32_t charge_of_cell_ = 0;
+    std::vector<int> shifts_;
+    std::vector<std::int32_t> entries_;
+    std::vector<double> squares_;  // by component: of its unit, in units of G
+    float scale_ = 0.0F, threshold_ = 0.0F, least_square_ = 0.0F;
+    std::vector<float> square_scales_;
+    std::int32_t min_coverage_ = 0;
+};
+
+}  // namespace rulesearch::tables
