@@ -17,7 +17,7 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.data.separators import _by_decimals, shortest_separator
+from laconic.data.separators import _by_decimals, shortest_separator, shortest_separators
 from laconic.model.conditions import Proposition
 
 COLUMNS = {
@@ -50,6 +50,29 @@ def n_digits(number):
 
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def test_separators_of_many_pairs_are_those_of_single_ones():
+    rng = np.random.default_rng(0)
+    powers = 10.0 ** np.arange(-15, 22)
+    kinds = [
+        rng.normal(size=300),
+        rng.integers(-50, 50, 300),
+        rng.integers(-(10**9), 10**9, 300),
+        rng.integers(-(2**62), 2**62, 300),
+        rng.normal(size=300).round(2),
+        rng.normal(size=300).astype(np.float32),
+        np.exp(rng.normal(scale=30, size=300)),
+        -(10.0 ** rng.uniform(-320, 300, 300)),
+        1e6 + 1e-6 * rng.normal(size=300),
+        *(powers * (1 + n * 2**-52) for n in range(-2, 3)),
+    ]
+    for values in kinds:
+        values = np.unique(np.asarray(values, dtype=np.float64))
+        for step in (1, 2, 20):
+            lows, highs = values[:-step], values[step:]
+            expected = [*map(shortest_separator, lows.tolist(), highs.tolist())]
+            assert [*map(repr, shortest_separators(lows, highs).tolist())] == [*map(repr, expected)]
 
 
 class TestShortestSeparator:

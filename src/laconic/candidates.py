@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import compress, groupby
 from operator import attrgetter
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,9 +35,9 @@ from laconic.data.columns import (
     as_categories,
     date_part,
     feature_kind,
-    read_only,
 )
-from laconic.data.separators import shortest_separator
+from laconic.data.gaps import Floats, Gaps, find_gaps
+from laconic.data.separators import shortest_separators
 from laconic.data.sparse import StoredCells
 from laconic.data.tables import Table, as_table
 from laconic.data.times import Moment, round_separator
@@ -47,14 +46,12 @@ from laconic.model.conditions import Proposition
 # Odd, so that the median is among the quantiles.
 DEFAULT_MAX_THRESHOLDS = 7
 
-# Dates are round if they may be a little off their quantile.
-TIME_PLAY = 0.33
-
 # A search keeps the extents twice, by condition and by row, a bit each.
 MAX_BYTES = 2**31
 
 
-Covered: TypeAlias = Iterator[tuple[Proposition, NDArray[np.bool_]]]
+# Thresholds of many short columns are found together.
+CELLS_AT_ONCE, COLUMNS_AT_ONCE = 2**17, 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,12 +146,15 @@ def candidate_propositions(
     )
     propositions: list[Proposition] = []
     kinds: dict[str, FeatureKind | None] = {}
-    for name, kind, found in _columns(table, counted, maker, categorical_features, date_parts):
-        kinds[name] = kind
-        for proposition, covered in found:
-            builder.add(covered)
-            propositions.append(proposition)
-            _check_size(len(propositions), counted.n_rows)
+    for name, column, cuts in _columns(table, counted, maker, categorical_features, date_parts):
+        kinds[name] = maker.kind(name, column)
+        if isinstance(column, StoredCells):
+            found = list(numeric_propositions(name, cuts.tolist(), has_missing=False))
+        else:
+            found = list(maker.propositions(column, cuts))
+        propositions += found
+        _check_size(len(propositions), counted.n_rows)
+        _add_extents(builder, column, found, cuts)
     return CandidatePropositions(tuple(propositions), builder.build(), _known(kinds))
 
 
@@ -164,51 +164,57 @@ def _columns(
     maker: _Maker,
     categorical_features: Collection[str],
     date_parts: Sequence[str],
-) -> Iterator[tuple[str, FeatureKind | None, Covered]]:
-    """Names, kinds and conditions of columns: with numbers that are categories, parts of dates."""
+) -> Iterator[tuple[str, Column | StoredCells, Floats]]:
+    """Names, columns and thresholds: with numbers that are categories, parts of dates."""
 
-    def made(column: Column) -> tuple[str, FeatureKind | None, Covered]:
-        found = ((each, each.covered_in(column)) for each in maker.propositions(column))
-        return column.name, maker.kind(column), found
-
-    for name in table.feature_names:
+    def read(name: str) -> Iterator[tuple[str, Column | StoredCells]]:
         stored = None if name in categorical_features else table.stored_cells(name)
         if stored is not None:
-            yield name, *_stored_candidates(name, counted.take(stored), maker)
-            continue
+            yield name, counted.take(stored)
+            return
         column = counted.take(table.pop_column(name))
-        yield made(as_categories(column) if name in categorical_features else column)
+        yield name, as_categories(column) if name in categorical_features else column
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
                 # A day has no hours.
                 if part != "hour" or column.kind == "datetime":
-                    yield made(date_part(f"{part} of {name}", column, part))
+                    yield f"{part} of {name}", date_part(f"{part} of {name}", column, part)
+
+    names = table.feature_names
+    n_at_once = COLUMNS_AT_ONCE
+    if table.cells is None:
+        n_at_once = min(n_at_once, 1 + CELLS_AT_ONCE // max(table.n_rows, 1))
+    for begin in range(0, len(names), n_at_once):
+        columns = [each for name in names[begin : begin + n_at_once] for each in read(name)]
+        all_cuts = maker.cuts([column for _, column in columns])
+        for (name, column), cuts in zip(columns, all_cuts, strict=True):
+            yield name, column, cuts
 
 
-def _stored_candidates(
-    name: str, cells: StoredCells, maker: _Maker
-) -> tuple[FeatureKind | None, Covered]:
-    """Kind and conditions of a column of numbers, without a look at cells that are zero."""
-    values, of_values = cells.grouped(maker.weights)
-    gaps = _gaps(values, of_values, maker.max_thresholds)
-    below = np.empty(cells.n_rows, dtype=bool)
-
-    def candidates() -> Covered:
-        for low, high in gaps:
-            threshold = shortest_separator(low, high)
-            cells.at_most(threshold, below)
-            yield Proposition(name, "<=", threshold), below
-            yield Proposition(name, ">", threshold), ~below
-
-    return feature_kind(NumericColumn(name, values)), candidates()
+def _add_extents(
+    builder: ExtentsBuilder,
+    column: Column | StoredCells,
+    propositions: Sequence[Proposition],
+    cuts: Floats,
+) -> None:
+    """Tell which rows conditions cover; those of stored cells are the ones of thresholds."""
+    if isinstance(column, StoredCells):
+        below = np.empty(column.n_rows, dtype=bool)
+        for cut in cuts.tolist():
+            builder.add(column.at_most(cut, below))
+            builder.add(~below)
+        return
+    for proposition in propositions:
+        builder.add(proposition.covered_in(column))
 
 
 def _check_size(n_propositions: int, n_rows: int) -> None:
-    if n_propositions * n_rows <= 8 * MAX_BYTES:
+    most = 8 * MAX_BYTES // max(n_rows, 1)
+    if n_propositions <= most:
         return
     raise ValueError(
         f"The extents of all conditions must fit into {MAX_BYTES / 2**30:.3g} GiB. Got more than "
-        f"{n_propositions - 1:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
+        f"{most:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
         f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that name single rows, "
         "or learn from fewer rows."
     )
@@ -309,7 +315,8 @@ def column_propositions(
     options: CategoryOptions,
 ) -> Iterator[Proposition]:
     """List the conditions that rules may have on a column of rows that count."""
-    return _Maker(weights, options, max_thresholds).propositions(column)
+    maker = _Maker(weights, options, max_thresholds)
+    return maker.propositions(column, *maker.cuts([column]))
 
 
 @dataclass(frozen=True)
@@ -322,8 +329,11 @@ class _Maker:
     ordered_features: Collection[str] = ()
     target: NDArray[np.float64] | None = None
 
-    def kind(self, column: Column) -> FeatureKind | None:
+    def kind(self, name: str, column: Column | StoredCells) -> FeatureKind | None:
         """Tell what texts should know about the values of a column."""
+        if isinstance(column, StoredCells):
+            values = np.append(column.values, 0.0) if column.n_zeros else column.values
+            return feature_kind(NumericColumn(name, values))
         return self._order(column) or feature_kind(column)
 
     def _order(self, column: Column) -> tuple[Category, ...]:
@@ -334,20 +344,45 @@ class _Maker:
             return column.order or column.categories
         return ()
 
-    def propositions(self, column: Column) -> Iterator[Proposition]:
-        """List conditions of a column that has values."""
+    def cuts(self, columns: Sequence[Column | StoredCells]) -> list[Floats]:
+        """Find the thresholds of columns that hold numbers; there are none for others."""
+        all_gaps = [self._gaps(column) for column in columns]
+        separators = shortest_separators(*map(np.concatenate, zip(*all_gaps, strict=True)))
+        return np.split(separators, np.cumsum([len(lows) for lows, _ in all_gaps])[:-1])
+
+    def _gaps(self, column: Column | StoredCells) -> Gaps:
+        """Neighbouring values to put thresholds between, where a column holds numbers."""
+        if isinstance(column, StoredCells):
+            return find_gaps(*column.grouped(self.weights), self.max_thresholds)
+        if isinstance(column, CategoricalColumn | TimeColumn):
+            return np.empty(0), np.empty(0)
+        return find_gaps(*self._known(column.values), self.max_thresholds)
+
+    def _known(self, values: Floats) -> tuple[Floats, Floats | None]:
+        """Values that are not missing, and their weights."""
+        missing, weights = np.isnan(values), self.weights
+        if not missing.any():
+            return values, weights
+        return values[~missing], None if weights is None else weights[~missing]
+
+    def propositions(self, column: Column, cuts: Floats) -> Iterator[Proposition]:
+        """List conditions of a column that has values; thresholds of numbers are given."""
         missing, name = column.missing, column.name
         if missing.all():
             return
         has_missing, order = bool(missing.any()), self._order(column)
-        if isinstance(column, NumericColumn):
-            thresholds = self._separators(column, column.values)
-            yield from numeric_propositions(name, thresholds, has_missing)
+        if isinstance(column, TimeColumn):
+            gaps = find_gaps(*self._known(column.values), self.max_thresholds, has_play=True)
+            pairs = zip(*(each.tolist() for each in gaps), strict=True)
+            moments = [round_separator(low, high, column.kind) for low, high in pairs]
+            yield from numeric_propositions(name, dict.fromkeys(moments), has_missing)
+        elif isinstance(column, NumericColumn):
+            yield from numeric_propositions(name, cuts.tolist(), has_missing)
         elif order:
             # Code -1 means missing and picks the last entry.
             ranks = np.array([*map(order.index, column.categories), np.nan])[column.codes]
-            cuts = [int(cast(float, cut)) for cut in self._separators(None, ranks)]
-            yield from ordered_propositions(name, order, cuts)
+            lows, _ = find_gaps(*self._known(ranks), self.max_thresholds)
+            yield from ordered_propositions(name, order, lows.astype(int).tolist())
             yield from _missing_propositions(name, has_missing)
         else:
             occurring, sizes, means = self._groups(column)
@@ -370,86 +405,6 @@ class _Maker:
         products = self.target if weights is None else self.target * weights
         sums = np.bincount(codes, products, n_groups)[1:]
         return occurring, sizes[n_rows > 0], sums[n_rows > 0] / sizes[n_rows > 0]
-
-    def _separators(
-        self, column: Column | None, values: NDArray[np.float64]
-    ) -> list[float | Moment]:
-        """Thresholds between values, of which some may be missing, in the terms of a column."""
-        missing, weights = np.isnan(values), self.weights
-        if missing.any():
-            values = values[~missing]
-            weights = None if weights is None else weights[~missing]
-        if isinstance(column, TimeColumn):
-            gaps = _gaps(values, weights, self.max_thresholds, has_play=True)
-            moments = (round_separator(low, high, column.kind) for low, high in gaps)
-            return list(dict.fromkeys(moments))
-        gaps = _gaps(values, weights, self.max_thresholds)
-        if column is None:
-            return [low for low, _ in gaps]
-        return [shortest_separator(low, high) for low, high in gaps]
-
-
-def _gaps(
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    max_thresholds: int | None,
-    *,
-    has_play: bool = False,
-) -> list[tuple[float, float]]:
-    """Find values to put thresholds between: neighbours, unless there is play."""
-    order = None if weights is None else np.argsort(values)
-    ordered = np.sort(values) if order is None else values[order]
-    gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next
-    first = last = gaps
-    if max_thresholds is not None and len(gaps) > max_thresholds:
-        if weights is None or order is None:
-            cumulative, total = (gaps + 1).astype(np.float64), float(len(values))
-        else:
-            sums = np.cumsum(weights[order])
-            cumulative, total = sums[gaps], float(sums[-1])
-        if weights is None and len(gaps) == len(values) - 1:
-            chosen = _even_positions(len(gaps), max_thresholds)
-        else:
-            chosen = quantile_positions(cumulative, total, max_thresholds)
-        first = last = gaps[chosen]
-        if has_play:
-            lowest, highest = with_play(cumulative, chosen, total, max_thresholds)
-            first, last = gaps[lowest], gaps[highest]
-    return [*zip(ordered[first].tolist(), ordered[last + 1].tolist(), strict=True)]
-
-
-def with_play(
-    cumulative: NDArray[np.float64], chosen: NDArray[np.intp], total: float, n_quantiles: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First and last positions that are near enough to those of quantiles.
-
-    A threshold may be off its quantile by some share of the distance between two of them, to either
-    side.
-    """
-    width = TIME_PLAY * total / (n_quantiles + 1) * (1 - 1e-9)
-    lowest = np.searchsorted(cumulative, cumulative[chosen] - width)
-    highest = np.searchsorted(cumulative, cumulative[chosen] + width, side="right") - 1
-    return lowest, np.maximum(highest, chosen)
-
-
-@lru_cache(maxsize=16)
-def _even_positions(n_gaps: int, n_quantiles: int) -> NDArray[np.intp]:
-    """Positions of quantiles where all values differ, as in all columns of measurements."""
-    cumulative = np.arange(1.0, n_gaps + 1.0)
-    return read_only(quantile_positions(cumulative, n_gaps + 1.0, n_quantiles))
-
-
-def quantile_positions(
-    cumulative: NDArray[Any], total: float, n_quantiles: int
-) -> NDArray[np.intp]:
-    """Positions at which cumulative weights reach quantiles of the total weight."""
-    # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
-    # meets that exactly, rounding must not decide, so that weights and repeated rows,
-    # and weights of any scale, cut alike.
-    steps = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
-    positions = np.searchsorted(cumulative, steps * (total * (1 - 1e-9)))
-    is_new = np.diff(positions, prepend=-1) > 0
-    return positions[is_new & (positions < len(cumulative))]
 
 
 def check_propositions(propositions: Any) -> None:

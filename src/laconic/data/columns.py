@@ -7,6 +7,7 @@ NaT, null or NA. `laconic.data.cells` makes columns of cells.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
@@ -136,6 +137,9 @@ def feature_kind(column: Column) -> FeatureKind | None:
     if isinstance(column, TimeColumn):
         return None
     known = column.values
+    first = float(known[0]) if len(known) else math.nan
+    if first == first and not first.is_integer():
+        return None  # as most columns of measurements
     if not (known == np.rint(known)).all():
         known = known[~column.missing]
         if not (known == np.rint(known)).all():

@@ -6,6 +6,9 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 # Doubles range from 5e-324 to 1.8e308 and print with at most 17 digits, so the
 # sum of two of them, as printed, has fewer than 700 digits.
 EXACT = Context(prec=700)
@@ -16,8 +19,11 @@ ROUNDINGS = tuple(
 )
 # Powers of ten that are doubles themselves.
 POWERS = tuple(float(10**power) for power in range(23))
+_POWERS = np.array(POWERS)
 # With up to 8 digits, doubles are off their exact values by less than 1e-7 of the last digit.
 SAFE_DIGITS, SAFE_DISTANCE = 8, 1e-6
+# Whole numbers up to this, and sums of two of them, are exact.
+LARGEST_WHOLE = 2.0**51
 
 
 def shortest_separator(low: float, high: float) -> float:
@@ -39,6 +45,92 @@ def shortest_separator(low: float, high: float) -> float:
         return 0.0
     separator = _by_doubles(low, high)
     return _by_decimals(low, high) if separator is None else separator
+
+
+def shortest_separators(
+    lows: NDArray[np.float64], highs: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Find the same thresholds as `shortest_separator`, for many pairs of numbers at once.
+
+    Examples
+    --------
+    >>> shortest_separators(np.array([29.0, 18.0, -5.0]), np.array([31.0, 67.0, 100.0]))
+    array([30., 40.,  0.])
+    """
+    separators = np.full(len(lows), np.nan)
+    separators[(lows <= 0.0) & (highs > 0.0)] = 0.0
+    for find in (_all_by_doubles, _all_whole):
+        left = np.flatnonzero(np.isnan(separators))
+        if len(left):
+            # Of what is too large to be a number, nothing is taken.
+            with np.errstate(all="ignore"):
+                separators[left] = find(lows[left], highs[left])
+    for i in np.flatnonzero(np.isnan(separators)).tolist():
+        separators[i] = shortest_separator(lows[i], highs[i])
+    return separators
+
+
+def _all_by_doubles(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Separators that `_by_doubles` finds; NaN where it finds none."""
+    separators = np.full(len(lows), np.nan)
+    midpoints = 0.5 * lows + 0.5 * highs
+    left = np.flatnonzero((np.abs(midpoints) > 1e-14) & (np.abs(midpoints) < 1e22))
+    powers = _powers_of_ten(np.abs(midpoints))
+    for n_digits in range(SAFE_DIGITS):
+        left = left[n_digits - powers[left] < len(POWERS)]
+        if not len(left):
+            break
+        low, high, midpoint = lows[left], highs[left], midpoints[left]
+        n_decimals = n_digits - powers[left]
+        scale, has_decimals = _POWERS[np.abs(n_decimals)], n_decimals > 0
+        scaled = np.where(has_decimals, midpoint * scale, midpoint / scale)
+        below = np.floor(scaled)
+        rest = scaled - below
+        distance = np.abs(rest - 0.5)
+        is_safe = ~((distance > 0.5 - SAFE_DISTANCE) | (distance < SAFE_DISTANCE))
+        is_found = np.zeros(len(left), dtype=bool)
+        for digits in (below + (rest > 0.5), below + (rest <= 0.5)):
+            threshold = np.where(has_decimals, digits / scale, digits * scale)
+            fits = is_safe & ~is_found & (low <= threshold) & (threshold < high)
+            separators[left[fits]] = threshold[fits]
+            is_found |= fits
+        left = left[is_safe & ~is_found]
+    return separators
+
+
+def _powers_of_ten(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Find the largest powers of ten that are no larger than numbers, as `math.log10` tells."""
+    logarithms = np.log10(numbers)
+    # Next to a power of ten, the last bit decides.
+    for i in np.flatnonzero(np.abs(logarithms - np.rint(logarithms)) < 1e-9).tolist():
+        logarithms[i] = math.log10(numbers[i])
+    logarithms[~np.isfinite(logarithms)] = 0.0
+    return np.floor(logarithms).astype(np.int64)
+
+
+def _all_whole(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Separators of whole numbers, such as counts; NaN where numbers are not whole."""
+    separators = np.full(len(lows), np.nan)
+    is_whole = (lows == np.floor(lows)) & (highs == np.floor(highs))
+    # Between -1 and 0 there is a half.
+    is_whole &= (np.abs(lows) < LARGEST_WHOLE) & (np.abs(highs) < LARGEST_WHOLE)
+    left = np.flatnonzero(is_whole & (np.abs(lows + highs) >= 2.0))
+    low, high = lows[left].astype(np.int64), highs[left].astype(np.int64)
+    doubled = low + high  # the midpoint, twice
+    n_zeros = np.searchsorted(2 * 10 ** np.arange(17), np.abs(doubled), side="right") - 1
+    while len(left):
+        step = 10 ** np.maximum(n_zeros, 0)
+        below = doubled // (2 * step) * step
+        is_above_nearer = 2 * (below + step) - doubled < doubled - 2 * below
+        first = np.where(is_above_nearer, below + step, below)
+        second = np.where(is_above_nearer, below, below + step)
+        for threshold in (second, first):
+            fits = (low <= threshold) & (threshold < high)
+            separators[left[fits]] = threshold[fits]
+        rest = np.isnan(separators[left])
+        left, low, high, doubled = left[rest], low[rest], high[rest], doubled[rest]
+        n_zeros = n_zeros[rest] - 1
+    return separators
 
 
 def _by_doubles(low: float, high: float) -> float | None:

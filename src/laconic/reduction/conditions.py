@@ -8,13 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.candidates import (
-    categorical_propositions,
-    numeric_propositions,
-    quantile_positions,
-    with_play,
-)
+from laconic.candidates import categorical_propositions, numeric_propositions
 from laconic.categories import CategoryOptions
+from laconic.data.gaps import quantile_positions, with_play
 from laconic.data.separators import shortest_separator
 from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
