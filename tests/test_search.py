@@ -110,6 +110,7 @@ def test_counters(method, medium_problem):
     if method == "optimal":
         assert counters.pop("leaves") > 0
         assert counters.pop("depth_first") == 0
+        assert 0 <= counters.pop("dropped_conditions") <= counters["bound_immediate"]
         assert [counters.pop(name) for name in ("tables", "table_rows", "table_sets")] == [0, 0, 0]
     assert sorted(counters) == COUNTERS
     assert 1 < counters["nodes"] <= counters["evaluations"]

@@ -55,6 +55,27 @@ def test_chains_of_thresholds_are_found_among_many_features():
     assert extents.n_columns == 6 * 1500
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_conditions_that_cannot_be_of_use_are_dropped_and_counted(seed):
+    rng = np.random.default_rng(seed)
+    extents = rng.random((400, 60)) < 0.5
+    gradients = rng.normal(size=60) - 4.0 * (extents[7] & extents[300])
+    problem = SearchProblem(extents, gradients, np.ones(60), 1.0)
+    result = search(problem, branching="conditions", max_conditions=2)
+    assert result.is_optimal
+    # Of a condition, the sums of gradients of one sign say what it can be worth at the most.
+    dropped = 0
+    for covered in extents:
+        of_rows = gradients[covered]
+        best = 0.0
+        for sign in (1, -1):
+            sums = np.cumsum(np.sort(sign * of_rows)[::-1])
+            best = max(best, (np.maximum(sums, 0) ** 2 / (1 + np.arange(1, len(sums) + 1))).max())
+        dropped += best / problem.normalizer < result.objective_value
+    assert 0 < result.counters["dropped_conditions"]
+    assert result.counters["dropped_conditions"] >= dropped > 0
+
+
 @pytest.mark.parametrize("max_conditions", [2, None])
 def test_a_short_query_is_found_among_thousands(max_conditions):
     for seed in range(3):

@@ -156,6 +156,7 @@ nb::dict counters_dict(const Counters& counters) {
     names["table_rows"] = counters.n_table_rows;
     names["table_sets"] = counters.n_table_sets;
     names["evaluations"] = counters.n_evaluations;
+    names["dropped_conditions"] = counters.n_dropped;
     names["bound_immediate"] = counters.bound_immediate;
     names["bound_propagated"] = counters.bound_propagated;
     names["equivalence_immediate"] = counters.equivalence_immediate;

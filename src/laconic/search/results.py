@@ -75,7 +75,8 @@ class SearchResult:
     counters: Mapping[str, int] = field(default_factory=dict)
     """How much work was done: expanded ``nodes``, of them ``depth_first`` ones, ``leaves`` solved
     without a node, ``tables`` of sums, with ``table_rows`` added to them and ``table_sets`` of rows
-    looked at, ``evaluations``, and how often each pruning rule applied (bound or equivalence,
+    looked at, ``evaluations``, ``dropped_conditions`` that by their own bounds can be part of no
+    longer query that is good enough, and how often each pruning rule applied (bound or equivalence,
     immediate or propagated)."""
     seconds: float = 0.0
     n_conditions_found: int | None = None

@@ -169,6 +169,7 @@ double ClassExpander::value(const Node& node, std::size_t position,
 /// Sets: survivors_, the candidates whose bounds leave hope.
 void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune, Expansion& out) {
     survivors_.clear();
+    const bool is_root = node.query.empty();
     candidates_.for_each([&](std::size_t position) {
         double bound = candidates_.bound_at(position);
         // What a set is worth may be rounded up.
@@ -176,6 +177,8 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
         const Statistics sums = candidates_.sums(position);
         if (can_prune(bound, node.augmented_size() + 1)) {
             ++out.counters.bound_immediate;
+            // Survivors of the root are the columns of all queries to come.
+            if (is_root) ++out.counters.n_dropped;
             out.note_pruned(can_prune.unproven(bound));
         } else if (covers_enough(sums)) {
             survivors_.push({static_cast<std::uint32_t>(position), candidates_.column(position),

@@ -162,6 +162,7 @@ struct Counters {
     std::uint64_t n_table_rows = 0;   // that were added to them
     std::uint64_t n_table_sets = 0;   // looked at in tables
     std::uint64_t n_evaluations = 0;  // augmented queries whose objective was computed
+    std::uint64_t n_dropped = 0;      // columns that no query is searched with, by their bounds
     std::uint64_t bound_immediate = 0;
     std::uint64_t bound_propagated = 0;
     std::uint64_t equivalence_immediate = 0;
@@ -175,6 +176,7 @@ struct Counters {
         n_table_rows += other.n_table_rows;
         n_table_sets += other.n_table_sets;
         n_evaluations += other.n_evaluations;
+        n_dropped += other.n_dropped;
         bound_immediate += other.bound_immediate;
         bound_propagated += other.bound_propagated;
         equivalence_immediate += other.equivalence_immediate;
