@@ -42,7 +42,7 @@ void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& 
     std::size_t begin = 0, n_parts = 0, n_cells = 1;
     for (std::size_t distinct = 0; distinct < extents.n_distinct_rows(); ++distinct) {
         const std::size_t end = next[distinct], first = n_parts;
-        const auto parts = others.parts.begin();
+        Others::Part* parts = others.parts.data();
         std::stable_sort(parts + begin, parts + end,
                          [](const auto& a, const auto& b) { return a.cell < b.cell; });
         for (; begin < end; ++begin) {
