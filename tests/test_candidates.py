@@ -17,7 +17,7 @@ from laconic.candidates import (
     candidate_propositions,
     given_propositions,
 )
-from laconic.data.separators import _by_decimals, shortest_separator, shortest_separators
+from laconic.data.separators import shortest_separator, shortest_separators
 from laconic.model.conditions import Proposition
 
 COLUMNS = {
@@ -145,7 +145,8 @@ class TestShortestSeparator:
         high = low + width * abs(low)
         if not low < high < math.inf or low <= 0 < high:
             return
-        assert repr(shortest_separator(low, high)) == repr(_by_decimals(low, high))
+        (found,) = shortest_separators(np.array([low]), np.array([high])).tolist()
+        assert repr(found) == repr(shortest_separator(low, high))
 
     @given(st.integers(-3000, 3000), st.integers(1, 3000), st.sampled_from([0, 1, 2, 3]))
     def test_definition_by_brute_force(self, low, width, n_decimals):

@@ -105,13 +105,6 @@ def test_many_rows_are_rounded_in_cells(seed, others, limits):
     assert tables.objective_value == branched.objective_value
 
 
-def test_sets_found_on_the_way_raise_what_is_wanted():
-    # Without an incumbent, most sets are better than the best one so far, but not for long.
-    result = search(long_problem(0), branching="tables", max_conditions=3, beam_width=0)
-    assert result.is_optimal
-    assert result.counters["evaluations"] < result.counters["table_sets"] / 50
-
-
 @pytest.mark.parametrize("max_conditions", [None, 6])
 def test_longer_queries_are_refused(max_conditions):
     with pytest.raises(ValueError, match="at most five conditions"):

@@ -18,8 +18,7 @@ ROUNDINGS = tuple(
     for n_digits in range(1, MAX_DIGITS + 1)
 )
 # Powers of ten that are doubles themselves.
-POWERS = tuple(float(10**power) for power in range(23))
-_POWERS = np.array(POWERS)
+POWERS = np.array([float(10**power) for power in range(23)])
 # With up to 8 digits, doubles are off their exact values by less than 1e-7 of the last digit.
 SAFE_DIGITS, SAFE_DISTANCE = 8, 1e-6
 # Whole numbers up to this, and sums of two of them, are exact.
@@ -43,8 +42,7 @@ def shortest_separator(low: float, high: float) -> float:
         raise ValueError(f"'low' and 'high' must be finite with low < high. Got {low}, {high}.")
     if low <= 0.0 < high:
         return 0.0
-    separator = _by_doubles(low, high)
-    return _by_decimals(low, high) if separator is None else separator
+    return _by_decimals(low, high)
 
 
 def shortest_separators(
@@ -71,7 +69,7 @@ def shortest_separators(
 
 
 def _all_by_doubles(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Separators that `_by_doubles` finds; NaN where it finds none."""
+    """Separators that doubles are exact enough to find; NaN where they are not."""
     separators = np.full(len(lows), np.nan)
     midpoints = 0.5 * lows + 0.5 * highs
     left = np.flatnonzero((np.abs(midpoints) > 1e-14) & (np.abs(midpoints) < 1e22))
@@ -82,14 +80,16 @@ def _all_by_doubles(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> ND
             break
         low, high, midpoint = lows[left], highs[left], midpoints[left]
         n_decimals = n_digits - powers[left]
-        scale, has_decimals = _POWERS[np.abs(n_decimals)], n_decimals > 0
+        scale, has_decimals = POWERS[np.abs(n_decimals)], n_decimals > 0
         scaled = np.where(has_decimals, midpoint * scale, midpoint / scale)
         below = np.floor(scaled)
         rest = scaled - below
+        # Too close to tell which decimals are next to the midpoint, or which of them is nearer.
         distance = np.abs(rest - 0.5)
         is_safe = ~((distance > 0.5 - SAFE_DISTANCE) | (distance < SAFE_DISTANCE))
         is_found = np.zeros(len(left), dtype=bool)
         for digits in (below + (rest > 0.5), below + (rest <= 0.5)):
+            # Both are exact: what is rounded is the result, as if it was read.
             threshold = np.where(has_decimals, digits / scale, digits * scale)
             fits = is_safe & ~is_found & (low <= threshold) & (threshold < high)
             separators[left[fits]] = threshold[fits]
@@ -131,28 +131,6 @@ def _all_whole(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray
         left, low, high, doubled = left[rest], low[rest], high[rest], doubled[rest]
         n_zeros = n_zeros[rest] - 1
     return separators
-
-
-def _by_doubles(low: float, high: float) -> float | None:
-    """Separator that doubles are exact enough to find; None where they are not."""
-    midpoint = 0.5 * low + 0.5 * high
-    if not 1e-14 < abs(midpoint) < 1e22:
-        return None
-    power = math.floor(math.log10(abs(midpoint)))
-    for n_decimals in range(-power, min(SAFE_DIGITS - power, len(POWERS))):
-        scale = POWERS[abs(n_decimals)]
-        scaled = midpoint * scale if n_decimals > 0 else midpoint / scale
-        below = math.floor(scaled)
-        rest = scaled - below
-        # Too close to tell which decimals are next to the midpoint, or which of them is nearer.
-        if abs(rest - 0.5) > 0.5 - SAFE_DISTANCE or abs(rest - 0.5) < SAFE_DISTANCE:
-            return None
-        for digits in (below + 1, below) if rest > 0.5 else (below, below + 1):
-            # Both are exact: what is rounded is the result, as if it was read.
-            threshold = digits / scale if n_decimals > 0 else digits * scale
-            if low <= threshold < high:
-                return threshold
-    return None
 
 
 # Columns of counts or of prices have many gaps in common.

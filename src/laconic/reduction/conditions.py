@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from laconic.candidates import categorical_propositions, numeric_propositions
 from laconic.categories import CategoryOptions
 from laconic.data.gaps import quantile_positions, with_play
-from laconic.data.separators import shortest_separator
+from laconic.data.separators import shortest_separators
 from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
 from laconic.reduction.roles import Roles
@@ -108,7 +108,7 @@ def _thresholds(column: ColumnSummary, cuts: _Cuts) -> list[float | Moment]:
     assert values is not None
     lows, highs = numbers_of(values.last[cuts.below]), numbers_of(values.first[cuts.above + 1])
     if column.time_kind is None:
-        return list(map(shortest_separator, lows.tolist(), highs.tolist()))
+        return [*shortest_separators(lows, highs).tolist()]
     kind = column.time_kind
     gaps = zip(lows.tolist(), highs.tolist(), strict=True)
     return list(dict.fromkeys(round_separator(low, high, kind) for low, high in gaps))
