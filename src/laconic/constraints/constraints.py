@@ -34,7 +34,9 @@ class Constraints:
     settings: Mapping[str, Any] = field(default_factory=dict)
     """As plain values with the names of the parameters, for files and people."""
 
-    def allowed(self, propositions: Sequence[Proposition]) -> Allowed:
+    def allowed(
+        self, propositions: Sequence[Proposition], output: int | None = None
+    ) -> Allowed:
         """List the queries that rules may have."""
         places: dict[str, list[int]] = {}
         for place, proposition in enumerate(propositions):
@@ -53,12 +55,17 @@ class Constraints:
         }
         return Allowed(tuple(families), prices)
 
-    def sign_of(self, query: Query) -> int:
+    def price(self, query: Query) -> float:
+        """Add up what a rule must gain more for the features that it uses."""
+        used = {proposition.feature for proposition in query}
+        return sum(cost for name, cost in self.costs.items() if name in used)
+
+    def sign_of(self, query: Query, output: int | None = None) -> int:
         """Tell which sign the weight of a rule must have; 0 for either."""
         orders = {self._order(proposition) for proposition in query} - {0}
         return self.sign or (orders.pop() if len(orders) == 1 else 0)
 
-    def check(self, query: Query) -> None:
+    def check(self, query: Query, output: int | None = None) -> None:
         """Refuse a query that rules may not have."""
         features = list(dict.fromkeys(proposition.feature for proposition in query))
         if features and not any(group.issuperset(features) for group in self.groups):

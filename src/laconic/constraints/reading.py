@@ -26,7 +26,9 @@ CONSTRAINTS: dict[str, Any] = {
 _SIGNS = {"both": 0, "positive": 1, "negative": -1}
 
 
-def read_constraints(features: Sequence[str], **parameters: Any) -> Constraints | None:
+def read_constraints(
+    features: Sequence[str], classes: Any = None, **parameters: Any
+) -> Constraints | None:
     """Check constraints against the features of a table; None if there are none.
 
     Parameters

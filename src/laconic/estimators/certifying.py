@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._checks import require
-from laconic.candidates import (
-    CandidatePropositions,
-    given_propositions,
-)
-from laconic.estimators.conditions import candidates_of, scope_options
-from laconic.estimators.rows import counted
+from laconic.boosting import TrainingData
+from laconic.candidates import CandidatePropositions, given_propositions
+from laconic.estimators.fitting import covered_by
 from laconic.losses import Floats, LogisticLoss, Loss, NamedLoss, SquaredLoss, known_loss
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import (
@@ -30,11 +27,9 @@ from laconic.relaxation import (
     TrainingRisk,
     prove,
 )
-from laconic.search import SearchScope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
-    from laconic.estimators.rows import CheckedRows
 
 RIVALS = ("rules", "weight")
 
@@ -44,7 +39,7 @@ SMALLEST_RISK = 1e-300
 
 def certify(
     model: RuleBoosting,
-    rows: CheckedRows,
+    data: TrainingData,
     *,
     against: str | None,
     l2_regularization: float | None,
@@ -54,19 +49,20 @@ def certify(
     callback: Callable[[RelaxationProgress], Any] | None,
 ) -> EnsembleCertificate:
     """Prove how close a model comes to the best one; see `RuleBoosting.certificate`."""
-    loss = provable_loss(model.loss_, "A certificate")
+    if data.described is not None:
+        raise ValueError(
+            "A certificate needs a table in memory, whose rows it is about. Got one that is read "
+            "in parts. Take a sample of the rows."
+        )
+    loss = provable_loss(data.loss, "A certificate")
     ensemble = model.ensemble_
     rivals = _rivals(model, against, l2_regularization)
     # Before the candidates, which read the columns of the table one by one and forget them.
-    covered = list(ensemble.covered(rows.table)[counted(rows.weights)].T)
-    candidates = _candidates(model, rows)
-    max_conditions, min_coverage = _limits(model, covered, rows.counted_weights)
-    risk = TrainingRisk(
-        model.task_.for_loss(rows.counted_target),
-        loss,
-        rows.counted_weights,
-        model.fit_intercept or ensemble.intercept != 0.0,
-    )
+    covered = covered_by(ensemble, data)
+    candidates = _candidates(model, data)
+    max_conditions, min_coverage = _limits(model, covered, data.counted_weights)
+    has_intercept = model.settings_.fit_intercept or ensemble.intercept != 0.0
+    risk = TrainingRisk(data.counted_y, loss, data.counted_weights, has_intercept)
     check_scale(risk, "A certificate")
     proof = prove(
         candidates.extents,
@@ -74,7 +70,9 @@ def certify(
         rivals,
         max_conditions=max_conditions,
         min_coverage=min_coverage,
-        start=map(Column, covered),
+        start=[
+            Column(rows, output=rule.output) for rule, rows in zip(ensemble, covered, strict=True)
+        ],
         by_size=by_size,
         node_limit=node_limit,
         time_limit=time_limit,
@@ -90,7 +88,7 @@ def certify(
         max_conditions=max_conditions,
         min_coverage=min_coverage,
         candidates=candidates,
-        weights=rows.weights,
+        weights=data.weights,
     )
 
 
@@ -160,9 +158,9 @@ def _objective(
 ) -> float:
     """Compute loss and penalty of the first rules that a model has."""
     weights = np.array([rule.weight for rule in ensemble], dtype=np.float64)
-    raw_predictions = np.full(len(risk.y), ensemble.intercept)
-    for weight, rows in zip(weights.tolist(), covered, strict=False):
-        raw_predictions += weight * rows
+    raw_predictions = ensemble.start(len(risk.y))
+    for rule, rows in zip(ensemble, covered, strict=False):
+        ensemble.add_to(raw_predictions, rule, rows)
     return risk.value(raw_predictions) + rivals.penalty(weights)
 
 
@@ -173,8 +171,8 @@ def _limits(
 
     A model that was edited may have rules beyond the limits of its search.
     """
-    scope: Any = getattr(model, "scope_", model)
-    max_conditions, min_coverage = scope.max_conditions, scope.min_coverage
+    settings = model.settings_
+    max_conditions, min_coverage = settings.max_conditions, settings.min_coverage
     if max_conditions is not None:
         max_conditions = max(max_conditions, *(len(rule.query) for rule in model.ensemble_), 1)
     for rows in covered if min_coverage > 0.0 else ():
@@ -183,25 +181,16 @@ def _limits(
     return max_conditions, float(min_coverage)
 
 
-def _candidates(model: RuleBoosting, rows: CheckedRows) -> CandidatePropositions:
+def _candidates(model: RuleBoosting, data: TrainingData) -> CandidatePropositions:
     """Find the conditions that the rules of a model were, or could have been, made of."""
-    scope: SearchScope | None = getattr(model, "scope_", None)
-    if scope is None or model.propositions is not None:
-        candidates = model._candidates(rows)
-    elif scope.are_propositions_given:
-        raise ValueError(
-            "The conditions that this model was made of were given, and are not in its file. Give "
-            "them again: model.set_params(propositions=...)."
-        )
-    else:
-        candidates = candidates_of(rows, scope_options(scope))
+    candidates = model.settings_.candidates(data)
     # A model that was edited may have conditions of its own.
     known = set(candidates.propositions)
     own = [each for each in dict.fromkeys(model.ensemble_.propositions) if each not in known]
     if not own:
         return candidates
     propositions = (*candidates.propositions, *own)
-    return given_propositions(rows.table, propositions, sample_weight=rows.weights)
+    return given_propositions(data.table, propositions, sample_weight=data.weights)
 
 
 def _weights(model: RuleBoosting) -> Floats:
@@ -212,16 +201,11 @@ def _rivals(model: RuleBoosting, against: str | None, l2_regularization: float |
     """Say what a model is compared with."""
     penalty = l2_regularization
     if penalty is None:
-        penalty = getattr(model, "l2_regularization_", None)
+        penalty = model.l2_regularization_
     if against is None:
         against = "weight" if not penalty else "rules"
     required = f"one of {', '.join(map(repr, RIVALS))} or None"
     require(against in RIVALS, "against", required, against)
     if against == "weight":
         return SameWeight(float(np.abs(_weights(model)).sum()))
-    if penalty is None:
-        raise ValueError(
-            "The penalty that this model was fitted with is not known. Pass it as "
-            "l2_regularization, or compare with against='weight'."
-        )
     return SameRules(len(model.ensemble_), float(penalty))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -75,6 +76,10 @@ class Roles:
         Known once the weights have been looked at with `partition_weights`.
     exposure : str or None
         What targets were counted over: they are divided by it, and it weighs the row.
+    class_factors : dict of classes to float, or None
+        By which rows of each class are weighed, besides.
+    class_labels : ndarray or None
+        All classes, where they were counted to weigh them.
     """
 
     target: str
@@ -83,16 +88,19 @@ class Roles:
     kept: Kept = "classes"
     weight_units: Units | None = None
     exposure: str | None = None
+    class_factors: Mapping[Category, float] | None = field(default=None, hash=False)
+    class_labels: NDArray[Any] | None = field(default=None, compare=False)
 
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        return [self.target, *self.weight_columns, *self.features]
+        return list(dict.fromkeys([self.target, *self.weight_columns, *self.features]))
 
     @property
     def weight_columns(self) -> list[str]:
-        """Columns whose product rows weigh."""
-        return [name for name in (self.weight, self.exposure) if name is not None]
+        """Columns that the weights of rows depend on."""
+        target = None if self.class_factors is None else self.target
+        return [name for name in (self.weight, self.exposure, target) if name is not None]
 
     def counted(self, table: Table) -> CountedRows:
         """Find the rows that count, and their weights."""
@@ -108,12 +116,22 @@ class Roles:
         return CountedRows(is_counted, weights, len(weights), exposure)
 
     def weights(self, table: Table) -> Floats | None:
-        """Read weights times exposures, if there are any."""
-        exposure = self.exposures(table)
-        if self.weight is None:
-            return exposure
-        weights = _weights(table.column(self.weight))
-        return weights if exposure is None else exposure * weights
+        """Read the product of weights, exposures and weights of classes, if there are any."""
+        exposure, factors = self.exposures(table), self._factors(table)
+        weights = None if self.weight is None else _weights(table.column(self.weight))
+        for amounts in (exposure, factors):
+            if amounts is not None:
+                weights = amounts if weights is None else amounts * weights
+        return weights
+
+    def _factors(self, table: Table) -> Floats | None:
+        """Read the weight of each row's class."""
+        if self.class_factors is None:
+            return None
+        labels, codes = self.labels(table, CountedRows(None, None, table.n_rows))
+        # Rows of weight 0 may be of other classes.
+        factors = [self.class_factors.get(label, 1.0) for label in labels]
+        return np.array(factors, dtype=np.float64)[codes]
 
     def exposures(self, table: Table) -> Floats | None:
         """Read what targets were counted over."""
@@ -225,6 +243,14 @@ def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
     if weights is None:
         return 1.0, table.n_rows
     return float(weights.max(initial=0.0)), len(weights)
+
+
+def partition_labels(part: Any, roles: Roles) -> Counter[Category]:
+    """Count the rows of each class in a part, of those that have a weight."""
+    table = as_table(part)
+    labels, codes = roles.labels(table, roles.counted(table))
+    counts = np.bincount(codes, minlength=len(labels)).tolist()
+    return Counter({label: n for label, n in zip(labels, counts, strict=True) if n})
 
 
 def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:

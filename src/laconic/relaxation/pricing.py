@@ -45,6 +45,7 @@ class Column(NamedTuple):
     query: tuple[int, ...] | None = None
     """Its conditions, where they are known."""
     weight: float = 0.0
+    output: int = 0
 
 
 class Pricing:

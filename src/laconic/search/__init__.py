@@ -37,7 +37,6 @@ from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
-from laconic.search.scope import SearchScope
 from laconic.search.simplifying import simplified
 
 __all__ = [
@@ -50,7 +49,6 @@ __all__ = [
     "SearchProblem",
     "SearchProgress",
     "SearchResult",
-    "SearchScope",
     "SearchStatus",
     "search",
     "spread_over",

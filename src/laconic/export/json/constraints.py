@@ -16,7 +16,7 @@ from laconic.data.entries import (
 )
 
 
-def read_constraints(data: Any, path: str) -> dict[str, Any]:
+def read_constraint_entries(data: Any, path: str) -> dict[str, Any]:
     """Return the constraints by the names of the parameters that say so."""
     check_keys(data, path, (), optional=_ENTRIES)
     return {name: _ENTRIES[name](value, f"{path}.{name}") for name, value in data.items()}
@@ -48,6 +48,5 @@ _ENTRIES: dict[str, Callable[[Any, str], Any]] = {
     "lone_features": _read_features,
     "separated_features": _read_sets,
     "feature_costs": lambda value, path: read_mapping(value, path, read_amount),
-    "excluded_rules": _read_features,
     "weight_signs": lambda value, path: read_choice(value, path, ("positive", "negative")),
 }
