@@ -330,7 +330,7 @@ def check_parameters(estimator: Any) -> None:
 
     losses = f"{', '.join(map(repr, names))} or an object with the methods of laconic.losses.Loss"
     for name, (requirement, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
-        value = getattr(estimator, name)
+        value = getattr(estimator, name, DEFAULTS.get(name))
         if not is_met(value):
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
