@@ -194,7 +194,7 @@ def _candidates(model: RuleBoosting, rows: CheckedRows) -> CandidatePropositions
             "them again: model.set_params(propositions=...)."
         )
     else:
-        candidates = candidates_of(rows, scope_options(scope))
+        candidates = candidates_of(model, rows, scope_options(scope))
     # A model that was edited may have conditions of its own.
     known = set(candidates.propositions)
     own = [each for each in dict.fromkeys(model.ensemble_.propositions) if each not in known]

@@ -9,6 +9,8 @@ import numpy as np
 
 from laconic._words import listed_names
 from laconic.candidates import CandidatePropositions, candidate_propositions
+from laconic.estimators.starting import starting_point
+from laconic.losses import ranking_values
 from laconic.search import SearchScope
 
 if TYPE_CHECKING:
@@ -54,14 +56,22 @@ def made_candidates(
 ) -> CandidatePropositions:
     """Make the conditions that an estimator asks for, with some changes."""
     options = condition_options(estimator, rows.table.feature_names) | changes
-    return candidates_of(rows, options)
+    return candidates_of(estimator, rows, options)
 
 
-def candidates_of(rows: CheckedRows, options: dict[str, Any]) -> CandidatePropositions:
-    """Make conditions from rows."""
-    return candidate_propositions(
-        rows.table, **options, sample_weight=rows.weights, target=rows.target
-    )
+def candidates_of(
+    estimator: RuleBoosting, rows: CheckedRows, options: dict[str, Any]
+) -> CandidatePropositions:
+    """Make conditions from rows; sets of categories follow what the loss says of their targets."""
+    orders = []
+    if options["categories"] == "sets":
+        y, weights = estimator.task_.for_loss(rows.counted_target), rows.counted_weights
+        start, _ = starting_point(
+            estimator.task_, y, weights, fit_intercept=bool(estimator.fit_intercept)
+        )
+        constants = [output.intercept for output in start.outputs] or start.intercept
+        orders = ranking_values(estimator.loss_, y, np.array(constants), weights)
+    return candidate_propositions(rows.table, **options, sample_weight=rows.weights, orders=orders)
 
 
 def named_features(parameter: str, given: Any, feature_names: Sequence[str]) -> tuple[str, ...]:
