@@ -359,7 +359,8 @@ def test_sets_replace_piles_of_negations():
     assert len(model.ensemble_[0].query) == 1
     assert "region not in {N, NE}" in str(model) or "region in {N, NE}" in str(model)
     values = RuleBoostingRegressor(n_rules=1).fit(X, y)
-    assert [len(rule.query) for rule in values.ensemble_] == [2]
+    assert [len(result.query) for result in values.search_results_] == [2]
+    assert [len(rule.query) for rule in values.ensemble_] == [1]
     assert "region not in {N, NE}" in str(values)
 
 

@@ -15,6 +15,7 @@ from laconic.candidates import CandidatePropositions
 from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, SquaredLoss
 from laconic.model.conditions import Query
+from laconic.model.merging import merged
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.refitting import guarded_step, refit
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
@@ -303,7 +304,7 @@ class Stagewise:
     def append(self, query: Query | tuple[int, ...], weight: float) -> None:
         """Append a rule to the ensemble."""
         if not isinstance(query, Query):
-            query = Query(tuple(self.candidates.propositions[p] for p in query))
+            query = merged(Query(tuple(self.candidates.propositions[p] for p in query)))
         self.ensemble = self.ensemble.with_rules((*self.ensemble, Rule(query, weight)))
 
 

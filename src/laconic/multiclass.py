@@ -21,6 +21,7 @@ from laconic.candidates import CandidatePropositions
 from laconic.constraints import Constraints
 from laconic.losses import Floats, MultinomialLoss
 from laconic.model.conditions import Query
+from laconic.model.merging import merged
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.refitting import PenalisedRisk, Point, descend, guarded_step
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
@@ -187,7 +188,7 @@ class _Rounds:
                 label,
             )
         propositions = tuple(self.candidates.propositions[p] for p in query)
-        rules = (*self.ensemble, Rule(Query(propositions), weight, label))
+        rules = (*self.ensemble, Rule(merged(Query(propositions)), weight, label))
         self.ensemble, self.covered = self.ensemble.with_rules(rules), [*self.covered, covered]
         if self.is_joint:
             self.refit()
