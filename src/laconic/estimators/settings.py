@@ -89,11 +89,20 @@ def read_rules(
     for rule in rules:
         read = _initial_rule(rule, data.table.feature_names, data.describe, data.task)
         if constraints is not None:
-            constraints.check(read.query, read.output)
+            _check_allowed(read, constraints, len(data.task.outputs))
         if any((read.query, read.output) == (other.query, other.output) for other in found):
             raise ValueError(f"Rules must be different. Got '{read.query}' twice.")
         found.append(read)
     return found
+
+
+def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
+    """Refuse a rule that constraints do not allow for any output that it may be about."""
+    outputs = [rule.output]
+    if rule.output is None and n_outputs > 0:
+        fitting = [n for n in range(n_outputs) if constraints.signs_of(rule.query, n)]
+        outputs = fitting[:1] or [n_outputs - 1]
+    constraints.check(rule.query, *outputs)
 
 
 def _initial_rule(
