@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size
 from laconic.relaxation.generation import Proof, RelaxationProgress, describe_proof, prove
-from laconic.relaxation.path import PathPoint, l1_path
 from laconic.relaxation.pricing import Column
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules, SameWeight, lower_bound
@@ -18,7 +17,6 @@ __all__ = [
     "Column",
     "EnsembleCertificate",
     "Evidence",
-    "PathPoint",
     "Proof",
     "RelaxationProgress",
     "Rivals",
@@ -27,7 +25,6 @@ __all__ = [
     "Size",
     "TrainingRisk",
     "describe_proof",
-    "l1_path",
     "lower_bound",
     "prove",
 ]

@@ -1,8 +1,8 @@
-"""The best ensemble of some given rules when its total weight, or the square of it, is penalised.
+"""The best ensemble of some given rules when the square of its total weight is penalised.
 
-That is the minimum of loss + m Σ|w| + (μ/2) (Σ|w|)² over the weights w of given columns of zeros
-and ones, and the intercept: a convex problem whose solutions have few weights other than 0. What is
-not quite solved costs tightness of a bound, never its truth.
+That is the minimum of loss + (μ/2) (Σ|w|)² over the weights w of given columns of zeros and ones,
+and the intercept: a convex problem whose solutions have few weights other than 0. What is not quite
+solved costs tightness of a bound, never its truth.
 """
 
 from __future__ import annotations
@@ -82,45 +82,43 @@ class RestrictedProblem:
         used = np.flatnonzero(self.weights)
         return np.asarray(self.intercept + self.weights[used] @ self.columns[used])
 
-    def value(self, price: float, charge: float = 0.0) -> float:
-        """Add up the loss, m times the total weight, and μ/2 times its square."""
+    def value(self, price: float) -> float:
+        """Add up the loss and μ/2 times the square of the total weight."""
         total = self.total_weight
-        return self.risk.value(self.raw_predictions) + charge * total + price / 2.0 * total**2
+        return self.risk.value(self.raw_predictions) + price / 2.0 * total**2
 
-    def solve(self, price: float, charge: float = 0.0) -> None:
-        """Find the best weights for a μ and an m, by Newton's method from those that there are.
+    def solve(self, price: float) -> None:
+        """Find the best weights for a μ, by Newton's method from those that there are.
 
         Sets: weights, intercept.
         """
-        value = self.value(price, charge)
+        value = self.value(price)
         for _ in range(_MAX_NEWTON_STEPS):
             before = value
-            value = self._go(*self._newton_step(price, charge), price, charge, value)
+            value = self._go(*self._newton_step(price), price, value)
             if before - value <= _LEAST_GAIN * abs(value):
                 return
 
-    def _go(
-        self, weights: Floats, intercept: float, price: float, charge: float, value: float
-    ) -> float:
+    def _go(self, weights: Floats, intercept: float, price: float, value: float) -> float:
         """Go towards new weights, halfway, ... until the value falls; returns the value there."""
         old_weights, old_intercept, share = self.weights, self.intercept, 1.0
         for _ in range(_MAX_HALVINGS):
             self.weights = old_weights + share * (weights - old_weights)
             self.intercept = old_intercept + share * (intercept - old_intercept)
-            new_value = self.value(price, charge)
+            new_value = self.value(price)
             if new_value <= value:
                 return new_value
             share /= 2.0
         self.weights, self.intercept = old_weights, old_intercept
         return value
 
-    def _newton_step(self, price: float, charge: float) -> tuple[Floats, float]:
+    def _newton_step(self, price: float) -> tuple[Floats, float]:
         """Minimise the second-order approximation at the current weights."""
         risk, raw_predictions = self.risk, self.raw_predictions
         gradients = risk.weights * risk.loss.gradients(risk.y, raw_predictions)
         hessians = risk.weights * risk.loss.hessians(risk.y, raw_predictions)
         slopes = self.columns @ gradients
-        working = self._working_set(slopes, charge + price * self.total_weight)
+        working = self._working_set(slopes, price * self.total_weight)
         columns = self.columns[working]
         if self._is_squared:
             gram = self._gram[np.ix_(working, working)]
@@ -134,7 +132,7 @@ class RestrictedProblem:
             gram = gram - np.outer(shared, shared / total_hessian)
             slopes = slopes - shared * (total_gradient / total_hessian)
         old = self.weights[working]
-        found = minimise_quadratic(gram, gram @ old - slopes, price, old, charge)
+        found = minimise_quadratic(gram, gram @ old - slopes, price, old)
         weights = np.zeros(len(self.weights))
         weights[working] = found
         intercept = self.intercept
@@ -152,10 +150,8 @@ class RestrictedProblem:
         return np.flatnonzero(used | steep)
 
 
-def minimise_quadratic(
-    matrix: Floats, pull: Floats, price: float, start: Floats, charge: float = 0.0
-) -> Floats:
-    """Minimise ½ wᵀAw − pᵀw + m Σ|w| + (μ/2)(Σ|w|)² over w, one weight coming or going at a time.
+def minimise_quadratic(matrix: Floats, pull: Floats, price: float, start: Floats) -> Floats:
+    """Minimise ½ wᵀAw − pᵀw + (μ/2)(Σ|w|)² over w, one weight coming or going at a time.
 
     Given which weights are not 0, and their signs, the rest is a system of linear equations.
 
@@ -163,12 +159,10 @@ def minimise_quadratic(
     --------
     >>> minimise_quadratic(np.eye(2), np.array([3.0, -1.0]), 1.0, np.zeros(2))
     array([1.5, 0. ])
-    >>> minimise_quadratic(np.eye(2), np.array([3.0, -1.5]), 0.0, np.zeros(2), charge=1.0).round(6)
-    array([ 2. , -0.5])
     """
     ridge = _RIDGE * np.diag(matrix)
     matrix = matrix + np.diag(ridge + ridge.max(initial=0.0))
-    support = _Support(matrix, price, charge, start)
+    support = _Support(matrix, price, start)
     weights = start.copy()
     is_refused = np.zeros(len(pull), dtype=bool)
     least = 1e-3 * _TOLERANCE * np.abs(pull).max(initial=0.0)
@@ -181,7 +175,7 @@ def minimise_quadratic(
             newest = -1
             continue
         slopes = pull - matrix[:, support.members] @ weights[support.members]
-        limit = charge + price * float(np.abs(weights).sum())
+        limit = price * float(np.abs(weights).sum())
         excess = np.where((weights == 0.0) & ~is_refused, np.abs(slopes) - limit, -np.inf)
         newest = int(np.argmax(excess)) if len(excess) > 0 else -1
         if newest < 0 or excess[newest] <= max(_TOLERANCE * limit, least):
@@ -194,8 +188,8 @@ def minimise_quadratic(
 class _Support:
     """The weights that are not 0: their signs, and the inverse of their system of equations."""
 
-    def __init__(self, matrix: Floats, price: float, charge: float, weights: Floats) -> None:
-        self.matrix, self.price, self.charge = matrix, price, charge
+    def __init__(self, matrix: Floats, price: float, weights: Floats) -> None:
+        self.matrix, self.price = matrix, price
         self.members = np.flatnonzero(weights)
         self.signs = np.sign(weights[self.members])
         self._refresh()
@@ -244,10 +238,7 @@ class _Support:
 
         Sets: weights. Returns which of them have become 0; they leave.
         """
-        old, goal = (
-            weights[self.members],
-            self.inverse @ (pull[self.members] - self.charge * self.signs),
-        )
+        old, goal = weights[self.members], self.inverse @ pull[self.members]
         leaves = goal * self.signs <= 0.0
         if not leaves.any():
             weights[self.members] = goal
