@@ -6,7 +6,7 @@ solved over all conjunctions through a few of them, and its solution bounds what
 
 from __future__ import annotations
 
-from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size
+from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size, certify
 from laconic.relaxation.generation import Proof, RelaxationProgress, describe_proof, prove
 from laconic.relaxation.pricing import Column
 from laconic.relaxation.risk import TrainingRisk
@@ -24,6 +24,7 @@ __all__ = [
     "SameWeight",
     "Size",
     "TrainingRisk",
+    "certify",
     "describe_proof",
     "lower_bound",
     "prove",

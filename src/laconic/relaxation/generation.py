@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,11 @@ class Proof:
     bounds_by_size: tuple[float, ...]
     """No ensemble of 0, 1, 2, ... rules has a smaller penalised loss; empty for rivals of a total
     weight."""
+
+    def for_rivals(self, risk: TrainingRisk, rivals: Rivals) -> Proof:
+        """Bound other rivals, such as those of another total weight, by the same forces."""
+        bound = lower_bound(risk, rivals, self.bound.forces, self.bound.largest_sum)
+        return replace(self, bound=bound, bounds_by_size=())
 
 
 def prove(
@@ -271,6 +276,8 @@ class _Run(Pricing):
         if isinstance(self.rivals, SameRules):
             self.restricted.solve(self.price)
             return
+        if len(self.restricted.weights) == 0:
+            return  # which no price would change
         wanted = self.rivals.total_weight
         below, above = 0.0, math.inf  # prices with too much weight, and with too little
         for _ in range(12):

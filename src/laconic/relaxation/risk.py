@@ -16,16 +16,18 @@ largest sum is that of the forces of any one output.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic._checks import require
 from laconic._words import listed
 from laconic.losses import Floats, Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constant
+from laconic.model.rules import RuleEnsemble
 from laconic.relaxation.conjugates import CONJUGATES, Conjugate
 
 # The squares and products of a proof are far below a loss, and must not be 0.
@@ -152,6 +154,16 @@ class TrainingRisk:
     def value(self, raw_predictions: Floats) -> float:
         """Sum the loss of raw predictions over all rows."""
         return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
+
+    def value_of(self, ensemble: RuleEnsemble, covered: Iterable[NDArray[np.bool_]]) -> float:
+        """Sum the loss of an ensemble over all rows, given which of them each rule covers.
+
+        There may be further sets of rows, of rules that the ensemble does not have.
+        """
+        raw_predictions = ensemble.start(len(self.y))
+        for rule, rows in zip(ensemble, covered, strict=False):
+            ensemble.add_to(raw_predictions, rule, rows)
+        return self.value(raw_predictions)
 
     def gradients(self, raw_predictions: Floats) -> Floats:
         """Compute the slopes of the loss times weights."""
