@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from laconic.boosting import select
-from laconic.estimators.certifying import certificate_of, check_scale, provable_loss
+from laconic.estimators.certifying import provable_risk
 from laconic.estimators.fitting import FitRun
 from laconic.relaxation import (
     Column,
@@ -29,7 +29,7 @@ from laconic.search import SearchStatus
 def check_global(fit: FitRun) -> None:
     """Refuse losses of which nothing can be proven, before any rule is searched."""
     if fit.settings.strategy == "global":
-        check_scale(_risk(fit), "strategy='global'")
+        _risk(fit)
 
 
 def improve(
@@ -57,10 +57,8 @@ def improve(
 
 
 def _risk(fit: FitRun) -> TrainingRisk:
-    data = fit.data
-    loss = provable_loss(data.loss, "strategy='global'")
-    return TrainingRisk(
-        data.counted_y, loss, data.counted_weights, fit.settings.fit_intercept
+    return provable_risk(
+        fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept
     )
 
 
@@ -123,13 +121,14 @@ def _certificate(fit: FitRun, risk: TrainingRisk, proof: Proof) -> EnsembleCerti
         found = proof.bound
         bound = lower_bound(risk, rivals, found.forces, found.largest_sum)
         proof = Proof(**{**vars(proof), "bound": bound})
-    return certificate_of(
+    weights = fit.data.weights
+    return EnsembleCertificate.of(
         state.stages,
         state.covered,
         proof,
         risk=risk,
         rivals=rivals,
         **_scope(fit),
-        candidates=fit.candidates,
-        weights=fit.data.weights,
+        propositions=fit.candidates.propositions,
+        is_counted=None if weights is None else weights > 0,
     )
