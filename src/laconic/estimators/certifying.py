@@ -79,7 +79,8 @@ def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> Trai
         raise ValueError(
             f"{what} needs the logistic, the multinomial or the squared loss. Got {data.loss!r}."
         )
-    risk = TrainingRisk(data.counted_y, loss, data.counted_weights, fit_intercept)
+    n_outputs = max(1, len(data.task.outputs))
+    risk = TrainingRisk(data.counted_y, loss, data.counted_weights, fit_intercept, n_outputs)
     if risk.value_at_constant < SMALLEST_RISK and np.ptp(risk.y) > 0.0:
         raise ValueError(
             f"{what} needs losses of {SMALLEST_RISK:g} or more, which are squares of the target "
