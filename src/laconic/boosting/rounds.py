@@ -343,12 +343,11 @@ class Rounds:
         values = [self.value(found, rule, given.covered) for rule in rules]
         place = int(np.argmax(values))
         rule, value = rules[place], values[place]
-        weight = 0.0
-        if not self.is_joint:
-            weight = given.weight
-            if weight is None:
-                weight = found.problems[rule.output].weight_of(given.covered)
-            weight = 0.0 if weight * self._sign(rule) < 0.0 else weight
+        weight = 0.0 if self.is_joint else given.weight
+        if weight is None:
+            weight = found.problems[rule.output].weight_of(given.covered)
+        if weight * self._sign(rule) < 0.0:
+            weight = 0.0
         certificate = dataclasses.replace(
             found.result,
             query=(),
@@ -449,9 +448,7 @@ class Rounds:
             if results[position].status is not SearchStatus.GIVEN:
                 found = self.search(self._stage(state, position))
                 results[position] = self.certificate(state, position, found)
-        return replace(
-            state, results=tuple(results), stages=self.stages(state), n_certified=None
-        )
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def uncertified(self, state: State) -> State:
         """Claim nothing of rules that were found beside rules which have left."""
@@ -463,9 +460,7 @@ class Rounds:
             else dataclasses.replace(result, status=SearchStatus.HEURISTIC, bound=np.inf)
             for position, result in enumerate(state.results)
         ]
-        return replace(
-            state, results=tuple(results), stages=self.stages(state), n_certified=None
-        )
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Say of a rule that is there what a search for its place has shown."""

@@ -22,9 +22,7 @@ from laconic.search import SearchResult, SearchStatus
 _MANY = 100
 
 
-def select(
-    rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int
-) -> State:
+def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int) -> State:
     """Choose some of given rules, by backward elimination.
 
     With the penalised loss to second order, H its second derivatives at the best weights w, leaving

@@ -168,10 +168,11 @@ class Settings:
             found["search"] = self.search
         if self.class_weight is not None:
             found["class_weight"] = self.class_weight
-        constraints = CONSTRAINTS | ({} if self.constraints is None else self.constraints.settings)
+        constraints = {} if self.constraints is None else self.constraints.settings
         propositions = None if self.propositions is None else list(self.propositions)
         return {
             **found,
+            **CONSTRAINTS,
             **constraints,
             "propositions": propositions,
             "initial_rules": [_parameter(rule, labels) for rule in self.initial_rules] or None,

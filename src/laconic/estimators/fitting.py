@@ -234,7 +234,8 @@ class FitRun:
         Sets: stage and number, while it goes on.
         """
         n_rules = len(self.scaled.ensemble)
-        if not self.settings.is_polished or n_rules == 0 or self.is_stopped:
+        is_wanted = self.settings.is_polished and n_rules > 0 and not self.is_stopped
+        if not is_wanted:
             return
         fold, self.number = self.stage, 1
         self.stage = f"{fold}, polishing" if fold else "polishing"

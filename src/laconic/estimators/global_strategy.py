@@ -32,9 +32,7 @@ def check_global(fit: FitRun) -> None:
         _risk(fit)
 
 
-def improve(
-    fit: FitRun, *, keeps_rules: bool
-) -> tuple[EnsembleCertificate | None, str | None]:
+def improve(fit: FitRun, *, keeps_rules: bool) -> tuple[EnsembleCertificate | None, str | None]:
     """Look for better rules than those of a fit, and prove how good the best ones are.
 
     Sets: scaled of the fit, where others are better. Returns the certificate, and what went wrong,
@@ -57,9 +55,7 @@ def improve(
 
 
 def _risk(fit: FitRun) -> TrainingRisk:
-    return provable_risk(
-        fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept
-    )
+    return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
 def _rivals(fit: FitRun) -> Rivals:

@@ -364,7 +364,9 @@ class Refusal(NamedTuple):
         """Refuse parameters of an estimator, in words."""
         value, default = getattr(estimator, self.name, None), DEFAULTS[self.name]
         # Not with "==" alone, which compares arrays element by element.
-        is_default = value is None or value is default or (type(value) is type(default) and value == default)
+        is_default = (
+            value is None or value is default or (type(value) is type(default) and value == default)
+        )
         if getattr(estimator, self.beside) != self.value or is_default:
             return
         raise ValueError(

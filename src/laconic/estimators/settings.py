@@ -24,10 +24,10 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
     given = estimator.propositions
     if given is not None:
         given = tuple(given(X) if callable(given) else given)
-    names = {
-        name: named_features(name, getattr(estimator, name), feature_names)
+    categorical, ordered = (
+        named_features(name, getattr(estimator, name), feature_names)
         for name in ("categorical_features", "ordered_features")
-    }
+    )
     penalty = estimator.l2_regularization
     return Settings(
         n_rules=int(estimator.n_rules),
@@ -47,7 +47,8 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
         negated_categories=bool(estimator.negated_categories),
         categories=str(estimator.categories),
         max_categories=_whole(estimator.max_categories),
-        **names,
+        categorical_features=categorical,
+        ordered_features=ordered,
         date_parts=tuple(map(str, estimator.date_parts or ())),
         propositions=given,
         class_weight=getattr(estimator, "class_weight", None),
@@ -98,11 +99,11 @@ def read_rules(
 
 def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
     """Refuse a rule that constraints do not allow for any output that it may be about."""
-    outputs = [rule.output]
-    if rule.output is None and n_outputs > 0:
-        fitting = [n for n in range(n_outputs) if constraints.signs_of(rule.query, n)]
-        outputs = fitting[:1] or [n_outputs - 1]
-    constraints.check(rule.query, *outputs)
+    output = rule.output
+    if output is None and n_outputs > 0:
+        fitting = (n for n in range(n_outputs) if constraints.signs_of(rule.query, n))
+        output = next(fitting, n_outputs - 1)
+    constraints.check(rule.query, output)
 
 
 def _initial_rule(
