@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from laconic import RuleBoostingClassifier, scan
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor, scan
 from laconic.candidates import candidate_propositions
 from laconic.estimators import reducing
 from laconic.reduction import Conditions, Roles, reduce_source
@@ -144,3 +144,25 @@ def test_durations_are_kept_beside_predictions(tmp_path):
     for source in (duckdb.sql("SELECT * FROM frame"), KINDS["parquet"](frame, tmp_path)):
         model.save_predictions(source, path, keep_columns=["duration"])
         assert pl.read_parquet(path)["duration"].to_list() == frame["duration"].to_list()
+
+
+@pytest.mark.parametrize("estimator", [RuleBoostingClassifier, RuleBoostingRegressor])
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([date(2024, 1, 1), date(2024, 1, 2)], "dates"),
+        ([timedelta(1), timedelta(2)], "durations"),
+        ([time(1), time(2)], "times of day"),
+    ],
+)
+def test_a_target_of_times_is_refused(estimator, values, words):
+    frame = pl.DataFrame({"x": [1, 2, 3, 4], "y": values * 2})
+    for source in (frame.lazy(), scan(duckdb.sql("SELECT * FROM frame"))):
+        with pytest.raises(TypeError, match=f"The target 'y' must hold numbers.* Got {words}"):
+            estimator().fit(source, "y")
+
+
+def test_classes_that_doubles_do_not_tell_apart_are_refused():
+    frame = pl.DataFrame({"x": [1, 2, 3], "y": [0, 2**60, 2**60 + 1]})
+    with pytest.raises(ValueError, match=r"Classes must be whole numbers up to 2\*\*53"):
+        RuleBoostingClassifier().fit(frame.lazy(), "y")
