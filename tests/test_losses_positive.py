@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laconic.refitting import guarded_step
 from numpy.testing import assert_allclose
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 
@@ -22,7 +23,6 @@ from laconic.losses import (
     make_loss,
     optimal_constant,
 )
-from laconic.refitting import guarded_step
 from losses import PoissonLoss as OwnPoissonLoss
 
 POSITIVE = [PoissonLoss(), GammaLoss(), TweedieLoss(), TweedieLoss(1.1), TweedieLoss(1.9)]

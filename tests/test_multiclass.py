@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from laconic.multiclass import boost_classes
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.datasets import load_iris
@@ -31,7 +32,6 @@ from laconic.export import (
 )
 from laconic.losses import MultinomialLoss, SquaredLoss
 from laconic.model.outputs import Output
-from laconic.multiclass import boost_classes
 from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
 from laconic.search import SearchStatus
 from laconic.tasks import ManyClasses

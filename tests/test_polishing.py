@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from laconic.polishing import polish
 from numpy.testing import assert_allclose
 
 from laconic.boosting import boost
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.model.rules import RuleEnsemble
-from laconic.polishing import polish
 from laconic.search import SearchResult, SearchStatus
 
 MAX_CONDITIONS = 2

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from laconic.units import ONE, Unit, unit_of
 
 from laconic import Query, Rule, RuleEnsemble
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult, SearchStatus
-from laconic.units import ONE, Unit, unit_of
 
 SMALL = RuleEnsemble((Rule(Query(), 3e-170),), 1e-171)
 
