@@ -18,7 +18,7 @@ from laconic.boosting.rounds import (
     State,
     boost,
 )
-from laconic.boosting.scale import Scale, scale_of
+from laconic.boosting.scale import UNSCALED, Scale, scale_of
 from laconic.boosting.selection import select
 from laconic.boosting.settings import InitialRule, Settings
 from laconic.boosting.training_data import TrainingData, counted
@@ -26,6 +26,7 @@ from laconic.boosting.training_data import TrainingData, counted
 __all__ = [
     "MAX_ROUNDS",
     "OBJECTIVES",
+    "UNSCALED",
     "BarredRows",
     "Found",
     "GivenRule",

@@ -160,9 +160,15 @@ def ensemble_risk(
     if isinstance(loss, MultinomialLoss):
         outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
         intercepts = np.array([each.intercept for each in ensemble.outputs])
-        penalties = (l2_regularization, sample_weight)
         return ClassRisk(
-            rows, outputs, y, intercepts, *penalties, fit_intercept=fit_intercept, signs=signs
+            rows,
+            outputs,
+            y,
+            intercepts,
+            l2_regularization,
+            sample_weight,
+            fit_intercept=fit_intercept,
+            signs=signs,
         )
     penalties = np.full(len(rows), l2_regularization)
     if fit_intercept:
@@ -360,9 +366,7 @@ class PenalisedRisk(ABC):
     def at(self, weights: Floats) -> Point:
         """Risk at some weights, with its derivatives."""
 
-    def _point(
-        self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats
-    ) -> Point:
+    def _point(self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats) -> Point:
         """Sum up the risk at some weights, given its derivatives and their errors."""
         pulling = np.abs(slopes)
         if self.signs is not None:

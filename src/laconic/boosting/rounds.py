@@ -27,6 +27,7 @@ from laconic.candidates import CandidatePropositions
 from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, MultinomialLoss
 from laconic.model.conditions import Query
+from laconic.model.merging import merged
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import (
     Allowed,
@@ -308,7 +309,7 @@ class Rounds:
         Without refits, its step is halved until the loss, with the penalty on the weight, does not
         rise.
         """
-        query = Query(tuple(self.candidates.propositions[p] for p in found.result.query))
+        query = self.query(found.result)
         covered, weight, n_halvings = found.covered, 0.0, 0
         if not self.is_joint:
             weight, n_halvings = self._guarded(found, found.problem.weight(found.result.query))
@@ -316,6 +317,10 @@ class Rounds:
                 return None
         result = dataclasses.replace(found.result, n_halvings=n_halvings)
         return self._appended(state, Rule(query, weight, found.output), covered, result)
+
+    def query(self, result: SearchResult) -> Query:
+        """Return the conditions of a search result, with several on one feature as one."""
+        return merged(Query(tuple(self.candidates.propositions[p] for p in result.query)))
 
     def _guarded(self, found: Found, weight: float) -> tuple[float, int]:
         return guarded_step(
@@ -334,17 +339,15 @@ class Rounds:
 
         With constraints, its weight may be 0.
         """
-        outputs = range(len(found.problems)) if given.output is None else [given.output]
-        rules = [Rule(given.query, 0.0, output) for output in outputs]
+        rules = [Rule(given.query, 0.0, output) for output in self._possible_outputs(given, found)]
         values = [self.value(found, rule, given.covered) for rule in rules]
         place = int(np.argmax(values))
         rule, value = rules[place], values[place]
-        weight = 0.0
-        if not self.is_joint:
-            weight = given.weight
-            if weight is None:
-                weight = found.problems[rule.output].weight_of(given.covered)
-            weight = 0.0 if weight * self._sign(rule) < 0.0 else weight
+        weight = 0.0 if self.is_joint else given.weight
+        if weight is None:
+            weight = found.problems[rule.output].weight_of(given.covered)
+        if weight * self._sign(rule) < 0.0:
+            weight = 0.0
         certificate = dataclasses.replace(
             found.result,
             query=(),
@@ -357,6 +360,16 @@ class Rounds:
         added = self._appended(state, rule, given.covered, certificate)
         assert added is not None  # given rules stay, with or without a weight
         return added
+
+    def _possible_outputs(self, given: GivenRule, found: Found) -> Sequence[int]:
+        """List the outputs that a given rule may be about."""
+        if given.output is not None:
+            return [given.output]
+        outputs = range(len(found.problems))
+        if self.constraints is None or len(outputs) == 1:
+            return outputs
+        signs_of = self.constraints.signs_of
+        return [output for output in outputs if signs_of(given.query, output)]
 
     def _appended(
         self, state: State, rule: Rule, covered: Rows, result: SearchResult
@@ -435,9 +448,7 @@ class Rounds:
             if results[position].status is not SearchStatus.GIVEN:
                 found = self.search(self._stage(state, position))
                 results[position] = self.certificate(state, position, found)
-        return replace(
-            state, results=tuple(results), stages=self.stages(state), n_certified=None
-        )
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def uncertified(self, state: State) -> State:
         """Claim nothing of rules that were found beside rules which have left."""
@@ -449,9 +460,7 @@ class Rounds:
             else dataclasses.replace(result, status=SearchStatus.HEURISTIC, bound=np.inf)
             for position, result in enumerate(state.results)
         ]
-        return replace(
-            state, results=tuple(results), stages=self.stages(state), n_certified=None
-        )
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Say of a rule that is there what a search for its place has shown."""

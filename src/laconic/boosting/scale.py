@@ -82,6 +82,10 @@ class Scale:
         return lambda progress: callback(_objectives(progress, self.exponent))
 
 
+UNSCALED = Scale()
+"""The scale of what is not very small."""
+
+
 def scale_of(
     loss: Loss | MultinomialLoss, y: NDArray[Any], constraints: Constraints | None = None
 ) -> Scale:
@@ -101,7 +105,7 @@ def scale_of(
     # Another loss, or a subclass, may do anything.
     is_needed = type(loss) is SquaredLoss and largest > 0.0 and exponent < _SMALLEST_EXPONENT
     has_costs = constraints is not None and len(constraints.costs) > 0
-    return Scale(exponent) if is_needed and not has_costs else Scale()
+    return Scale(exponent) if is_needed and not has_costs else UNSCALED
 
 
 def _objectives(found: _Scaled, exponent: int) -> _Scaled:

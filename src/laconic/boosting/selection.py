@@ -14,7 +14,6 @@ import numpy as np
 from laconic.boosting.refitting import ensemble_weights
 from laconic.boosting.rounds import Rounds, State
 from laconic.losses import Floats
-from laconic.model.conditions import Query
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.relaxation import Column
 from laconic.search import SearchResult, SearchStatus
@@ -23,9 +22,7 @@ from laconic.search import SearchResult, SearchStatus
 _MANY = 100
 
 
-def select(
-    rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int
-) -> State:
+def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int) -> State:
     """Choose some of given rules, by backward elimination.
 
     With the penalised loss to second order, H its second derivatives at the best weights w, leaving
@@ -60,15 +57,15 @@ def select(
     +2.667 if x0 <= 2
     """
     chosen = _without_twins(columns, are_complements_twins=rounds.fit_intercept)
-    propositions = rounds.candidates.propositions
+    results = tuple(map(_unproven, chosen))
     rules = [
-        Rule(Query(tuple(propositions[p] for p in each.query or ())), each.weight, each.output)
-        for each in chosen
+        Rule(rounds.query(result), each.weight, each.output)
+        for each, result in zip(chosen, results, strict=True)
     ]
     everything = State(
         start.with_rules(rules),
         tuple(each.covered for each in chosen),
-        tuple(map(_unproven, chosen)),
+        results,
         (start,),
     )
     left, gone = [*range(len(rules))], []

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from laconic.boosting.training_data import TrainingData
 from laconic.candidates import (
     CandidatePropositions,
@@ -13,6 +15,7 @@ from laconic.candidates import (
     given_propositions,
 )
 from laconic.constraints import CONSTRAINTS, Constraints
+from laconic.losses import Floats, ranking_values
 from laconic.model.conditions import Proposition, Query
 from laconic.model.rules import Rule
 
@@ -131,9 +134,17 @@ class Settings:
         if self.propositions is not None:
             return given_propositions(data.table, self.propositions, sample_weight=data.weights)
         options = self.condition_options | changes
+        # Sets of categories follow what the loss says of their targets.
+        orders = self._orders(data) if self.categories == "sets" else []
         return candidate_propositions(
-            data.table, **options, sample_weight=data.weights, target=data.target
+            data.table, **options, sample_weight=data.weights, orders=orders
         )
+
+    def _orders(self, data: TrainingData) -> list[tuple[Floats, Floats | None]]:
+        start, _ = data.start(fit_intercept=self.fit_intercept)
+        constants = [output.intercept for output in start.outputs] or start.intercept
+        weights = data.counted_weights
+        return ranking_values(data.loss, data.counted_y, np.array(constants), weights)
 
     def parameters(self, labels: list[Any] | None) -> dict[str, Any]:
         """Return the parameters of an estimator that has these settings.
@@ -157,10 +168,11 @@ class Settings:
             found["search"] = self.search
         if self.class_weight is not None:
             found["class_weight"] = self.class_weight
-        constraints = CONSTRAINTS | ({} if self.constraints is None else self.constraints.settings)
+        constraints = {} if self.constraints is None else self.constraints.settings
         propositions = None if self.propositions is None else list(self.propositions)
         return {
             **found,
+            **CONSTRAINTS,
             **constraints,
             "propositions": propositions,
             "initial_rules": [_parameter(rule, labels) for rule in self.initial_rules] or None,

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from laconic.candidates import CandidatePropositions
 from laconic.data.columns import Rows
 from laconic.data.tables import Table
-from laconic.losses import Floats, Loss, MultinomialLoss
+from laconic.losses import Floats, Loss, MultinomialLoss, mean_hessian, optimal_constant
 from laconic.model.conditions import Query
+from laconic.model.outputs import Output
 from laconic.model.parsing import Feature, features_of
+from laconic.model.rules import RuleEnsemble
 from laconic.tasks import Task
 
 
@@ -79,6 +81,19 @@ class TrainingData:
             return self.described
         # Reduced rows may not show what a column holds.
         return features_of(self.table if self.whole is None else self.whole.table)
+
+    def start(self, *, fit_intercept: bool) -> tuple[RuleEnsemble, float]:
+        """Find the best constants, or zeros, and the mean curvature of the loss of a row there."""
+        y, weights, loss = self.counted_y, self.counted_weights, self.loss
+        if isinstance(loss, MultinomialLoss):
+            names = self.task.outputs
+            constants = np.zeros(len(names))
+            if fit_intercept:
+                constants = loss.constants(y, len(names), weights)
+            curvature = float(loss.hessians(y[:1], constants[np.newaxis]).mean())
+            return RuleEnsemble(outputs=tuple(map(Output, names, constants.tolist()))), curvature
+        constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
+        return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
 
     def covered(self, query: Query) -> NDArray[np.bool_]:
         """Find the rows, of those that count, that a query covers."""

@@ -11,7 +11,6 @@ from laconic._checks import is_finite_number, is_whole, require
 from laconic.boosting import BarredRows, Found, Rounds, State, TrainingData
 from laconic.estimators.fitting import covered_by, make_rounds, with_rest
 from laconic.explain.alternatives import Alternative, Alternatives
-from laconic.model.conditions import Query
 from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
@@ -75,9 +74,7 @@ def _place(model: RuleBoosting, data: TrainingData, position: int) -> tuple[Roun
 def _alternative(
     model: RuleBoosting, rounds: Rounds, found: Found, value: float, own: NDArray[np.bool_]
 ) -> Alternative:
-    propositions = rounds.candidates.propositions
-    query = Query(tuple(propositions[p] for p in found.result.query))
-    ensemble = model.ensemble_
+    query, ensemble = rounds.query(found.result), model.ensemble_
     return Alternative(
         query,
         ensemble.text(query),

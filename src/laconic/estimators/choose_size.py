@@ -30,7 +30,7 @@ def check_cv(estimator: RuleBoosting, X: Any) -> None:
             "[2, inf), a splitter with the method 'split', an iterable of splits or None. "
             f"Got {estimator.cv!r} instead."
         )
-    if is_source(X):
+    if is_source(X) and estimator._plain is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs a table in memory, to hold rows out. Got one that "
             f"is read in parts. Choose n_rules with a sample of it, and fit "
@@ -107,9 +107,7 @@ def _reason(choice: Choice, n_folds: int, n_rules: int) -> str:
             f"{format_count(choice.best, 'rule')}"
         )
     largest = format_count(n_rules, "rule")
-    return (
-        f"{choice.n_rules} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
-    )
+    return f"{choice.n_rules} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
 
 
 def _is_cv(value: Any) -> bool:

@@ -119,4 +119,3 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         """
         raw_predictions = self._raw_predictions(X)
         return self.task_.probabilities(raw_predictions)
-

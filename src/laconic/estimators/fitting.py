@@ -27,27 +27,11 @@ from laconic.candidates import CandidatePropositions
 from laconic.estimators.advice import is_stopped
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.progress import FitProgress
-from laconic.losses import MultinomialLoss, mean_hessian, optimal_constant
-from laconic.model.outputs import Output
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import RelaxationProgress
 from laconic.search import SearchProgress, SearchResult
 
 Callback = Callable[[FitProgress], Any]
-
-
-def constants(data: TrainingData, *, fit_intercept: bool) -> tuple[RuleEnsemble, float]:
-    """Find the best constants, or zeros, and the mean curvature of the loss of a row there."""
-    y, weights, loss = data.counted_y, data.counted_weights, data.loss
-    if isinstance(loss, MultinomialLoss):
-        names = data.task.outputs
-        intercepts = np.zeros(len(names))
-        if fit_intercept:
-            intercepts = loss.constants(y, len(names), weights)
-        curvature = float(loss.hessians(y[:1], intercepts[np.newaxis]).mean())
-        return RuleEnsemble(outputs=tuple(map(Output, names, intercepts.tolist()))), curvature
-    constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
-    return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
 
 
 def resolved_penalty(settings: Settings, curvature: float) -> float:
@@ -135,7 +119,7 @@ class FitRun:
         self.is_stopped = self.is_interrupted = False
         self.unfinished = unfinished
         self.candidates = settings.candidates(data)
-        start, curvature = constants(data, fit_intercept=settings.fit_intercept)
+        start, curvature = data.start(fit_intercept=settings.fit_intercept)
         self.l2_regularization = resolved_penalty(settings, curvature)
         self.scale = scale_of(data.loss, data.counted_y, settings.constraints)
         tell = self.scale.callback(self.tell) if callbacks else None
@@ -250,7 +234,8 @@ class FitRun:
         Sets: stage and number, while it goes on.
         """
         n_rules = len(self.scaled.ensemble)
-        if not self.settings.is_polished or n_rules == 0 or self.is_stopped:
+        is_wanted = self.settings.is_polished and n_rules > 0 and not self.is_stopped
+        if not is_wanted:
             return
         fold, self.number = self.stage, 1
         self.stage = f"{fold}, polishing" if fold else "polishing"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from laconic.boosting import select
-from laconic.estimators.certifying import certificate_of, check_scale, provable_loss
+from laconic.estimators.certifying import provable_risk
 from laconic.estimators.fitting import FitRun
 from laconic.relaxation import (
     Column,
@@ -29,12 +29,10 @@ from laconic.search import SearchStatus
 def check_global(fit: FitRun) -> None:
     """Refuse losses of which nothing can be proven, before any rule is searched."""
     if fit.settings.strategy == "global":
-        check_scale(_risk(fit), "strategy='global'")
+        _risk(fit)
 
 
-def improve(
-    fit: FitRun, *, keeps_rules: bool
-) -> tuple[EnsembleCertificate | None, str | None]:
+def improve(fit: FitRun, *, keeps_rules: bool) -> tuple[EnsembleCertificate | None, str | None]:
     """Look for better rules than those of a fit, and prove how good the best ones are.
 
     Sets: scaled of the fit, where others are better. Returns the certificate, and what went wrong,
@@ -57,11 +55,7 @@ def improve(
 
 
 def _risk(fit: FitRun) -> TrainingRisk:
-    data = fit.data
-    loss = provable_loss(data.loss, "strategy='global'")
-    return TrainingRisk(
-        data.counted_y, loss, data.counted_weights, fit.settings.fit_intercept
-    )
+    return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
 def _rivals(fit: FitRun) -> Rivals:
@@ -123,13 +117,14 @@ def _certificate(fit: FitRun, risk: TrainingRisk, proof: Proof) -> EnsembleCerti
         found = proof.bound
         bound = lower_bound(risk, rivals, found.forces, found.largest_sum)
         proof = Proof(**{**vars(proof), "bound": bound})
-    return certificate_of(
+    weights = fit.data.weights
+    return EnsembleCertificate.of(
         state.stages,
         state.covered,
         proof,
         risk=risk,
         rivals=rivals,
         **_scope(fit),
-        candidates=fit.candidates,
-        weights=fit.data.weights,
+        propositions=fit.candidates.propositions,
+        is_counted=None if weights is None else weights > 0,
     )

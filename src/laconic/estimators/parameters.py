@@ -76,8 +76,10 @@ negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
 categories : {{"values", "sets"}}, default="values"
     Whether a condition is about one category, or about a set of them: ``region in {{"N", "NE"}}``.
-    Up to five categories give all of their sets; more give the beginnings and ends of the order of
-    their mean target, the best of which is the best set of all for a first rule of one condition.
+    Up to five categories give all of their sets; more give the beginnings and ends of their order
+    by target: by the mean target, by the share of each of three or more classes, or by the mean
+    step that the Huber loss or one of your own asks for. For a first rule of one condition, the
+    best set of all is among them, unless `min_coverage` or `excluded_rules` rule it out.
 max_categories : int or None, default=30
     Largest number of categories of a feature that are told apart: the commonest. All others, and
     those that did not occur in training, are one group: what is none of these. None sets no limit.
@@ -362,7 +364,9 @@ class Refusal(NamedTuple):
         """Refuse parameters of an estimator, in words."""
         value, default = getattr(estimator, self.name, None), DEFAULTS[self.name]
         # Not with "==" alone, which compares arrays element by element.
-        is_default = value is None or value is default or (type(value) is type(default) and value == default)
+        is_default = (
+            value is None or value is default or (type(value) is type(default) and value == default)
+        )
         if getattr(estimator, self.beside) != self.value or is_default:
             return
         raise ValueError(

@@ -105,9 +105,7 @@ def read_stream(
 
 def _read_task(estimator: RuleBoosting, target: Any, loss: Loss) -> tuple[Task, Floats]:
     owner = type(estimator).__name__
-    return estimator.task.read(
-        target, loss, n_rows=len(target), counted=slice(None), owner=owner
-    )
+    return estimator.task.read(target, loss, n_rows=len(target), counted=slice(None), owner=owner)
 
 
 def _with_class_factors(
@@ -120,9 +118,8 @@ def _with_class_factors(
     assert settings.class_weight is not None
     factors = class_factors(task, settings.class_weight, [counts[each] for each in sorted(counts)])
     check_any(factors, settings.class_weight)
-    return replace(
-        roles, class_labels=labels, class_factors=dict(zip(sorted(counts), factors.tolist()))
-    )
+    pairs = zip(sorted(counts), factors.tolist(), strict=True)
+    return replace(roles, class_labels=labels, class_factors=dict(pairs))
 
 
 def _check_parts(settings: Settings) -> None:

@@ -24,10 +24,10 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
     given = estimator.propositions
     if given is not None:
         given = tuple(given(X) if callable(given) else given)
-    names = {
-        name: named_features(name, getattr(estimator, name), feature_names)
+    categorical, ordered = (
+        named_features(name, getattr(estimator, name), feature_names)
         for name in ("categorical_features", "ordered_features")
-    }
+    )
     penalty = estimator.l2_regularization
     return Settings(
         n_rules=int(estimator.n_rules),
@@ -47,7 +47,8 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
         negated_categories=bool(estimator.negated_categories),
         categories=str(estimator.categories),
         max_categories=_whole(estimator.max_categories),
-        **names,
+        categorical_features=categorical,
+        ordered_features=ordered,
         date_parts=tuple(map(str, estimator.date_parts or ())),
         propositions=given,
         class_weight=getattr(estimator, "class_weight", None),
@@ -89,11 +90,20 @@ def read_rules(
     for rule in rules:
         read = _initial_rule(rule, data.table.feature_names, data.describe, data.task)
         if constraints is not None:
-            constraints.check(read.query, read.output)
+            _check_allowed(read, constraints, len(data.task.outputs))
         if any((read.query, read.output) == (other.query, other.output) for other in found):
             raise ValueError(f"Rules must be different. Got '{read.query}' twice.")
         found.append(read)
     return found
+
+
+def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
+    """Refuse a rule that constraints do not allow for any output that it may be about."""
+    output = rule.output
+    if output is None and n_outputs > 0:
+        fitting = (n for n in range(n_outputs) if constraints.signs_of(rule.query, n))
+        output = next(fitting, n_outputs - 1)
+    constraints.check(rule.query, output)
 
 
 def _initial_rule(

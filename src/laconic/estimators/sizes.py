@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._checks import is_whole
-from laconic.boosting import Scale, TrainingData, scale_of
+from laconic.boosting import UNSCALED, Scale, TrainingData, scale_of
 from laconic.estimators.fitting import FitRun
 from laconic.estimators.parameters import DEFAULT_FOLDS
 from laconic.model.conditions import Query
@@ -138,7 +138,7 @@ class Choice:
 
 
 def choose(
-    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, scale: Scale
+    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, scale: Scale = UNSCALED
 ) -> Choice:
     """Choose the fewest rules that may well be as good as the best number.
 

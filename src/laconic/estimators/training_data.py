@@ -102,5 +102,3 @@ def make_data(
         check_any(weights, class_weight)
     task.settle_loss(target[counted(weights)], None if weights is None else weights[weights > 0])
     return TrainingData(X, table, target, task, weights)
-
-

@@ -95,5 +95,3 @@ def _refuse_masked(values: ArrayLike, name: str) -> None:
             f"'{name}' must have a value in every row. Got a masked one at row {row}. Fill it with "
             "a number, or leave the row out."
         )
-
-

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from laconic.boosting import Settings
 from laconic.data.reading import Reading
 from laconic.data.tables import Table, as_table
+from laconic.explain.explanation import Explanation
 from laconic.explain.predictions import Predictions
 from laconic.losses import Loss
 from laconic.model.coverage import RuleCoverage
@@ -80,6 +81,9 @@ class RuleModel(Protocol):
 
     def predictions_for(self, X: Any) -> Predictions:
         """Read a table once, for everything that can be asked about its rows."""
+
+    def explain(self, X: Any) -> Explanation:
+        """Find which rules cover each row, and what each of them adds to the prediction."""
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""

@@ -135,5 +135,5 @@ def _category_words(scope: Settings, table: Table) -> str:
         return f"{words} for {each}"
     return (
         f"sets of categories: all of up to {MAX_FOR_ALL_SETS}; of more, {words} for {each} and "
-        "those with the lowest or highest mean target"
+        "sets from both ends of their order by target"
     )

@@ -41,8 +41,16 @@ def _read_direction(value: Any, path: str) -> int:
     return int(value)
 
 
+def _read_directions(value: Any, path: str) -> int | dict[str, int]:
+    """Read a direction, of one of three or more classes if it is named."""
+    if not isinstance(value, dict):
+        return _read_direction(value, path)
+    require(len(value) == 1, path, "-1 or 1, or an object of one class with -1 or 1", value)
+    return read_mapping(value, path, _read_direction)
+
+
 _ENTRIES: dict[str, Callable[[Any, str], Any]] = {
-    "monotonic_cst": lambda value, path: read_mapping(value, path, _read_direction),
+    "monotonic_cst": lambda value, path: read_mapping(value, path, _read_directions),
     "interaction_cst": _read_interactions,
     "excluded_features": _read_features,
     "lone_features": _read_features,

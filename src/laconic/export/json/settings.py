@@ -35,7 +35,10 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
         plain["search"] = OWN_SEARCH
     given = settings.propositions
     return {
-        **{name: list(value) if isinstance(value, tuple) else value for name, value in plain.items()},
+        **{
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in plain.items()
+        },
         "propositions": None if given is None else _conditions(given),
         "constraints": {} if settings.constraints is None else dict(settings.constraints.settings),
         "initial_rules": [
