@@ -18,6 +18,7 @@ from laconic import (
     RuleEnsemble,
 )
 from laconic.data.times import WEEKDAYS
+from laconic.estimators.settings import read_settings
 from laconic.export import model_to_dict
 from laconic.export.edge_rows import Outputs, edge_values, expected_outputs
 from laconic.export.portable import portable_model
@@ -65,6 +66,7 @@ def make_model(rules, *, intercept=0.0, feature_names=None, classes=None, loss=N
     )
     model.ensemble_ = ensemble
     model.search_results_ = []
+    keep_settings(model)
     if classes is None:
         model.task_ = Regression(loss or SquaredLoss())
     else:
@@ -73,6 +75,12 @@ def make_model(rules, *, intercept=0.0, feature_names=None, classes=None, loss=N
     model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     check_is_fitted(model)
     return model
+
+
+def keep_settings(model):
+    """Let a model that was put together know what a fitted one knows about its fit."""
+    model.settings_ = read_settings(model, None, model.ensemble_.feature_names)
+    model.l2_regularization_, model.n_propositions_ = 1.0, 12
 
 
 def every_relation():
@@ -271,5 +279,6 @@ def small_model():
     ]
     model.task_ = Classification(LogisticLoss(), np.array([0, 1]))
     model.n_features_in_ = 4
+    keep_settings(model)
     model.record_ = SMALL_RECORD
     return model_to_dict(model)

@@ -294,14 +294,14 @@ class TestWhichColumns:
         model = RuleBoostingRegressor(n_rules=1, categorical_features=given, l2_regularization=0)
         model.fit(self.X, [1.0, 0.0, 1.0, 0.0])
         assert "zip == 8001" in str(model)
-        assert model.scope_.categorical_features == ("zip",)
+        assert model.settings_.categorical_features == ("zip",)
         # Also where another table has them as categories.
         assert model.predict(self.X.astype({"zip": "category"})) == pytest.approx([1, 0, 1, 0])
 
     def test_by_default_types_decide(self):
         for given in ("from_dtype", None):
             model = RuleBoostingRegressor(categorical_features=given).fit(self.X, [1, 0, 1, 0])
-            assert model.scope_.categorical_features == ()
+            assert model.settings_.categorical_features == ()
 
     @pytest.mark.parametrize("given", [["zap"], [7], [True]])
     def test_columns_must_exist(self, given):

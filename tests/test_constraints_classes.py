@@ -12,7 +12,7 @@ from laconic import Proposition, Query, Rule, RuleEnsemble
 from laconic.candidates import candidate_propositions
 from laconic.constraints import read_constraints
 from laconic.export import model_schema
-from laconic.export.json.constraints import read_constraints as read_file
+from laconic.export.json.constraints import read_constraint_entries as read_file
 from laconic.model.outputs import Output
 from laconic.report.constraints import constraint_words
 from laconic.search import SearchProblem, search
@@ -43,7 +43,7 @@ def test_files_know_classes_by_their_texts(classes):
     constraints = read_constraints(NAMES, classes, monotonic_cst=given)
     data = json.loads(json.dumps(constraints.settings))
     assert data == constraints.settings
-    assert read_file(data, "scope.constraints") == constraints.settings
+    assert read_file(data, "settings.constraints") == constraints.settings
     assert read_constraints(NAMES, np.array(classes).tolist(), **data) == constraints
     definition = {"$ref": "#/$defs/constraints", "$defs": model_schema()["$defs"]}
     jsonschema.validate(data, definition)

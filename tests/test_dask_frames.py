@@ -55,7 +55,7 @@ def short_tables_are_long(monkeypatch):
 def assert_same(one, other):
     assert one.ensemble_ == other.ensemble_
     assert one.rule_coverages_ == other.rule_coverages_
-    assert one.scope_ == other.scope_
+    assert one.settings_ == other.settings_
     np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
     for mine, yours in zip(one.search_results_, other.search_results_, strict=True):
         assert (mine.query, mine.bound) == (yours.query, yours.bound)

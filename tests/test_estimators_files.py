@@ -18,6 +18,8 @@ from sklearn.exceptions import NotFittedError
 
 from exports import fitted_classifier, fitted_regressor, mixed_table, small_model
 from laconic import (
+    Proposition,
+    Query,
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     RuleBoostingRegressor,
@@ -25,6 +27,7 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.candidates import candidate_propositions
 from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
@@ -182,10 +185,46 @@ def test_byte_order_mark_is_welcome(tmp_path):
     assert load_model(path).ensemble_.n_rules == 2
 
 
-def test_loaded_parameters_are_the_defaults():
-    model = fitted_regressor(l2_regularization=0.5, max_conditions=2)
-    loaded = model_from_dict(model_to_dict(model))
-    assert loaded.get_params() == RuleBoostingRegressor().get_params()
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"l2_regularization": 0.5, "max_conditions": 2},
+        {"node_limit": None, "time_limit": 60.0, "simplify": 0.1, "polish": True},
+        {"excluded_features": ["flag"], "weight_signs": "positive"},
+        {"categories": "sets", "max_categories": None, "max_thresholds": None},
+        {"objective": "stagewise", "fit_intercept": True, "search": "greedy"},
+    ],
+)
+def test_loaded_parameters_are_those_of_the_fit(parameters):
+    model = fitted_regressor(**parameters)
+    loaded = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.settings_ == model.settings_
+    assert (loaded.l2_regularization_, loaded.n_propositions_) == (
+        model.l2_regularization_,
+        model.n_propositions_,
+    )
+    X = mixed_table()
+    again = clone(loaded).fit(X, X["count"].to_numpy() / 3 + X["flag"].to_numpy())
+    assert again.ensemble_ == model.ensemble_
+
+
+def test_loaded_parameters_are_what_came_of_functions_and_positions():
+    def conditions(X):
+        return candidate_propositions(X, max_thresholds=2).propositions
+
+    X = mixed_table()
+    y = X["count"].to_numpy() / 3 + X["flag"].to_numpy()
+    rule = Query((Proposition("count", ">", 2),))
+    model = RuleBoostingRegressor(
+        3, propositions=conditions, monotonic_cst=[0, 0, 0, 1], initial_rules=["count > 2"]
+    ).fit(X, y)
+    loaded = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
+    assert loaded.settings_ == model.settings_
+    assert tuple(loaded.propositions) == tuple(conditions(X))
+    assert loaded.monotonic_cst == {"count": 1}
+    assert loaded.initial_rules == [rule]
+    assert clone(loaded).fit(X, y).ensemble_ == model.ensemble_
 
 
 def text_with(old, new):
@@ -355,4 +394,4 @@ def test_files_of_models_of_an_own_search_are_the_same_every_time():
         return search(problem, "greedy")
 
     model = RuleBoostingRegressor(1, search=own).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    assert model_from_dict(model_to_dict(model)).scope_.search == "own"
+    assert model_from_dict(model_to_dict(model)).settings_.search == "own"

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.refitting import penalised_loss, refit
 from laconic.relaxation import (
     SameRules,
     SameWeight,
@@ -19,8 +18,9 @@ from laconic.relaxation import (
 )
 from laconic.relaxation.checking import dual_value, is_proven, largest_sum
 from laconic.relaxation.restricted import RestrictedProblem, minimise_quadratic
-from laconic.search import Extents, OtherRules, SearchProblem, SearchStatus, search
+from laconic.search import Extents, SearchProblem, SearchStatus, search
 from laconic.search.beam import beam_queries
+from rounds import fit_weights, penalised_loss
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,17 +53,14 @@ class Drawn:
         """The smallest penalised loss of all ensembles of so many rules."""
         risk, columns = self.risk, self.columns()
         values = []
+        options = {
+            "penalty": self.l2_regularization,
+            "fit_intercept": risk.fit_intercept,
+            "sample_weight": risk.sample_weight,
+        }
         for chosen in combinations(columns, min(self.n_rules, len(columns))):
-            rules = np.array(chosen)
-            penalties = np.full(len(rules), self.l2_regularization)
-            if risk.fit_intercept:
-                rules = np.vstack([rules, np.ones((1, rules.shape[1]), dtype=bool)])
-                penalties = np.append(penalties, 0.0)
-            ensemble = OtherRules(rules, penalties)
-            options = {"sample_weight": risk.sample_weight}
-            start = np.zeros(len(rules))
-            weights = refit(ensemble, risk.y, risk.loss, start, **options).weights
-            values.append(penalised_loss(ensemble, risk.y, risk.loss, weights, **options)[0])
+            weights = fit_weights(chosen, risk.y, risk.loss, **options)
+            values.append(penalised_loss(weights, chosen, risk.y, risk.loss, **options))
         return min(values)
 
 

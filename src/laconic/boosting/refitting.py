@@ -37,20 +37,8 @@ class Refit(NamedTuple):
     n_halvings: int
 
 
-def refit(
-    rules: OtherRules,
-    y: Floats,
-    loss: Loss,
-    start: Floats,
-    *,
-    offset: float = 0.0,
-    sample_weight: Floats | None = None,
-    signs: NDArray[np.int_] | None = None,
-) -> Refit:
-    """Find weights that minimise the penalised loss of rules, given which rows they cover.
-
-    That is Σ_i loss(y_i, offset + Σ_r w_r covered_ri) + ½ Σ_r penalty_r w_r², whose minimum over a
-    single weight is, to second order, the weight of a stagewise round.
+def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
+    """Find the weights that minimise a risk.
 
     Newton's method, where a step is halved until the risk does not rise. One step solves the
     squared loss; a second one takes off its rounding errors. Where rules do not determine their
@@ -63,20 +51,12 @@ def refit(
 
     Parameters
     ----------
-    rules : OtherRules
-        The rows that they cover and the penalties on their weights; an intercept is a rule that
-        covers all rows, without penalty.
-    y : ndarray of shape (n_rows,)
-        The target, as the loss expects it.
-    loss : Loss
-    start : ndarray of shape (n_rules,)
-        Weights to start from. The result has no higher risk, to within rounding.
-    offset : float, default=0.0
-        Raw prediction of all rows that is not refitted.
-    sample_weight : ndarray of shape (n_rows,), default=None
-    signs : int array of shape (n_rules,), default=None
-        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
-        others. Weights to start from that have the wrong sign count as 0.
+    risk : PenalisedRisk
+    start : ndarray of shape (n_weights,)
+        Weights to start from, with the signs that they are to keep. The result has no higher risk,
+        to within rounding.
+    is_quadratic : bool
+        Whether the loss is, so that its steps need no measure.
 
     Returns
     -------
@@ -86,22 +66,14 @@ def refit(
     --------
     Two rules that share a row:
 
-    >>> from laconic.losses import SquaredLoss
-    >>> rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
-    >>> found = refit(rules, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.zeros(2))
-    >>> found.weights.round(9)
+    >>> from laconic.model.conditions import Query
+    >>> rules = RuleEnsemble((Rule(Query(), 0.0), Rule(Query(), 0.0)))
+    >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 0.0, fit_intercept=False)
+    >>> descend(risk, np.zeros(2), is_quadratic=True).weights.round(9)
     array([1., 4.])
     """
-    if signs is not None and not signs.any():
-        signs = None
-    if signs is not None:
-        start = within_signs(start, signs)
-    risk = _Risk(rules, y, loss, start, offset, sample_weight, signs)
-    return descend(risk, start, is_quadratic=isinstance(loss, SquaredLoss))
-
-
-def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
-    """Go to the minimum by Newton's method, halving steps that make the risk larger."""
     signs = risk.signs
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -145,19 +117,41 @@ def ensemble_risk(
 ) -> PenalisedRisk:
     """Make the penalised loss of rules, as a function of their weights and maybe of intercepts.
 
+    That is Σ_i loss(y_i, intercept + Σ_r w_r covered_ri) + ½ λ Σ_r w_r², whose minimum over a
+    single weight is, to second order, the weight of a stagewise round. Of several outputs, a rule
+    adds to its own, and the loss takes all of them.
+
     Parameters
     ----------
     ensemble : RuleEnsemble
         Whose intercepts count where they are not refitted.
     covered : sequence of bool arrays of shape (n_rows,)
         The rows that each rule covers.
-    y, loss, sample_weight
-        As for :func:`refit`.
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : Loss or MultinomialLoss
     l2_regularization : float
-        The penalty on the square of each weight, not of intercepts.
+        The penalty λ on the square of each weight, not of intercepts.
+    sample_weight : ndarray of shape (n_rows,), default=None
     fit_intercept : bool
     signs : int array of shape (n_rules,), default=None
-        As for :func:`refit`.
+        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
+        others.
+
+    Returns
+    -------
+    risk : PenalisedRisk
+        Intercepts come after the weights.
+
+    Examples
+    --------
+    >>> from laconic.model.conditions import Query
+    >>> rules, covered = RuleEnsemble((Rule(Query(), 0.0),)), [np.array([True, True, False])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 2.0, fit_intercept=False)
+    >>> value, _ = risk.value(np.array([3.0]))
+    >>> value
+    33.0
     """
     rows = np.array(covered, dtype=bool).reshape(-1, len(y))
     n_intercepts = max(1, len(ensemble.outputs)) if fit_intercept else 0
@@ -261,28 +255,6 @@ def guarded_step(
                 return weight, n_halvings
             weight /= 2
     return 0.0, _MAX_HALVINGS
-
-
-def penalised_loss(
-    rules: OtherRules,
-    y: Floats,
-    loss: Loss,
-    weights: Floats,
-    *,
-    offset: float = 0.0,
-    sample_weight: Floats | None = None,
-) -> tuple[float, float]:
-    """Compute what `refit` minimises, and the rounding error to expect in it.
-
-    Examples
-    --------
-    >>> from laconic.losses import SquaredLoss
-    >>> rule = OtherRules(np.array([[True, True, False]]), np.array([2.0]))
-    >>> value, _ = penalised_loss(rule, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.array([3.0]))
-    >>> value
-    33.0
-    """
-    return _Risk(rules, y, loss, weights, offset, sample_weight).value(weights)
 
 
 @dataclass(frozen=True)
