@@ -46,10 +46,21 @@ def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | 
     }
 
 
+def is_polished(model: RuleModel) -> bool:
+    """Check whether each rule was searched for given all others, and not only those before it."""
+    settings = getattr(model, "settings_", model)
+    record = getattr(model, "record_", None)
+    # A model from a file may only have its record to tell.
+    told = {} if record is None else record.settings
+    strategies = (getattr(settings, "strategy", None), told.get("strategy"))
+    return bool(getattr(settings, "polish", False) or told.get("polish") or "global" in strategies)
+
+
 def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     """Count the proven rules, and say what was searched, for which kinds of columns.
 
-    The ``scope`` is None for a model of which that is not known.
+    Each rule is proven to be the best one ``given`` others. The ``scope`` is None for a model of
+    which that is not known.
     """
     results = model.search_results_
     scope = getattr(model, "scope_", None)
@@ -57,6 +68,7 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
+        "given": "all others" if is_polished(model) else "the rules before it",
         "scope": None if scope is None else scope_to_dict(scope),
         "scope_words": _scope_words(scope, table, [result.status for result in results]),
     }
