@@ -166,8 +166,8 @@ def test_rules_are_exchanged_between_classes():
     """Some of the exchanges put a rule of one class in the place of one of another."""
     n_exchanged = n_classes = 0
     for seed in range(12):
-        problem = classes_problem(seed)
-        state = problem.boosted(4)
+        problem = classes_problem(seed, penalty=0.05)
+        state = problem.boosted(6)
         for step in polish(problem.rounds, state):
             risks = problem.risk(state.ensemble), problem.risk(step.state.ensemble)
             assert (risks[1] < risks[0]) == step.is_exchanged
@@ -385,8 +385,9 @@ def test_given_rules_are_never_lost(objective, signs):
         rounds = replace(rounds, objective=objective, constraints=constraints)
         states = run_boost(rounds, 6, start, given=given_rules(X, queries))
         for number, state in enumerate(states, start=1):
-            assert [rule.query for rule in state.ensemble][:number] == queries[:number]
-            assert all(result.status == "given" for result in state.results[: min(number, 3)])
+            n_given = min(number, 3)
+            assert [rule.query for rule in state.ensemble][:n_given] == queries[:n_given]
+            assert all(result.status == "given" for result in state.results[:n_given])
         state = rounds.certified(states[-1])
         sign = 1 if signs == "positive" else -1
         assert all(rule.weight * sign >= 0.0 for rule in state.ensemble)
