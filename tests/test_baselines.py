@@ -8,8 +8,8 @@ import json
 import pytest
 
 from benchmarks.problems import load_problem
-from laconic.boosting import boost
 from laconic.losses import get_loss
+from rounds import make_rounds, run_boost
 
 # All for which the folder has values.
 PROBLEMS = [
@@ -42,14 +42,13 @@ def test_objective_values(name, datasets_folder):
     expected = json.loads(baselines.read_text())[name]
 
     problem = load_problem(name, datasets_folder)
-    rounds = boost(
+    rounds = make_rounds(
         problem.candidates(),
         problem.y,
         get_loss(problem.loss),
-        n_rules=len(expected),
         l2_regularization=problem.l2_regularization,
     )
-    results = [result for _, result in rounds]
+    results = run_boost(rounds, len(expected))[-1].results
     assert all(result.is_optimal for result in results)
     values = [result.objective_value for result in results]
     assert values == pytest.approx(expected, rel=1e-9)

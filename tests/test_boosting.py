@@ -1,14 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from laconic.boosting import boost
+from laconic.boosting import State, boost
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProblem, SearchStatus, search
 from losses import PoissonLoss
 from problems import random_table
+from rounds import make_rounds, run_boost
 
 LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss()}
 
@@ -29,18 +32,15 @@ def random_fit(seed, loss_name, *, is_weighted=False, n_rules=5, **options):
     y = random_target(rng, loss_name, n_rows)
     weights = rng.choice([0.5, 1.0, 3.3], n_rows) if is_weighted else None
     candidates = candidate_propositions(X, sample_weight=weights)
-    rounds = list(
-        boost(
-            candidates,
-            y,
-            LOSSES[loss_name],
-            n_rules=n_rules,
-            l2_regularization=0.5,
-            sample_weight=weights,
-            search_options=options,
-        )
+    rounds = make_rounds(
+        candidates,
+        y,
+        LOSSES[loss_name],
+        l2_regularization=0.5,
+        sample_weight=weights,
+        search_options=options,
     )
-    return X, candidates, y, weights, rounds
+    return X, candidates, y, weights, run_boost(rounds, n_rules)
 
 
 def problems_of(candidates, y, loss, weights, rules, X, l2_regularization=0.5):
@@ -65,11 +65,11 @@ seeds = pytest.mark.parametrize("seed", range(6))
 @weighted_or_not
 @seeds
 def test_weights_are_newton_weights(seed, is_weighted, loss_name):
-    X, _, y, weights, rounds = random_fit(seed, loss_name, is_weighted=is_weighted)
+    X, _, y, weights, states = random_fit(seed, loss_name, is_weighted=is_weighted)
     loss, scores = LOSSES[loss_name], np.zeros(len(y))
     w = np.ones(len(y)) if weights is None else weights
-    for ensemble, result in rounds:
-        rule = ensemble[-1]
+    for state in states:
+        rule, result = state.ensemble[-1], state.results[-1]
         covered = rule.query.covered(X)
         sum_gradients = (w * loss.gradients(y, scores))[covered].sum()
         sum_hessians = (w * loss.hessians(y, scores))[covered].sum()
@@ -95,16 +95,9 @@ def test_scores_in_training_are_those_of_the_ensemble(seed, is_weighted, loss_na
     y = random_target(rng, loss_name, 40)
     weights = rng.choice([0.5, 1.0, 3.3], 40) if is_weighted else None
     candidates = candidate_propositions(X, sample_weight=weights)
-    rounds = boost(
-        candidates,
-        y,
-        Recording(),
-        RuleEnsemble((), 0.1),
-        n_rules=6,
-        l2_regularization=0.0,
-        sample_weight=weights,
-    )
-    ensembles = [RuleEnsemble((), 0.1), *(ensemble for ensemble, _ in rounds)]
+    start = RuleEnsemble((), 0.1)
+    states = run_boost(make_rounds(candidates, y, Recording(), sample_weight=weights), 6, start)
+    ensembles = [start, *(state.ensemble for state in states)]
     assert len(ensembles) >= 2
     for ensemble, scores in zip(ensembles, seen, strict=False):
         assert_array_equal(ensemble.raw_predictions(X), scores)
@@ -113,10 +106,10 @@ def test_scores_in_training_are_those_of_the_ensemble(seed, is_weighted, loss_na
 @each_loss
 @seeds
 def test_no_round_is_beaten_by_a_heuristic(seed, loss_name):
-    X, candidates, y, weights, rounds = random_fit(seed, loss_name, is_weighted=True)
-    rules = rounds[-1][0].rules
+    X, candidates, y, weights, states = random_fit(seed, loss_name, is_weighted=True)
+    rules, results = states[-1].ensemble.rules, states[-1].results
     problems = problems_of(candidates, y, LOSSES[loss_name], weights, rules, X)
-    for problem, (_, result) in zip(problems, rounds, strict=True):
+    for problem, result in zip(problems, results, strict=True):
         assert result.is_optimal
         assert result.bound == result.objective_value
         for method in ("greedy", "beam"):
@@ -126,10 +119,10 @@ def test_no_round_is_beaten_by_a_heuristic(seed, loss_name):
 @pytest.mark.parametrize("method", ["optimal", "greedy", "beam", "reference"])
 @seeds
 def test_squared_risk_falls_by_the_objective_or_more(seed, method):
-    X, _, y, _, rounds = random_fit(seed, "squared", method=method)
+    X, _, y, _, states = random_fit(seed, "squared", method=method)
     scores, risk = np.zeros(len(y)), np.mean(y**2)
-    for ensemble, result in rounds:
-        rule = ensemble[-1]
+    for state in states:
+        rule, result = state.ensemble[-1], state.results[-1]
         scores = scores + rule.raw_predictions(X)
         next_risk = np.mean((y - scores) ** 2)
         # The loss is quadratic, so the objective is exact: the risk falls by it, and by the
@@ -143,26 +136,19 @@ def test_squared_risk_falls_by_the_objective_or_more(seed, method):
 def test_gains_fall_for_squared_loss_without_regularization():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
-    rounds = boost(candidate_propositions(X), y, SquaredLoss(), n_rules=8, l2_regularization=0.0)
+    states = run_boost(make_rounds(candidate_propositions(X), y, SquaredLoss()), 8)
     risks = [np.mean(y**2)]
     scores = np.zeros(80)
-    for ensemble, _ in rounds:
-        scores += ensemble[-1].raw_predictions(X)
+    for state in states:
+        scores += state.ensemble[-1].raw_predictions(X)
         risks.append(np.mean((y - scores) ** 2))
     assert len(risks) == 9
     assert np.all(np.diff(risks) < 0)
 
 
-def rules_for(X, y, *, start=0.0, n_rules=20, l2_regularization=0.0):
-    rounds = boost(
-        candidate_propositions(X),
-        np.asarray(y, dtype=float),
-        SquaredLoss(),
-        RuleEnsemble((), start),
-        n_rules=n_rules,
-        l2_regularization=l2_regularization,
-    )
-    return [ensemble[-1] for ensemble, _ in rounds]
+def rules_for(X, y, *, start=0.0, n_rules=20):
+    rounds = make_rounds(candidate_propositions(X), y, SquaredLoss())
+    return [state.ensemble[-1] for state in run_boost(rounds, n_rules, RuleEnsemble((), start))]
 
 
 def test_stops_when_the_fit_is_exact():
@@ -223,15 +209,14 @@ def test_interrupted_search_gives_no_rule():
     calls = []
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 2)), rng.normal(size=20)
-    rounds = boost(
+    rounds = make_rounds(
         candidate_propositions(X),
         y,
         SquaredLoss(),
-        n_rules=5,
         l2_regularization=1.0,
         search_options={"method": stop_at_second_rule},
     )
-    assert len(list(rounds)) == 1
+    assert len(run_boost(rounds, 5)) == 1
     assert len(calls) == 2
 
 
@@ -244,36 +229,25 @@ def test_rounds_are_made_one_at_a_time():
         calls.append(problem)
         return search(problem)
 
-    rounds = boost(
+    rounds = make_rounds(
         candidate_propositions(X),
         y,
         SquaredLoss(),
-        n_rules=5,
         l2_regularization=1.0,
         search_options={"method": counting},
     )
-    next(rounds)
+    next(boost(rounds, State(RuleEnsemble()), 5))
     assert len(calls) == 1
 
 
 def test_poisson_finds_group_means():
     x = np.repeat([0.0, 1.0], 50)
     y = np.repeat([1.0, 8.0], 50)
-    rounds = boost(
-        candidate_propositions(x[:, None]),
-        y,
-        PoissonLoss(),
-        n_rules=30,
-        l2_regularization=0.0,
-    )
-    *_, (ensemble, _) = rounds
-    assert_allclose(np.exp(ensemble.raw_predictions(x[:, None])), y, rtol=1e-6)
+    *_, last = run_boost(make_rounds(candidate_propositions(x[:, None]), y, PoissonLoss()), 30)
+    assert_allclose(np.exp(last.ensemble.raw_predictions(x[:, None])), y, rtol=1e-6)
 
 
-REFITTED = pytest.mark.parametrize("objective", ["joint", "orthogonal"])
-
-
-def refitted_fit(seed, loss_name, objective, *, fit_intercept, method="reference", n_rules=4):
+def refitted_fit(seed, loss_name, objective="joint", *, fit_intercept, n_rules=4):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(10, 40))
     X = random_table(rng, n_rows)
@@ -281,19 +255,18 @@ def refitted_fit(seed, loss_name, objective, *, fit_intercept, method="reference
     weights = rng.choice([0.5, 1.0, 3.3], n_rows) if seed % 2 else None
     loss = LOSSES[loss_name]
     intercept = optimal_constant(loss, y, weights) if fit_intercept else 0.0
-    rounds = boost(
+    rounds = make_rounds(
         candidate_propositions(X, max_thresholds=2, sample_weight=weights),
         y,
         loss,
-        RuleEnsemble((), intercept),
-        n_rules=n_rules,
         l2_regularization=0.5,
         sample_weight=weights,
         objective=objective,
         fit_intercept=fit_intercept,
-        search_options={"method": method, "max_conditions": 2},
+        search_options={"method": "reference", "max_conditions": 2},
     )
-    return X, y, weights, intercept, list(rounds)
+    states = run_boost(rounds, n_rules, RuleEnsemble((), intercept))
+    return X, y, weights, intercept, rounds, states
 
 
 def regularised_risk(ensemble, X, y, loss, weights):
@@ -303,18 +276,17 @@ def regularised_risk(ensemble, X, y, loss, weights):
 
 
 @each_loss
-@REFITTED
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @seeds
-def test_weights_are_best_after_every_round(seed, fit_intercept, objective, loss_name):
-    X, y, weights, intercept, rounds = refitted_fit(
-        seed, loss_name, objective, fit_intercept=fit_intercept
-    )
+def test_weights_are_best_after_every_round(seed, fit_intercept, loss_name):
+    X, y, weights, intercept, _, states = refitted_fit(seed, loss_name, fit_intercept=fit_intercept)
     loss, w = LOSSES[loss_name], np.ones(len(y)) if weights is None else weights
-    assert len(rounds) >= 1
-    for number, (ensemble, result) in enumerate(rounds, start=1):
-        assert len(ensemble) == number
-        assert result.is_optimal
+    assert len(states) >= 1
+    for number, state in enumerate(states, start=1):
+        ensemble = state.ensemble
+        assert len(ensemble) == len(state.results) == len(state.covered) == number
+        assert state.results[-1].is_optimal
+        assert_array_equal(ensemble.covered(X).T, state.covered)
         gradients = w * loss.gradients(y, ensemble.raw_predictions(X))
         scale = np.abs(gradients).sum() + np.abs(w * y).sum()
         for rule in ensemble:
@@ -324,136 +296,91 @@ def test_weights_are_best_after_every_round(seed, fit_intercept, objective, loss
             assert abs(gradients.sum()) <= 1e-12 * scale
         else:
             assert ensemble.intercept == intercept
-    queries = [rule.query for rule in rounds[-1][0]]
-    assert [ensemble[-1].query for ensemble, _ in rounds] == queries
+    assert [state.ensemble for state in states] == [*states[-1].stages]
+    queries = [rule.query for rule in states[-1].ensemble]
+    assert [state.ensemble[-1].query for state in states] == queries
 
 
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @seeds
 def test_joint_objective_is_the_fall_of_the_regularised_squared_risk(seed, fit_intercept):
-    X, y, weights, intercept, rounds = refitted_fit(
-        seed, "squared", "joint", fit_intercept=fit_intercept
-    )
+    X, y, weights, intercept, _, states = refitted_fit(seed, "squared", fit_intercept=fit_intercept)
     risk = regularised_risk(RuleEnsemble((), intercept), X, y, SquaredLoss(), weights)
-    for ensemble, result in rounds:
-        next_risk = regularised_risk(ensemble, X, y, SquaredLoss(), weights)
+    for state in states:
+        next_risk = regularised_risk(state.ensemble, X, y, SquaredLoss(), weights)
         # The objective is that of twice the risk of one half of the squared penalty: exact here.
-        assert_allclose(risk - next_risk, result.objective_value, rtol=1e-7, atol=1e-10 * risk)
+        value = state.results[-1].objective_value
+        assert_allclose(risk - next_risk, value, rtol=1e-7, atol=1e-10 * risk)
         risk = next_risk
 
 
 @each_loss
-@REFITTED
 @seeds
-def test_refitted_risk_never_rises(seed, objective, loss_name):
-    X, y, weights, intercept, rounds = refitted_fit(seed, loss_name, objective, fit_intercept=True)
-    ensembles = [RuleEnsemble((), intercept), *(ensemble for ensemble, _ in rounds)]
+def test_refitted_risk_never_rises(seed, loss_name):
+    X, y, weights, intercept, _, states = refitted_fit(seed, loss_name, fit_intercept=True)
+    ensembles = [RuleEnsemble((), intercept), *(state.ensemble for state in states)]
     risks = [regularised_risk(e, X, y, LOSSES[loss_name], weights) for e in ensembles]
     assert np.all(np.diff(risks) <= 1e-12 * np.abs(risks[:-1]))
 
 
 @seeds
 def test_first_joint_rule_without_intercept_is_the_stagewise_one(seed):
-    joint = refitted_fit(seed, "squared", "joint", fit_intercept=False, n_rules=1)[-1]
-    stagewise = refitted_fit(seed, "squared", "stagewise", fit_intercept=False, n_rules=1)[-1]
-    assert joint[0][0][0].query == stagewise[0][0][0].query
-    assert joint[0][1].objective_value == stagewise[0][1].objective_value
-    assert_allclose(joint[0][0][0].weight, stagewise[0][0][0].weight)
+    options = {"fit_intercept": False, "n_rules": 1}
+    [joint] = refitted_fit(seed, "squared", "joint", **options)[-1]
+    [stagewise] = refitted_fit(seed, "squared", "stagewise", **options)[-1]
+    assert joint.ensemble[0].query == stagewise.ensemble[0].query
+    assert joint.results[0].objective_value == stagewise.results[0].objective_value
+    assert_allclose(joint.ensemble[0].weight, stagewise.ensemble[0].weight)
 
 
-@REFITTED
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e9])
-def test_refitted_rounds_stop_when_the_fit_is_exact(objective, scale):
+def test_refitted_rounds_stop_when_the_fit_is_exact(scale):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 3, 500)
     y = scale * np.array([0.1, 0.7, -0.3])[x]
-    rounds = boost(
+    rounds = make_rounds(
         candidate_propositions(x[:, None]),
         y,
         SquaredLoss(),
-        RuleEnsemble((), optimal_constant(SquaredLoss(), y)),
-        n_rules=50,
-        l2_regularization=0.0,
-        objective=objective,
+        objective="joint",
         fit_intercept=True,
         search_options={"method": "reference"},
     )
-    *_, (ensemble, _) = rounds
-    assert len(ensemble) == 2
-    assert_allclose(ensemble.raw_predictions(x[:, None]), y, rtol=1e-9)
+    *_, last = run_boost(rounds, 50, RuleEnsemble((), optimal_constant(SquaredLoss(), y)))
+    assert len(last.ensemble) == 2
+    assert_allclose(last.ensemble.raw_predictions(x[:, None]), y, rtol=1e-9)
 
 
 def test_goes_on_from_rules_whose_weights_it_refits():
-    X, y, weights, intercept, rounds = refitted_fit(3, "squared", "joint", fit_intercept=True)
-    assert len(rounds) == 4
-    start = rounds[1][0]
-    candidates = candidate_propositions(X, max_thresholds=2, sample_weight=weights)
-    again = boost(
-        candidates,
-        y,
-        SquaredLoss(),
-        RuleEnsemble(tuple(Rule(rule.query, 0.0) for rule in start), intercept),
-        covered=start.covered(X).T,
-        n_rules=2,
-        l2_regularization=0.5,
-        sample_weight=weights,
-        objective="joint",
-        fit_intercept=True,
-        search_options={"method": "reference", "max_conditions": 2},
-    )
-    *_, (ensemble, _) = again
-    assert [rule.query for rule in ensemble] == [rule.query for rule in rounds[-1][0]]
+    *_, intercept, rounds, states = refitted_fit(3, "squared", fit_intercept=True)
+    assert len(states) == 4
+    start = states[1]
+    idle = RuleEnsemble(tuple(Rule(rule.query, 0.0) for rule in start.ensemble), intercept)
+    *_, last = boost(rounds, replace(start, ensemble=idle), 4)
+    expected = states[-1].ensemble
+    assert [rule.query for rule in last.ensemble] == [rule.query for rule in expected]
     assert_allclose(
-        [rule.weight for rule in ensemble], [rule.weight for rule in rounds[-1][0]], rtol=1e-9
+        [rule.weight for rule in last.ensemble], [rule.weight for rule in expected], rtol=1e-9
     )
+    assert last.results[:2] == start.results
 
 
-@each_loss
-@seeds
-def test_orthogonal_rules_gain_from_what_others_leave_of_them(seed, loss_name):
-    X, y, weights, intercept, rounds = refitted_fit(
-        seed, loss_name, "orthogonal", fit_intercept=True
-    )
-    w = np.ones(len(y)) if weights is None else weights
-    ensembles = [RuleEnsemble((), intercept), *(ensemble for ensemble, _ in rounds)]
-    for before, (ensemble, result) in zip(ensembles, rounds, strict=False):
-        gradients = LOSSES[loss_name].gradients(y, before.raw_predictions(X))
-        others = np.column_stack([before.covered(X), np.ones(len(y))])
-        query = ensemble[-1].query.covered(X).astype(float)
-        roots = np.sqrt(w)
-        rest = (
-            query - others @ np.linalg.lstsq(others * roots[:, None], query * roots, rcond=None)[0]
-        )
-        expected = (w * gradients @ rest) ** 2 / (1e-3 + w @ rest**2) / (2 * w.sum())
-        assert_allclose(result.objective_value, expected, rtol=1e-6)
-
-
-@REFITTED
-def test_refitted_rounds_stop_where_gradients_only_fade(objective):
+def test_refitted_rounds_stop_where_gradients_only_fade():
     """Without penalty, a rule for one class alone leaves gradients as small as rounding errors."""
     X, y = np.array([[1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
-    rounds = boost(
-        candidate_propositions(X),
-        y,
-        LogisticLoss(),
-        RuleEnsemble((), optimal_constant(LogisticLoss(), y)),
-        n_rules=10,
-        l2_regularization=0.0,
-        objective=objective,
-        fit_intercept=True,
-    )
-    assert len(list(rounds)) == 1
+    options = {"objective": "joint", "fit_intercept": True}
+    rounds = make_rounds(candidate_propositions(X), y, LogisticLoss(), **options)
+    start = RuleEnsemble((), optimal_constant(LogisticLoss(), y))
+    assert len(run_boost(rounds, 10, start)) == 1
 
 
 def test_nothing_left_to_find_ends_the_rounds():
     """All sets of rows are taken: what is worth nothing is no rule, however much it could gain."""
     candidates = candidate_propositions([[1.0], [2.0]])
     y = np.array([1.0, 2.0])
-    rounds = boost(
-        candidates, y, SquaredLoss(), n_rules=10, l2_regularization=20.0, objective="joint"
-    )
-    [*_, (ensemble, _)] = rounds
-    queries = [str(rule.query) for rule in ensemble]
+    rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=20.0, objective="joint")
+    *_, last = run_boost(rounds, 10)
+    queries = [str(rule.query) for rule in last.ensemble]
     assert len(set(queries)) == len(queries) <= 3
 
 
@@ -464,17 +391,10 @@ def test_risk_never_rises_where_classes_are_separable():
         X, y = rng.integers(0, 4, (n_rows, 2)), rng.choice([-1.0, 1.0], n_rows)
         y[:2] = -1.0, 1.0
         candidates = candidate_propositions(X)
-        rounds = boost(
-            candidates,
-            y,
-            LogisticLoss(),
-            n_rules=8,
-            l2_regularization=0.0,
-            objective="joint",
-            fit_intercept=True,
-        )
+        options = {"objective": "joint", "fit_intercept": True}
+        states = run_boost(make_rounds(candidates, y, LogisticLoss(), **options), 8)
         losses = [
-            LogisticLoss().value(y, ensemble.raw_predictions(X)).sum() for ensemble, _ in rounds
+            LogisticLoss().value(y, state.ensemble.raw_predictions(X)).sum() for state in states
         ]
         assert all(np.diff(losses) <= 1e-9), seed
         assert np.isfinite(losses).all()

@@ -54,7 +54,7 @@ class TestSets:
 
     def test_many_categories_give_ends_of_the_order_of_their_targets(self):
         target = [5.0, 1.0, 4.0, 2.0, 3.0, 6.0]
-        found = texts(frame(list("abcdef")), categories="sets", target=target)
+        found = texts(frame(list("abcdef")), categories="sets", orders=[(target, None)])
         assert found[12:] == [
             *("x in {b, d}", "x not in {b, d}"),
             *("x in {b, d, e}", "x in {a, c, f}"),
@@ -71,7 +71,7 @@ class TestSets:
         for _ in range(50):
             codes, gradients = generator.integers(0, 8, 60), generator.normal(size=60)
             X = frame([f"c{code}" for code in codes])
-            candidates = candidate_propositions(X, categories="sets", target=gradients)
+            candidates = candidate_propositions(X, categories="sets", orders=[(gradients, None)])
             problem = SearchProblem(
                 candidates.extents, gradients, np.ones(60), l2_regularization=1.0
             )
@@ -80,6 +80,127 @@ class TestSets:
             subsets = np.array([*product([0, 1], repeat=8)])[1:]
             best = np.max((subsets @ sums) ** 2 / (subsets @ sizes + 1.0))
             assert found * 2 * 60 == pytest.approx(best)
+
+
+class CubicLoss:
+    """A loss of one's own, whose hessians are 0 where a prediction is exact."""
+
+    def value(self, y, raw_predictions):
+        return np.abs(y - raw_predictions) ** 3 / 3
+
+    def gradients(self, y, raw_predictions):
+        return (raw_predictions - y) * np.abs(y - raw_predictions)
+
+    def hessians(self, y, raw_predictions):
+        return 2 * np.abs(y - raw_predictions)
+
+    def inverse_link(self, raw_predictions):
+        return raw_predictions
+
+
+class BentLoss(CubicLoss):
+    """One that is a line far below the target, where hessians are 0 and gradients are not."""
+
+    def gradients(self, y, raw_predictions):
+        return np.maximum(raw_predictions - y, -1.0)
+
+    def hessians(self, y, raw_predictions):
+        return (raw_predictions - y > -1.0).astype(float)
+
+    def value(self, y, raw_predictions):
+        error = raw_predictions - y
+        return np.where(error > -1.0, error**2 / 2, -error - 0.5)
+
+
+def best_of_all_sets(codes, gradients, hessians, penalty, weights, *, has_intercept):
+    """Largest objective of all unions of categories, of missing values (-1), and of all rows."""
+    n_groups = codes.max() + 1
+    sums, sizes = (
+        np.bincount(codes + 1, values * weights, n_groups + 1) for values in (gradients, hessians)
+    )
+    subsets = np.array([(0.0, *subset) for subset in product([0.0, 1.0], repeat=n_groups)])
+    subsets = np.vstack([subsets, np.eye(1, n_groups + 1), np.ones(n_groups + 1)])
+    covered, curvature = subsets @ sums, subsets @ sizes
+    if has_intercept:
+        curvature = curvature - curvature**2 / sizes.sum()
+    return np.max(covered**2 / (curvature + penalty)) / (2 * weights.sum())
+
+
+def drawn_target(loss, mean, generator):
+    """Draw targets that have some means, from 0 to 3, a few of them far off."""
+    if loss in ("logistic", 3, 4):
+        n_classes = 2 if loss == "logistic" else loss
+        return generator.integers(0, n_classes, len(mean)) * (generator.random(len(mean)) < mean)
+    if loss == "poisson":
+        return generator.poisson(mean).astype(float)
+    if loss == "gamma":
+        return generator.gamma(2.0, mean / 2 + 0.1)
+    if loss == "tweedie":
+        return generator.gamma(1.0, mean + 0.1) * (generator.random(len(mean)) < 0.6)
+    outliers = 50.0 * generator.standard_t(1.5, len(mean)) * (generator.random(len(mean)) < 0.2)
+    return mean + generator.normal(size=len(mean)) + outliers
+
+
+LOSSES = ("squared", "logistic", "poisson", "gamma", "tweedie", "huber", 3, 4)
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, CubicLoss(), BentLoss()])
+def test_a_first_rule_of_one_condition_is_the_best_of_all_sets(loss):
+    """Fails where sets follow the mean number of a class, or the mean target of a Huber loss."""
+    generator = np.random.default_rng(0)
+    n_rows, n_checked = 80, 0
+    is_classifier = loss in ("logistic", 3, 4)
+    for number in range(24):
+        n_groups = int(generator.integers(6, 10))
+        codes = generator.integers(-1 if number % 3 == 0 else 0, n_groups, n_rows)
+        codes[:n_groups] = np.arange(n_groups)
+        y = drawn_target(loss, generator.uniform(0, 3, n_groups + 1)[codes], generator)
+        weights = generator.integers(0, 4, n_rows) + 0.5 if number % 2 else np.ones(n_rows)
+        options = {
+            "n_rules": 1,
+            "max_conditions": 1,
+            "categories": "sets",
+            "negated_categories": number % 4 < 2,
+            "objective": ("joint", "stagewise")[number // 2 % 2],
+            "fit_intercept": number % 5 > 0,
+            "l2_regularization": float(generator.choice([0.3, 3.0, 30.0])),
+        }
+        if not is_classifier:
+            options["loss"] = loss
+        estimator = RuleBoostingClassifier if is_classifier else RuleBoostingRegressor
+        X = frame([None if code < 0 else f"c{code}" for code in codes])
+        model = estimator(**options).fit(X, y, sample_weight=weights)
+        if len(model.ensemble_) == 0:
+            continue
+        n_checked += 1
+        target, start = model.task_.for_loss(model.task_.numbers(y, n_rows)), model.stages_[0]
+        raw = start.start(n_rows)
+        best = max(
+            best_of_all_sets(
+                codes,
+                gradients,
+                hessians,
+                options["l2_regularization"],
+                weights,
+                has_intercept=options["fit_intercept"] and options["objective"] == "joint",
+            )
+            for gradients, hessians in zip(
+                model.loss_.gradients(target, raw).reshape(n_rows, -1).T,
+                model.loss_.hessians(target, raw).reshape(n_rows, -1).T,
+                strict=True,
+            )
+        )
+        assert model.search_results_[0].objective_value == pytest.approx(best, rel=1e-9)
+    assert n_checked > 20
+
+
+def test_sets_of_several_orders_come_once():
+    X, target = frame(list("abcdef")), np.array([5.0, 1.0, 4.0, 2.0, 3.0, 6.0])
+    one = texts(X, categories="sets", orders=[(target, None)])
+    assert one == texts(X, categories="sets", orders=[(target, None), (-target, np.full(6, 2.0))])
+    two = texts(X, categories="sets", orders=[(target, None), (target % 4, None)])
+    assert two[: len(one)] == one
+    assert len({*two}) == len(two) > len(one)
 
 
 class TestRareCategories:
@@ -173,14 +294,14 @@ class TestWhichColumns:
         model = RuleBoostingRegressor(n_rules=1, categorical_features=given, l2_regularization=0)
         model.fit(self.X, [1.0, 0.0, 1.0, 0.0])
         assert "zip == 8001" in str(model)
-        assert model.scope_.categorical_features == ("zip",)
+        assert model.settings_.categorical_features == ("zip",)
         # Also where another table has them as categories.
         assert model.predict(self.X.astype({"zip": "category"})) == pytest.approx([1, 0, 1, 0])
 
     def test_by_default_types_decide(self):
         for given in ("from_dtype", None):
             model = RuleBoostingRegressor(categorical_features=given).fit(self.X, [1, 0, 1, 0])
-            assert model.scope_.categorical_features == ()
+            assert model.settings_.categorical_features == ()
 
     @pytest.mark.parametrize("given", [["zap"], [7], [True]])
     def test_columns_must_exist(self, given):
@@ -238,7 +359,8 @@ def test_sets_replace_piles_of_negations():
     assert len(model.ensemble_[0].query) == 1
     assert "region not in {N, NE}" in str(model) or "region in {N, NE}" in str(model)
     values = RuleBoostingRegressor(n_rules=1).fit(X, y)
-    assert [len(rule.query) for rule in values.ensemble_] == [2]
+    assert [len(result.query) for result in values.search_results_] == [2]
+    assert [len(rule.query) for rule in values.ensemble_] == [1]
     assert "region not in {N, NE}" in str(values)
 
 

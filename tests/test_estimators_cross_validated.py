@@ -25,7 +25,6 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.boosting import boost
 from laconic.candidates import candidate_propositions
 from laconic.losses import SquaredLoss
 from laconic.plot import (
@@ -36,6 +35,7 @@ from laconic.plot import (
     RuleWeightDisplay,
     SizeScoreDisplay,
 )
+from rounds import make_rounds, run_boost
 
 mpl.use("Agg")
 
@@ -81,18 +81,17 @@ def test_every_size_is_judged_with_its_own_weights():
     assert len(model.cv_results_["n_rules"]) == 5
     names = model.ensemble_.feature_names
     for number, (train, test) in enumerate(splits):
-        rounds = boost(
+        rounds = make_rounds(
             candidate_propositions(X[train]),
             y[train],
             SquaredLoss(),
-            RuleEnsemble((), y[train].mean()),
-            n_rules=4,
             l2_regularization=1.0,
             objective="joint",
             fit_intercept=True,
             search_options={"max_conditions": 3},
         )
-        ensembles = [ensemble for ensemble, _ in rounds]
+        states = run_boost(rounds, 4, RuleEnsemble((), y[train].mean()))
+        ensembles = [state.ensemble for state in states]
         losses = [np.square(y[test] - y[train].mean()).mean()]
         for ensemble in ensembles:
             part = pd.DataFrame(X[test], columns=names)

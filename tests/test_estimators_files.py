@@ -1,11 +1,14 @@
 """Saved estimators: exact round trips, and a clear refusal of files that hold no model."""
 
+import copy
+import io
 import json
 import os
 import pickle
 import re
 import tracemalloc
 
+import joblib
 import jsonschema
 import numpy as np
 import pandas as pd
@@ -14,12 +17,23 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from exports import fitted_classifier, fitted_regressor, mixed_table, small_model
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
+from laconic import (
+    Proposition,
+    Query,
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+    load_model,
+    save_model,
+)
+from laconic.candidates import candidate_propositions
 from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
 from laconic.losses import SquaredLoss
 from laconic.search import search
+from laconic.tasks import Classification, ManyClasses, Regression
 
 SCHEMA = model_schema()
 
@@ -115,6 +129,44 @@ def test_loaded_model_pickles_clones_and_goes_on():
     assert loaded.ensemble_ == RuleBoostingRegressor(4).fit(X, y).ensemble_
 
 
+def with_joblib(model):
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+COPIES = [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)), with_joblib]
+
+
+LOSSES = [
+    (Classification, "logistic"),
+    (ManyClasses, "multinomial"),
+    *((Regression, loss) for loss in Regression.losses),
+]
+
+
+@pytest.mark.parametrize("duplicate", COPIES, ids=["deepcopy", "pickle", "joblib"])
+@pytest.mark.parametrize(("task", "loss"), LOSSES)
+def test_models_of_every_loss_can_be_copied(task, loss, duplicate):
+    """The scores of Poisson, gamma and Tweedie models were functions that pickle cannot find."""
+    X = mixed_table()
+    n_values = {Classification: 2, ManyClasses: 3}.get(task, 5)
+    y = X["count"].to_numpy() % n_values + 1
+    is_regression = task is Regression
+    simple = RuleBoostingRegressor if is_regression else RuleBoostingClassifier
+    chosen = RuleBoostingRegressorCV if is_regression else RuleBoostingClassifierCV
+    settings = {"loss": loss} if is_regression else {}
+    for model in (simple(2, **settings), chosen(**settings)):
+        model.fit(X, y)
+        assert type(model.task_) is task
+        assert model.loss_.name == loss
+        for original in (model, model_from_dict(model_to_dict(model))):
+            copied = duplicate(original)
+            assert_same_model(copied, original, X)
+            assert copied.score(X, y) == original.score(X, y)
+
+
 def test_loss_other_than_the_default_is_kept():
     model = fitted_classifier(loss=SquaredLoss())
     loaded = model_from_dict(model_to_dict(model))
@@ -133,10 +185,46 @@ def test_byte_order_mark_is_welcome(tmp_path):
     assert load_model(path).ensemble_.n_rules == 2
 
 
-def test_loaded_parameters_are_the_defaults():
-    model = fitted_regressor(l2_regularization=0.5, max_conditions=2)
-    loaded = model_from_dict(model_to_dict(model))
-    assert loaded.get_params() == RuleBoostingRegressor().get_params()
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"l2_regularization": 0.5, "max_conditions": 2},
+        {"node_limit": None, "time_limit": 60.0, "simplify": 0.1, "polish": True},
+        {"excluded_features": ["flag"], "weight_signs": "positive"},
+        {"categories": "sets", "max_categories": None, "max_thresholds": None},
+        {"objective": "stagewise", "fit_intercept": True, "search": "greedy"},
+    ],
+)
+def test_loaded_parameters_are_those_of_the_fit(parameters):
+    model = fitted_regressor(**parameters)
+    loaded = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
+    assert loaded.get_params() == model.get_params()
+    assert loaded.settings_ == model.settings_
+    assert (loaded.l2_regularization_, loaded.n_propositions_) == (
+        model.l2_regularization_,
+        model.n_propositions_,
+    )
+    X = mixed_table()
+    again = clone(loaded).fit(X, X["count"].to_numpy() / 3 + X["flag"].to_numpy())
+    assert again.ensemble_ == model.ensemble_
+
+
+def test_loaded_parameters_are_what_came_of_functions_and_positions():
+    def conditions(X):
+        return candidate_propositions(X, max_thresholds=2).propositions
+
+    X = mixed_table()
+    y = X["count"].to_numpy() / 3 + X["flag"].to_numpy()
+    rule = Query((Proposition("count", ">", 2),))
+    model = RuleBoostingRegressor(
+        3, propositions=conditions, monotonic_cst=[0, 0, 0, 1], initial_rules=["count > 2"]
+    ).fit(X, y)
+    loaded = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
+    assert loaded.settings_ == model.settings_
+    assert tuple(loaded.propositions) == tuple(conditions(X))
+    assert loaded.monotonic_cst == {"count": 1}
+    assert loaded.initial_rules == [rule]
+    assert clone(loaded).fit(X, y).ensemble_ == model.ensemble_
 
 
 def text_with(old, new):
@@ -306,4 +394,4 @@ def test_files_of_models_of_an_own_search_are_the_same_every_time():
         return search(problem, "greedy")
 
     model = RuleBoostingRegressor(1, search=own).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    assert model_from_dict(model_to_dict(model)).scope_.search == "own"
+    assert model_from_dict(model_to_dict(model)).settings_.search == "own"

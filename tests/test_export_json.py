@@ -17,10 +17,11 @@ from laconic.data.columns import FeatureKind
 from laconic.data.entries import read_text
 from laconic.data.reading import DATE_FORMATS, DECIMAL_SIGNS
 from laconic.export import model_schema, model_to_dict
-from laconic.export.json.contents import read_dict, scope_to_dict
+from laconic.export.json.contents import read_dict
+from laconic.export.json.settings import settings_to_dict
 from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
 from laconic.model.record import KINDS_OF_ROWS
-from laconic.search import SearchScope, SearchStatus
+from laconic.search import SearchStatus
 from laconic.tasks import TASKS, Classification, Regression
 
 SCHEMA = json.loads((files("laconic.export.json") / "model-1.schema.json").read_text("utf-8"))
@@ -70,19 +71,37 @@ CONDITION = ("rules", 0, "conditions")
 CERTIFICATE = ("rules", 0, "certificate")
 
 
-SCOPE = scope_to_dict(
-    SearchScope(
-        *("optimal", "joint", 1.0, 3, 0.0, 1.0, 0.0, 7, True, "values", 30, (), (), (), 12, False)
-    )
-)
+SETTINGS = {
+    "n_rules": 7,
+    "node_limit": 1000,
+    "time_limit": 2.5,
+    "l2_regularization": 3.0,
+    "search": "greedy",
+    "categorical_features": ["a"],
+    "propositions": [{"feature": "a", "relation": ">", "value": 1.0}],
+    "constraints": {"monotonic_cst": {"a": -1}, "weight_signs": "positive"},
+    "initial_rules": [
+        {"conditions": [], "weight": None, "output": None},
+        {
+            "conditions": [{"feature": "a", "relation": "<=", "value": 2.0}],
+            "weight": -0.5,
+            "output": 0,
+        },
+    ],
+    "excluded_rules": [[{"feature": "b", "relation": "==", "value": "x"}]],
+    "class_weight": [[0, 0.5], [1, 2.0]],
+    "is_mixed": True,
+}
 
 
-def test_what_was_searched_is_in_the_file():
+def test_what_decided_which_model_came_out_is_in_the_file():
     data = small_model()
-    assert data["scope"] is None
-    data["scope"] = SCOPE
+    data["settings"] |= SETTINGS
     jsonschema.validate(data, SCHEMA)
-    assert scope_to_dict(read_dict(data).scope) == SCOPE
+    saved = read_dict(data)
+    assert settings_to_dict(saved.settings) == data["settings"]
+    assert saved.settings.class_weight == {0: 0.5, 1: 2.0}
+    assert (saved.l2_regularization, saved.n_propositions) == (1.0, 12)
 
 
 SCORES = ("record", "scores", 0)
@@ -120,11 +139,28 @@ BROKEN = [
     (put([[0.5], [0.5, "1"]], "stages"), "stages[1][1] must be a finite number", True),
     (put([[0.5], []], "stages"), "stages must be an array of an intercept", True),
     (put([[0.5]], "stages"), "stages must be an array of an intercept", False),
-    (drop("scope"), "must have the key 'scope'", True),
-    (put([], "scope"), "scope must be a JSON object", True),
-    (put(SCOPE | {"max_conditions": -1}, "scope"), "scope.max_conditions must be a whole", True),
-    (put(SCOPE | {"search": None}, "scope"), "scope.search must be a string", True),
-    (put(SCOPE | {"rows": 1}, "scope"), "scope must have the keys", True),
+    (drop("settings"), "must have the key 'settings'", True),
+    (drop("n_propositions"), "must have the key 'n_propositions'", True),
+    (put(-1, "n_propositions"), "n_propositions must be a whole number", True),
+    (put(-1.0, "l2_regularization"), "l2_regularization must be a finite number", True),
+    (put([], "settings"), "settings must be a JSON object", True),
+    (put(-1, "settings", "max_conditions"), "settings.max_conditions must be a whole", True),
+    (put("all", "settings", "node_limit"), "settings.node_limit must be a whole", True),
+    (put("more", "settings", "l2_regularization"), "settings.l2_regularization must be", True),
+    (put(None, "settings", "search"), "settings.search must be a string", True),
+    (put(1, "settings", "rows"), "settings must have the keys", True),
+    (drop("settings", "polish"), "settings must have the key 'polish'", True),
+    (put({"a": 2}, "settings", "class_weight"), "settings.class_weight must be", True),
+    (put([[0, -1.0]], "settings", "class_weight"), "settings.class_weight[0][1] must be", True),
+    (put([[0]], "settings", "class_weight"), "settings.class_weight[0] must be an array", True),
+    (put([{}], "settings", "initial_rules"), "settings.initial_rules[0] must have the", True),
+    (
+        put([{"conditions": [], "weight": None, "output": 1}], "settings", "initial_rules"),
+        "settings.initial_rules[0].output must be one of the outputs",
+        False,
+    ),
+    (put([None], "settings", "excluded_rules"), "settings.excluded_rules[0] must be", True),
+    (put({"cost": 1}, "settings", "constraints"), "settings.constraints must have", True),
     (put(-1, "rules", 0, "certificate", "n_conditions_found"), "n_conditions_found must be", True),
     (put([0], "classes"), "classes must be a list of two", True),
     (put([0, 1, 2], "classes"), "classes must be two classes, or more with the loss", True),

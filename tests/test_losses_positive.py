@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
 
 from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV
+from laconic.boosting.refitting import guarded_step
 from laconic.losses import (
     NAMED_LOSSES,
     GammaLoss,
@@ -22,7 +23,6 @@ from laconic.losses import (
     make_loss,
     optimal_constant,
 )
-from laconic.refitting import guarded_step
 from losses import PoissonLoss as OwnPoissonLoss
 
 POSITIVE = [PoissonLoss(), GammaLoss(), TweedieLoss(), TweedieLoss(1.1), TweedieLoss(1.9)]
@@ -254,7 +254,7 @@ def test_a_full_step_that_made_the_loss_sixteen_times_worse_is_halved():
 
 
 @pytest.mark.parametrize("loss", [*POSITIVE[:3], OwnPoissonLoss(), HuberLoss()], ids=repr)
-@pytest.mark.parametrize("objective", ["stagewise", "joint", "orthogonal"])
+@pytest.mark.parametrize("objective", ["stagewise", "joint"])
 def test_no_rule_makes_the_training_loss_larger(loss, objective):
     for seed in range(20):
         rng = np.random.default_rng(seed)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from laconic.boosting import boost
 from laconic.candidates import candidate_propositions
 from laconic.losses import NAMED_LOSSES, HuberLoss, TweedieLoss, optimal_constant
 from laconic.model.rules import RuleEnsemble
 from losses import PoissonLoss as OwnPoissonLoss
 from problems import all_covered, best_gain, n_drawn
+from rounds import make_rounds, run_boost
 
 N_PROBLEMS = n_drawn(1_000)  # of each loss, half of them for each objective
 # Several classes have a search of their own, see test_multiclass.py.
@@ -45,12 +45,10 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
         penalty, max_conditions = float(rng.choice([0.1, 1.0, 5.0])), int(rng.integers(1, 4))
         candidates = candidate_propositions(X)
         start = RuleEnsemble((), optimal_constant(loss, y, weights))
-        rounds = boost(
+        rounds = make_rounds(
             candidates,
             y,
             loss,
-            start,
-            n_rules=2,
             l2_regularization=penalty,
             sample_weight=weights,
             objective=objective,
@@ -59,7 +57,8 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
         )
         sets = all_covered(candidates, max_conditions)
         before = start
-        for ensemble, result in rounds:
+        for state in run_boost(rounds, 2, start):
+            result = state.results[-1]
             raw = before.raw_predictions(X)
             others = [(np.ones(n_rows, dtype=bool), 0.0)]
             others += [(rule.query.covered(X), penalty) for rule in before]
@@ -69,4 +68,4 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
             best = best_gain(sets, *statistics, penalty, others) / weights.sum()
             assert_allclose(result.objective_value, best, rtol=1e-6, atol=1e-10)
             assert result.is_optimal
-            before = ensemble
+            before = state.ensemble

@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from laconic import (
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
-    RuleEnsemble,
     load_model,
     save_model,
 )
@@ -30,12 +29,11 @@ from laconic.export import (
     to_sql,
 )
 from laconic.losses import MultinomialLoss, SquaredLoss
-from laconic.model.outputs import Output
-from laconic.multiclass import boost_classes
 from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
 from laconic.search import SearchStatus
 from laconic.tasks import ManyClasses
 from problems import all_covered, best_gain, n_drawn
+from rounds import class_constants, make_rounds, run_boost
 
 N_PROBLEMS = n_drawn(1_000)  # half of them for each objective
 LOSS = MultinomialLoss()
@@ -76,22 +74,20 @@ def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
         weights, penalty = rng.choice([1.0, 2.0], n_rows), float(rng.choice([0.1, 1.0, 5.0]))
         max_conditions = int(rng.integers(1, 4))
         candidates = candidate_propositions(X)
-        constants = LOSS.constants(y, n_classes, weights)
-        outputs = tuple(Output(str(k), constant) for k, constant in enumerate(constants.tolist()))
-        before = RuleEnsemble(outputs=outputs)
-        rounds = boost_classes(
+        before = class_constants(y, weights, n_classes)
+        rounds = make_rounds(
             candidates,
             y,
             LOSS,
-            before,
-            n_rules=2,
             l2_regularization=penalty,
             sample_weight=weights,
             objective=objective,
+            fit_intercept=True,
             search_options={"max_conditions": max_conditions},
         )
         sets, losses = all_covered(candidates, max_conditions), []
-        for ensemble, result in rounds:
+        for state in run_boost(rounds, 2, before):
+            ensemble, result = state.ensemble, state.results[-1]
             raw = before.raw_predictions(X)
             others = []
             if objective == "joint":

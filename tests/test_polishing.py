@@ -1,17 +1,18 @@
 """Polishing, compared with all exchanges of one rule for any other."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from laconic.boosting import boost
+from laconic.boosting import State, polish
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.model.rules import RuleEnsemble
-from laconic.polishing import polish
 from laconic.search import SearchResult, SearchStatus
+from rounds import make_rounds, run_boost
 
 MAX_CONDITIONS = 2
 
@@ -38,44 +39,25 @@ class Fit:
         X, self.y, self.weights = random_problem(seed, isinstance(self.loss, LogisticLoss))
         self.candidates = candidate_propositions(X)
         constant = optimal_constant(self.loss, self.y, self.weights) if intercept else 0.0
-        self.options = {
-            "l2_regularization": penalty,
-            "sample_weight": self.weights,
-            "fit_intercept": intercept,
-            "search_options": {"max_conditions": MAX_CONDITIONS, **search_options},
-        }
-        start = RuleEnsemble((), constant, ("x0", "x1", "x2"))
-        rounds = list(
-            boost(
-                self.candidates,
-                self.y,
-                self.loss,
-                start,
-                n_rules=n_rules,
-                objective="joint",
-                **self.options,
-            )
+        self.rounds = make_rounds(
+            self.candidates,
+            self.y,
+            self.loss,
+            l2_regularization=penalty,
+            sample_weight=self.weights,
+            fit_intercept=intercept,
+            objective="joint",
+            search_options={"max_conditions": MAX_CONDITIONS, **search_options},
         )
-        self.ensemble = rounds[-1][0]
-        self.results = [result for _, result in rounds]
-        self.covered = [self.extent(result.query) for result in self.results]
+        start = RuleEnsemble((), constant, ("x0", "x1", "x2"))
+        self.state = run_boost(self.rounds, n_rules, start)[-1]
         self.X = X
 
     def extent(self, query):
         return self.candidates.extents.covered(list(query))
 
-    def polish(self, **more):
-        return list(
-            polish(
-                self.candidates,
-                self.y,
-                self.loss,
-                self.ensemble,
-                self.results,
-                self.covered,
-                **self.options | more,
-            )
-        )
+    def polish(self, rounds=None, **options):
+        return list(polish(rounds or self.rounds, self.state, **options))
 
     def risk(self, ensemble):
         """Penalised loss of a model, straight from its definition."""
@@ -118,6 +100,7 @@ def test_no_single_exchange_improves_a_polished_model(seed, penalty, intercept):
     fit = Fit(seed, penalty=penalty, intercept=intercept)
     *_, last = fit.polish()
     assert last.is_stable
+    last = last.state
     risk = fit.best_risk(last.covered)
     assert_allclose(fit.risk(last.ensemble), risk, rtol=1e-9)
     extents = fit.all_extents()
@@ -140,12 +123,13 @@ def test_no_single_exchange_improves_a_polished_model(seed, penalty, intercept):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_risk_never_rises(seed, loss, penalty, intercept):
     fit = Fit(seed, penalty=penalty or 0.1, intercept=intercept, loss=loss)
-    risks = [fit.risk(fit.ensemble)]
+    n_rules, risks = len(fit.state.ensemble), [fit.risk(fit.state.ensemble)]
     for step in fit.polish():
-        risks.append(fit.risk(step.ensemble))
+        ensemble, results, extents = step.state.ensemble, step.state.results, step.state.covered
+        risks.append(fit.risk(ensemble))
         assert step.is_exchanged == (risks[-1] != risks[-2])
-        assert len(step.ensemble) == len(step.results) == len(step.covered) == len(fit.ensemble)
-        for rule, result, covered in zip(step.ensemble, step.results, step.covered, strict=True):
+        assert len(ensemble) == len(results) == len(extents) == n_rules
+        for rule, result, covered in zip(ensemble, results, extents, strict=True):
             assert np.array_equal(rule.query.covered(fit.X), covered)
             assert np.array_equal(fit.extent(result.query), covered)
     assert np.all(np.diff(risks) <= 0)
@@ -159,8 +143,8 @@ def test_something_is_exchanged():
 def test_same_result_every_time():
     fit = Fit(1, penalty=0.5, intercept=True, loss=LogisticLoss())
     (*_, first), (*_, second) = fit.polish(), fit.polish()
-    assert first.ensemble == second.ensemble
-    assert [result.query for result in first.results] == [r.query for r in second.results]
+    assert first.state.ensemble == second.state.ensemble
+    assert [r.query for r in first.state.results] == [r.query for r in second.state.results]
 
 
 def test_rounds_are_limited():
@@ -177,20 +161,16 @@ def test_rounds_are_limited():
 
 def test_exact_fits_are_left_alone():
     """Residues of rounding errors are no reason to exchange anything."""
-    candidates, loss = candidate_propositions(np.array([[1.0], [2.0], [3.0], [4.0]])), SquaredLoss()
+    candidates = candidate_propositions(np.array([[1.0], [2.0], [3.0], [4.0]]))
     y = np.array([0.0, 0.0, 0.1, 0.3])
-    options = {"l2_regularization": 0.0}
-    rounds = list(boost(candidates, y, loss, n_rules=2, objective="joint", **options))
-    results = [result for _, result in rounds]
-    covered = [candidates.extents.covered(list(result.query)) for result in results]
-    steps = list(polish(candidates, y, loss, rounds[-1][0], results, covered, **options))
+    rounds = make_rounds(candidates, y, SquaredLoss(), objective="joint")
+    steps = list(polish(rounds, run_boost(rounds, 2)[-1]))
     assert [step.is_exchanged for step in steps] == [False, False]
 
 
 def test_nothing_to_polish():
     fit = Fit(0, penalty=0.5, intercept=True)
-    empty = fit.ensemble[:0]
-    assert list(polish(fit.candidates, fit.y, fit.loss, empty, [], [], **fit.options)) == []
+    assert list(polish(fit.rounds, State(fit.state.ensemble[:0]))) == []
 
 
 def test_a_search_that_was_stopped_ends_it():
@@ -201,6 +181,7 @@ def test_a_search_that_was_stopped_ends_it():
 
     seen = []
     fit = Fit(0, penalty=0.5, intercept=True)
-    [only] = fit.polish(search_options={"method": stop_at_the_second})
+    rounds = replace(fit.rounds, search_options={"method": stop_at_the_second})
+    [only] = fit.polish(rounds)
     assert (only.position, only.is_exchanged, only.is_stable) == (0, False, False)
-    assert only.results[0].status is SearchStatus.HEURISTIC
+    assert only.state.results[0].status is SearchStatus.HEURISTIC

@@ -56,7 +56,7 @@ def assert_same(one, other):
     assert one.rule_coverages_ == other.rule_coverages_
     assert one.l2_regularization_ == other.l2_regularization_
     assert one.n_propositions_ == other.n_propositions_
-    assert one.scope_ == other.scope_
+    assert one.settings_ == other.settings_
     np.testing.assert_array_equal(one.feature_importances_, other.feature_importances_)
     for mine, yours in zip(one.search_results_, other.search_results_, strict=True):
         assert (mine.query, mine.objective_value, mine.bound, mine.status) == (

@@ -1,14 +1,15 @@
 """Weights of all rules at once: they are the best ones, whatever the loss."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
-from laconic.refitting import refit
-from laconic.search import OtherRules
 from losses import PoissonLoss
+from rounds import fit_weights, penalised_loss
 
 LOSSES = {"squared": SquaredLoss(), "logistic": LogisticLoss(), "poisson": PoissonLoss()}
 
@@ -29,14 +30,37 @@ class FourthPower:
         return raw_predictions
 
 
-def random_case(seed, loss_name, *, penalty=None):
+class Case(NamedTuple):
+    """Rules, and what they are fitted to."""
+
+    covered: np.ndarray
+    y: np.ndarray
+    loss: Any
+    options: dict[str, Any]
+
+    def fit(self, start=None, **options):
+        return fit_weights(*self[:3], start, **self.options | options)
+
+    def risk(self, weights):
+        return penalised_loss(weights, *self[:3], **self.options)
+
+    def slopes_and_pulls(self, weights):
+        rows, penalties = self.covered, np.full(len(self.covered), self.options["penalty"])
+        if self.options["fit_intercept"]:
+            rows = np.vstack([rows, np.ones((1, len(self.y)), dtype=bool)])
+            penalties = np.append(penalties, 0.0)
+        gradients = self.loss.gradients(self.y, weights @ rows)
+        if self.options["sample_weight"] is not None:
+            gradients = self.options["sample_weight"] * gradients
+        slopes = rows @ gradients + penalties * weights
+        return slopes, rows @ np.abs(gradients) + penalties * np.abs(weights)
+
+
+def random_case(seed, loss_name):
     rng = np.random.default_rng(seed)
     n_rows, n_rules = int(rng.integers(2, 80)), int(rng.integers(0, 9))
     covered = rng.random((n_rules, n_rows)) < rng.random((n_rules, 1))
-    penalties = np.full(n_rules, rng.choice([0.1, 1.0, 30.0]) if penalty is None else penalty)
-    if rng.random() < 0.5:
-        covered = np.vstack([covered, np.ones(n_rows, dtype=bool)])
-        penalties = np.append(penalties, 0.0)
+    options = {"penalty": rng.choice([0.1, 1.0, 30.0]), "fit_intercept": rng.random() < 0.5}
     if loss_name == "logistic":
         y = rng.choice([-1.0, 1.0], n_rows)
         y[:2] = -1.0, 1.0
@@ -45,57 +69,41 @@ def random_case(seed, loss_name, *, penalty=None):
         y[0] = 3.0
     else:
         y = rng.normal(3, 10, n_rows)
-    weights = rng.choice([0.5, 1.0, 3.3], n_rows) if rng.random() < 0.5 else None
-    return OtherRules(covered, penalties), y, weights, rng
-
-
-def risk(weights, rules, y, loss, sample_weight, offset=0.0):
-    values = loss.value(y, offset + weights @ rules.covered)
-    values = values if sample_weight is None else sample_weight * values
-    return values.sum() + rules.penalties @ weights**2 / 2
-
-
-def slopes_and_pulls(weights, rules, y, loss, sample_weight, offset=0.0):
-    gradients = loss.gradients(y, offset + weights @ rules.covered)
-    gradients = gradients if sample_weight is None else sample_weight * gradients
-    slopes = rules.covered @ gradients + rules.penalties * weights
-    return slopes, rules.covered @ np.abs(gradients) + rules.penalties * np.abs(weights)
+    options["sample_weight"] = rng.choice([0.5, 1.0, 3.3], n_rows) if rng.random() < 0.5 else None
+    return Case(covered, y, LOSSES[loss_name], options), rng
 
 
 @pytest.mark.parametrize("loss_name", LOSSES)
 @pytest.mark.parametrize("seed", range(40))
 def test_slopes_vanish_and_the_risk_is_lowest(seed, loss_name):
-    rules, y, sample_weight, rng = random_case(seed, loss_name)
-    loss = LOSSES[loss_name]
-    start = rng.normal(size=len(rules.penalties))
-    weights = refit(rules, y, loss, start, sample_weight=sample_weight).weights
-    arguments = (rules, y, loss, sample_weight)
-    slopes, pulls = slopes_and_pulls(weights, *arguments)
+    case, rng = random_case(seed, loss_name)
+    is_fitted = case.options["fit_intercept"]
+    start = rng.normal(size=len(case.covered) + is_fitted)
+    weights = case.fit(start[: len(case.covered)], intercept=start[-1] if is_fitted else 0.0)
+    slopes, pulls = case.slopes_and_pulls(weights)
     assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
-    lowest = risk(weights, *arguments)
-    assert lowest <= risk(start, *arguments) * (1 + 1e-14)
+    lowest = case.risk(weights)
+    assert lowest <= case.risk(start) * (1 + 1e-14)
     for _ in range(20):
         elsewhere = weights + rng.normal(scale=rng.choice([1e-3, 1.0]), size=len(weights))
-        assert lowest <= risk(elsewhere, *arguments) + 1e-12 * abs(lowest)
+        assert lowest <= case.risk(elsewhere) + 1e-12 * abs(lowest)
     if len(weights) > 0:
-        found = minimize(lambda w: risk(w, *arguments), start)
+        found = minimize(case.risk, start)
         assert lowest <= found.fun + 1e-9 * abs(found.fun)
 
 
 @pytest.mark.parametrize("loss_name", LOSSES)
-def test_one_rule_that_covers_all_is_the_best_constant(loss_name):
+def test_an_intercept_alone_is_the_best_constant(loss_name):
     for seed in range(10):
-        _, y, sample_weight, _ = random_case(seed, loss_name)
-        rules = OtherRules(np.ones((1, len(y)), dtype=bool), np.zeros(1))
-        loss = LOSSES[loss_name]
-        weights = refit(rules, y, loss, np.zeros(1), sample_weight=sample_weight).weights
-        assert_allclose(weights[0], optimal_constant(loss, y, sample_weight), rtol=1e-12)
+        case, _ = random_case(seed, loss_name)
+        [constant] = case._replace(covered=case.covered[:0]).fit(fit_intercept=True)
+        sample_weight = case.options["sample_weight"]
+        assert_allclose(constant, optimal_constant(case.loss, case.y, sample_weight), rtol=1e-12)
 
 
 def test_single_weight_is_that_of_a_stagewise_round():
     y = np.array([1.0, 2.0, 6.0])
-    rules = OtherRules(np.array([[True, True, False]]), np.array([0.5]))
-    weights = refit(rules, y, SquaredLoss(), np.zeros(1)).weights
+    weights = fit_weights([[True, True, False]], y, SquaredLoss(), penalty=0.5)
     gradients, hessians = -2 * y, np.full(3, 2.0)
     assert_allclose(weights, -gradients[:2].sum() / (0.5 + hessians[:2].sum()))
 
@@ -103,85 +111,74 @@ def test_single_weight_is_that_of_a_stagewise_round():
 @pytest.mark.parametrize("loss_name", LOSSES)
 def test_rules_that_are_there_twice(loss_name):
     for seed in range(10):
-        rules, y, sample_weight, _ = random_case(seed, loss_name, penalty=1.0)
-        twice = OtherRules(
-            np.vstack([rules.covered, rules.covered]),
-            np.concatenate([2 * rules.penalties, 2 * rules.penalties]),
-        )
-        n_rules, loss = len(rules.penalties), LOSSES[loss_name]
-        once = refit(rules, y, loss, np.zeros(n_rules), sample_weight=sample_weight).weights
-        both = refit(twice, y, loss, np.zeros(2 * n_rules), sample_weight=sample_weight).weights
-        assert_allclose(both[:n_rules] + both[n_rules:], once, rtol=1e-6, atol=1e-9)
+        case, _ = random_case(seed, loss_name)
+        n_rules = len(case.covered)
+        once = case.fit(penalty=1.0)
+        both = case._replace(covered=np.vstack([case.covered, case.covered])).fit(penalty=2.0)
+        sums = both[:n_rules] + both[n_rules : 2 * n_rules]
+        assert_allclose([*sums, *both[2 * n_rules :]], once, rtol=1e-6, atol=1e-9)
 
 
 def test_duplicates_without_penalty_share_their_weight():
-    covered = np.array([[True, True, False]] * 2 + [[False, False, True]])
-    rules = OtherRules(covered, np.zeros(3))
-    weights = refit(rules, np.array([3.0, 5.0, 7.0]), SquaredLoss(), np.zeros(3)).weights
+    covered = [[True, True, False], [True, True, False], [False, False, True]]
+    weights = fit_weights(covered, np.array([3.0, 5.0, 7.0]), SquaredLoss())
     assert_allclose(weights, [2.0, 2.0, 7.0])
 
 
+@pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_single_class_gives_finite_weights(sign):
+def test_single_class_gives_finite_weights(sign, fit_intercept):
     covered = np.array([[True, True, False, False], [True, True, True, True]])
-    y = np.full(4, sign)
-    rules = OtherRules(covered, np.zeros(2))
-    weights = refit(rules, y, LogisticLoss(), np.zeros(2)).weights
+    rules = covered[:1] if fit_intercept else covered
+    weights = fit_weights(rules, np.full(4, sign), LogisticLoss(), fit_intercept=fit_intercept)
     assert np.isfinite(weights).all()
     assert np.all(sign * (weights @ covered) > 20)
 
 
 def test_a_pure_rule_does_not_keep_others_from_converging():
-    covered = np.array([[True, True, False, False, False], [False, True, True, True, True]])
+    covered = [[True, True, False, False, False], [False, True, True, True, True]]
     y = np.array([1.0, 1.0, -1.0, 1.0, -1.0])
-    weights = refit(OtherRules(covered, np.zeros(2)), y, LogisticLoss(), np.zeros(2)).weights
+    weights = fit_weights(covered, y, LogisticLoss())
     assert np.isfinite(weights).all()
     assert_allclose(weights[1], -np.log(2), rtol=1e-6)
 
 
 def test_flat_minimum():
-    rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
-    weights = refit(rules, np.array([1.0, 5.0, 4.0]), FourthPower(), np.zeros(2)).weights
+    covered = [[True, True, False], [False, True, True]]
+    weights = fit_weights(covered, np.array([1.0, 5.0, 4.0]), FourthPower())
     assert_allclose(weights, [1.0, 4.0], atol=1e-3)
 
 
 def test_steps_too_far_are_halved():
     """From a large negative score, Newton's step for counts would overflow."""
-    rules = OtherRules(np.ones((1, 3), dtype=bool), np.zeros(1))
     y = np.array([1e6, 2e6, 3e6])
     for start in (-20.0, 0.0, 30.0):
-        weights = refit(rules, y, PoissonLoss(), np.array([start])).weights
+        weights = fit_weights([], y, PoissonLoss(), intercept=start, fit_intercept=True)
         assert_allclose(weights, np.log(2e6), rtol=1e-12)
 
 
 def test_rules_without_rows_keep_their_weight():
-    covered = np.array([[False, False], [True, False]])
-    y = np.array([3.0, 1.0])
-    rules = OtherRules(covered, np.zeros(2))
-    weights = refit(rules, y, SquaredLoss(), np.array([7.0, 0.0])).weights
+    covered = [[False, False], [True, False]]
+    weights = fit_weights(covered, np.array([3.0, 1.0]), SquaredLoss(), [7.0, 0.0])
     assert_allclose(weights, [7.0, 3.0])
 
 
 @pytest.mark.parametrize("seed", [*range(20), 28, 42, 63, 64, 77, 84])
 def test_a_rule_without_rows_does_not_keep_others_from_converging(seed):
-    rules, y, sample_weight, _ = random_case(seed, "logistic")
-    covered = np.vstack([rules.covered, np.zeros((1, len(y)), dtype=bool)])
-    rules = OtherRules(covered, np.append(rules.penalties, 3.0))
-    start = np.zeros(len(covered))
-    weights = refit(rules, y, LogisticLoss(), start, sample_weight=sample_weight).weights
-    slopes, pulls = slopes_and_pulls(weights, rules, y, LogisticLoss(), sample_weight)
+    case, _ = random_case(seed, "logistic")
+    empty = np.zeros((1, len(case.y)), dtype=bool)
+    case = case._replace(covered=np.vstack([case.covered, empty]))
+    slopes, pulls = case.slopes_and_pulls(case.fit())
     assert np.all(np.abs(slopes) <= 1e-13 * (pulls + 1))
 
 
-def test_offset_is_not_refitted():
-    rules = OtherRules(np.array([[True, False]]), np.zeros(1))
-    weights = refit(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(1), offset=1.0).weights
+def test_an_intercept_that_is_not_refitted_counts():
+    weights = fit_weights([[True, False]], np.array([3.0, 9.0]), SquaredLoss(), intercept=1.0)
     assert_allclose(weights, [2.0])
 
 
 def test_no_rules():
-    rules = OtherRules(np.empty((0, 2), dtype=bool), np.empty(0))
-    weights = refit(rules, np.array([3.0, 9.0]), SquaredLoss(), np.zeros(0)).weights
+    weights = fit_weights([], np.array([3.0, 9.0]), SquaredLoss())
     assert weights.shape == (0,)
 
 
@@ -189,20 +186,19 @@ def test_no_rules():
 def test_many_rows_keep_their_digits(shift):
     rng = np.random.default_rng(0)
     n_rows = 100_000
-    covered = np.vstack([rng.random((9, n_rows)) < 0.4, np.ones(n_rows, dtype=bool)])
+    covered = rng.random((9, n_rows)) < 0.4
     y = shift + covered[:3].sum(axis=0) + rng.normal(size=n_rows)
-    rules = OtherRules(covered, np.append(np.full(9, 30.0), 0.0))
-    weights = refit(rules, y, SquaredLoss(), np.zeros(10)).weights
-    slopes, pulls = slopes_and_pulls(weights, rules, y, SquaredLoss(), None)
+    options = {"penalty": 30.0, "fit_intercept": True, "sample_weight": None}
+    case = Case(covered, y, SquaredLoss(), options)
+    slopes, pulls = case.slopes_and_pulls(case.fit())
     scale = 2 * n_rows * (shift + 1)
     assert np.all(np.abs(slopes) <= 1e-13 * np.maximum(pulls, scale))
 
 
 @pytest.mark.parametrize("start", [-60.0, 45.0, 50.0, 745.0, 1e4, 1e12])
 def test_weights_come_back_from_where_the_loss_is_all_but_linear(start):
-    rules = OtherRules(np.ones((1, 2), dtype=bool), np.zeros(1))
     y = np.array([1.0, -1.0])
-    weights = refit(rules, y, LogisticLoss(), np.array([start])).weights
+    weights = fit_weights([[True, True]], y, LogisticLoss(), [start])
     assert weights == pytest.approx([0.0], abs=1e-9)
 
 
@@ -213,26 +209,25 @@ def test_weights_keep_their_signs_and_are_the_best_such_weights(loss):
         n_rules = int(rng.integers(1, 7))
         covered = rng.random((n_rules, 40)) < 0.5
         covered[0] = True
-        penalties = rng.choice([0.01, 1.0, 5.0], n_rules)
-        rules = OtherRules(covered, penalties)
+        penalty = rng.choice([0.01, 1.0, 5.0])
         y = rng.normal(size=40) if isinstance(loss, SquaredLoss) else rng.choice([-1.0, 1.0], 40)
         signs = rng.choice([-1, 0, 1], n_rules)
-        weights = refit(rules, y, loss, rng.normal(size=n_rules), signs=signs).weights
+        start = rng.normal(size=n_rules)
+        weights = fit_weights(covered, y, loss, start, penalty=penalty, signs=signs)
         assert (weights * signs >= 0).all()
         # No feasible direction leads downhill: slopes are 0, or pull to the wrong side of 0.
-        slopes = covered @ loss.gradients(y, weights @ covered) + penalties * weights
+        slopes = covered @ loss.gradients(y, weights @ covered) + penalty * weights
         scale = np.abs(covered @ loss.gradients(y, np.zeros(40))).max() + 1.0
         is_held = (weights == 0.0) & (slopes * signs > 0.0)
         assert np.abs(slopes[~is_held]).max(initial=0.0) < 1e-9 * scale, (seed, slopes, weights)
-        free = refit(rules, y, loss, np.zeros(n_rules)).weights
+        free = fit_weights(covered, y, loss, penalty=penalty)
         if (free * signs >= 0).all():
             assert_allclose(weights, free, atol=1e-8)
 
 
 def test_no_signs_are_as_good_as_none():
     rng = np.random.default_rng(0)
-    rules = OtherRules(rng.random((3, 20)) < 0.5, np.ones(3))
-    y = rng.normal(size=20)
-    free = refit(rules, y, SquaredLoss(), np.zeros(3)).weights
-    zeros = refit(rules, y, SquaredLoss(), np.zeros(3), signs=np.zeros(3, dtype=int)).weights
+    rules, y = rng.random((3, 20)) < 0.5, rng.normal(size=20)
+    free = fit_weights(rules, y, SquaredLoss(), penalty=1.0)
+    zeros = fit_weights(rules, y, SquaredLoss(), penalty=1.0, signs=np.zeros(3, dtype=int))
     assert (free == zeros).all()

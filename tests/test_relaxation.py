@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.refitting import penalised_loss, refit
 from laconic.relaxation import (
     SameRules,
     SameWeight,
@@ -17,10 +16,11 @@ from laconic.relaxation import (
     lower_bound,
     prove,
 )
-from laconic.relaxation.checking import is_proven, largest_sum
+from laconic.relaxation.checking import dual_value, is_proven, largest_sum
 from laconic.relaxation.restricted import RestrictedProblem, minimise_quadratic
-from laconic.search import Extents, OtherRules, SearchProblem, SearchStatus, search
+from laconic.search import Extents, SearchProblem, SearchStatus, search
 from laconic.search.beam import beam_queries
+from rounds import fit_weights, penalised_loss
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -53,17 +53,14 @@ class Drawn:
         """The smallest penalised loss of all ensembles of so many rules."""
         risk, columns = self.risk, self.columns()
         values = []
+        options = {
+            "penalty": self.l2_regularization,
+            "fit_intercept": risk.fit_intercept,
+            "sample_weight": risk.sample_weight,
+        }
         for chosen in combinations(columns, min(self.n_rules, len(columns))):
-            rules = np.array(chosen)
-            penalties = np.full(len(rules), self.l2_regularization)
-            if risk.fit_intercept:
-                rules = np.vstack([rules, np.ones((1, rules.shape[1]), dtype=bool)])
-                penalties = np.append(penalties, 0.0)
-            ensemble = OtherRules(rules, penalties)
-            options = {"sample_weight": risk.sample_weight}
-            start = np.zeros(len(rules))
-            weights = refit(ensemble, risk.y, risk.loss, start, **options).weights
-            values.append(penalised_loss(ensemble, risk.y, risk.loss, weights, **options)[0])
+            weights = fit_weights(chosen, risk.y, risk.loss, **options)
+            values.append(penalised_loss(weights, chosen, risk.y, risk.loss, **options))
         return min(values)
 
 
@@ -290,3 +287,79 @@ def test_neighbours_of_a_query_share_all_conditions_but_one():
     found = beam_queries(problem, 10, max_conditions=3, starts=[(0, 1), (1, 4), (0, 4)])
     assert len(found) == 10
     assert all(len({0, 1, 4} & set(query)) >= 2 for query in found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_interrupted_and_threaded_proofs_are_true(seed):
+    """However a proof ends, no ensemble is below its bounds, for any number of rules."""
+    drawn = draw(seed)
+    best = drawn.best_value()
+    rivals = SameRules(drawn.n_rules, drawn.l2_regularization)
+    for n_calls in (0, 1, 3):
+        calls = iter(range(n_calls))
+
+        def stop(progress, calls=calls):
+            return next(calls, None) is None
+
+        for n_jobs in (1, 2):
+            proof = prove(
+                drawn.extents,
+                drawn.risk,
+                rivals,
+                max_conditions=drawn.max_conditions,
+                by_size=True,
+                n_jobs=n_jobs,
+                callback=stop,
+            )
+            assert proof.bound.value <= best * (1 + 1e-12)
+            assert proof.bounds_by_size[-1] == proof.bound.value
+            assert list(proof.bounds_by_size) == sorted(proof.bounds_by_size, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_by_size_are_true(seed):
+    drawn = draw(seed)
+    rivals = SameRules(3, drawn.l2_regularization)
+    for by_size in (False, True):
+        proof = prove(
+            drawn.extents,
+            drawn.risk,
+            rivals,
+            max_conditions=drawn.max_conditions,
+            by_size=by_size,
+        )
+        assert len(proof.bounds_by_size) == 4
+        for n_rules in (1, 2):
+            smaller = type(drawn)(
+                drawn.covered,
+                drawn.risk,
+                drawn.max_conditions,
+                n_rules,
+                drawn.l2_regularization,
+            )
+            slack = 1e-12 * drawn.risk.value_at_constant
+            assert proof.bounds_by_size[n_rules] <= smaller.best_value() + slack
+    free = prove(drawn.extents, drawn.risk, SameWeight(1.0), max_conditions=2, by_size=True)
+    assert free.bounds_by_size == ()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_least_coverage_counts(seed):
+    drawn = draw(seed)
+    weights = drawn.risk.weights
+    wide = [rows for rows in drawn.columns() if weights[rows].sum() >= 4.0]
+    if not wide:
+        return
+    relaxed = RestrictedProblem(drawn.risk)
+    relaxed.add(np.array(wide))
+    relaxed.solve(drawn.l2_regularization)
+    total = relaxed.total_weight
+    if total == 0.0:
+        return
+    options = {"max_conditions": drawn.max_conditions, "min_coverage": 4.0}
+    proof = prove(drawn.extents, drawn.risk, SameWeight(total), **options)
+    value = drawn.risk.value(relaxed.raw_predictions)
+    start = drawn.risk.value_at_constant
+    assert proof.bound.value <= value + 1e-12 * start
+    assert proof.bound.value >= value - 0.02 * (start - value)
+    assert dual_value(drawn.risk, proof.bound.forces) is not None

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from laconic.losses import LogisticLoss, SquaredLoss
-from laconic.refitting import refit
 from laconic.search import OtherRules, SearchProblem, SearchResult, SearchStatus, search
 from laconic.search.ceiling import ceiling
+from rounds import fit_weights
 
 
 def random_problem(seed, *, penalty=None):
@@ -18,17 +18,18 @@ def random_problem(seed, *, penalty=None):
     n_rows, n_others = int(rng.integers(2, 10)), int(rng.integers(0, 5))
     penalty = float(rng.choice([0.01, 0.3, 3.0, 100.0])) if penalty is None else penalty
     covered = rng.random((n_others, n_rows)) < 0.5
-    penalties = np.full(n_others, penalty)
-    if n_others == 0 or rng.random() < 0.7:
-        covered = np.vstack([covered, np.ones((1, n_rows), dtype=bool)])
-        penalties = np.append(penalties, 0.0)
-    others = OtherRules(covered, penalties)
+    fit_intercept = n_others == 0 or rng.random() < 0.7
     is_squared = rng.random() < 0.5
     loss = SquaredLoss() if is_squared else LogisticLoss()
     y = rng.normal(size=n_rows) * 5 if is_squared else np.resize([1.0, -1.0, 1.0], n_rows)
     weight = rng.choice([1.0, 0.3, 4.0], n_rows) if rng.random() < 0.5 else None
-    start = np.zeros(len(penalties))
-    raw = refit(others, y, loss, start, sample_weight=weight).weights @ covered
+    options = {"penalty": penalty, "fit_intercept": fit_intercept, "sample_weight": weight}
+    weights = fit_weights(covered, y, loss, **options)
+    penalties = np.full(n_others, penalty)
+    if fit_intercept:
+        covered = np.vstack([covered, np.ones((1, n_rows), dtype=bool)])
+        penalties = np.append(penalties, 0.0)
+    raw, others = weights @ covered, OtherRules(covered, penalties)
     gradients, hessians = loss.gradients(y, raw), loss.hessians(y, raw)
     without_a_row = ~np.eye(n_rows, dtype=bool)
     return SearchProblem(without_a_row, gradients, hessians, penalty, weight, others)

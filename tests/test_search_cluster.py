@@ -35,7 +35,7 @@ FITS = [
     (RuleBoostingClassifier, {"max_conditions": None}),
     (RuleBoostingClassifier, {"max_conditions": 4, "min_coverage": 12}),
     (RuleBoostingClassifier, {"max_conditions": 5, "objective": "stagewise"}),
-    (RuleBoostingClassifier, {"max_conditions": None, "objective": "orthogonal"}),
+    (RuleBoostingClassifier, {"max_conditions": None, "objective": "stagewise"}),
     (RuleBoostingRegressor, {"max_conditions": 4, "monotonic_cst": [1, 0, 0, 0]}),
 ]
 

@@ -4,14 +4,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
+from laconic.boosting import select
 from laconic.candidates import candidate_propositions
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.model.rules import RuleEnsemble
-from laconic.refitting import penalised_loss, refit
 from laconic.relaxation import Column
-from laconic.search import OtherRules
-from laconic.selection import select
+from laconic.search import SearchStatus
+from rounds import fit_weights, make_rounds, penalised_loss
 
 
 def all_columns(candidates):
@@ -20,15 +21,6 @@ def all_columns(candidates):
         for size in (1, 2)
         for query in combinations(range(len(candidates)), size)
     ]
-
-
-def value(covered, y, loss, penalty):
-    rules = OtherRules(
-        np.vstack([covered, np.ones((1, len(y)), dtype=bool)]),
-        np.append([penalty] * len(covered), 0),
-    )
-    weights = refit(rules, y, loss, np.zeros(len(covered) + 1)).weights
-    return penalised_loss(rules, y, loss, weights)[0]
 
 
 @pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss()])
@@ -41,17 +33,25 @@ def test_weights_fit_and_the_first_leaves_last(loss, seed):
         y = np.where(y > 0.5, 1.0, -1.0)
     candidates = candidate_propositions(X)
     columns = all_columns(candidates)
-    options = {"l2_regularization": 1.0, "fit_intercept": True}
+    rounds = make_rounds(candidates, y, loss, l2_regularization=1.0, fit_intercept=True)
+    options = {"penalty": 1.0, "fit_intercept": True}
     found = {}
     for n_rules in (1, 2, 3):
-        ensemble, kept = select(candidates, y, loss, RuleEnsemble(), columns, n_rules, **options)
-        assert len(ensemble) == len(kept) == n_rules
-        covered = np.array([column.covered for column in kept])
-        weights = np.array([rule.weight for rule in ensemble])
-        raw = ensemble.intercept + weights @ covered
-        penalised = loss.value(y, raw).sum() + (weights**2).sum() / 2
-        assert penalised == pytest.approx(value(covered, y, loss, 1.0))
-        found[n_rules] = [column.query for column in kept]
+        state = select(rounds, RuleEnsemble(), columns, n_rules)
+        ensemble = state.ensemble
+        assert len(ensemble) == len(state.covered) == len(state.results) == n_rules
+        weights = np.array([*(rule.weight for rule in ensemble), ensemble.intercept])
+        best = fit_weights(state.covered, y, loss, **options)
+        value, least = (
+            penalised_loss(w, state.covered, y, loss, **options) for w in (weights, best)
+        )
+        assert value == pytest.approx(least)
+        assert_array_equal(ensemble.covered(X).T, state.covered)
+        found[n_rules] = [result.query for result in state.results]
+        assert [candidates.extents.covered(list(q)).tolist() for q in found[n_rules]] == [
+            covered.tolist() for covered in state.covered
+        ]
+        assert {result.status for result in state.results} == {SearchStatus.HEURISTIC}
     assert found[3][:2] == found[2]
     assert found[2][:1] == found[1]
 
@@ -60,18 +60,17 @@ def test_twins_leave_first():
     candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
     y = np.array([5.0, 5.0, 1.0, 1.0])
     covered = candidates.extents.covered([0])
-    columns = [Column(covered, (0,), 1.0), Column(~covered, (1,), 2.0), Column(covered, (0,), 3.0)]
-    options = {"l2_regularization": 1.0, "fit_intercept": True}
-    ensemble, kept = select(candidates, y, SquaredLoss(), RuleEnsemble(), columns, 3, **options)
-    assert [column.weight for column in kept] == [3.0]
-    assert len(ensemble) == 1
+    columns = [Column(covered, (0,), 1.0), Column(~covered, (1,), 2.0), Column(covered, (2,), 3.0)]
+    rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
+    state = select(rounds, RuleEnsemble(), columns, 3)
+    assert [result.query for result in state.results] == [(2,)]
+    assert len(state.ensemble) == 1
 
 
 def test_no_columns():
     candidates = candidate_propositions([[1.0], [2.0]])
+    rounds = make_rounds(candidates, np.zeros(2), SquaredLoss(), l2_regularization=1.0)
     start = RuleEnsemble((), 2.0)
-    ensemble, kept = select(
-        candidates, np.zeros(2), SquaredLoss(), start, [], 3, l2_regularization=1.0
-    )
-    assert ensemble == start
-    assert kept == []
+    state = select(rounds, start, [], 3)
+    assert state.ensemble == start
+    assert state.results == state.covered == ()

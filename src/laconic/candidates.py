@@ -21,6 +21,7 @@ from laconic._core import Extents, ExtentsBuilder
 from laconic.categories import (
     DEFAULT_MAX_CATEGORIES,
     CategoryOptions,
+    GroupMeans,
     Way,
     category_propositions,
     ordered_propositions,
@@ -94,7 +95,7 @@ def candidate_propositions(
     ordered_features: Collection[str] = (),
     date_parts: Sequence[str] = (),
     sample_weight: ArrayLike | None = None,
-    target: ArrayLike | None = None,
+    orders: Sequence[tuple[ArrayLike, ArrayLike | None]] = (),
 ) -> CandidatePropositions:
     """List the conditions that rules for a table may be made of.
 
@@ -106,10 +107,11 @@ def candidate_propositions(
 
     There are at most `max_thresholds` per feature, at weighted quantiles; None places
     one between all neighbouring values. With `negated_categories`, features with more
-    than two categories give ``x != v``. The `categories`, their largest number and the `target`
-    are those of `category_propositions`. Numbers of `categorical_features` are categories, and
-    categories of `ordered_features` ordered. Dates give each of the `date_parts` as well.
-    Rows of weight zero are left out, also from the
+    than two categories give ``x != v``. The `categories` and their largest number are those of
+    `category_propositions`, and so are the `orders`: pairs of values and weights of the rows, such
+    as `losses.ranking_values` gives, by whose weighted means categories are ordered. Numbers of
+    `categorical_features` are categories, and categories of `ordered_features` ordered.
+    Dates give each of the `date_parts` as well. Rows of weight zero are left out, also from the
     extents; an integer weight counts like that many copies of the row.
 
     Examples
@@ -142,7 +144,7 @@ def candidate_propositions(
         CategoryOptions(categories, negated_categories, max_categories),
         max_thresholds,
         ordered_features,
-        None if target is None else counted.take_array(np.asarray(target, dtype=np.float64)),
+        [(counted.take_array(values), counted.take_array(weights)) for values, weights in orders],
     )
     propositions: list[Proposition] = []
     kinds: dict[str, FeatureKind | None] = {}
@@ -272,10 +274,17 @@ class _CountedRows:
         """Column of these rows."""
         return column if self._is_counted is None else column.take(self._is_counted)
 
-    def take_array(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    @overload
+    def take_array(self, values: None) -> None: ...
+    @overload
+    def take_array(self, values: ArrayLike) -> Floats: ...
+    def take_array(self, values: ArrayLike | None) -> Floats | None:
         """Values of these rows; those of others may be left out already."""
-        is_whole = self._is_counted is None or len(values) == self.n_rows
-        return values if is_whole else values[self._is_counted]
+        if values is None:
+            return None
+        array = np.asarray(values, dtype=np.float64)
+        is_whole = self._is_counted is None or len(array) == self.n_rows
+        return array if is_whole else array[self._is_counted]
 
 
 def numeric_propositions(
@@ -294,11 +303,11 @@ def categorical_propositions(
     sizes: NDArray[np.float64],
     has_missing: bool,
     options: CategoryOptions,
-    means: NDArray[np.float64] | None = None,
+    orders: Sequence[GroupMeans] = (),
 ) -> Iterator[Proposition]:
     """List the conditions on a feature that has the given categories, of so many rows each."""
     if len(categories) > 1 or (has_missing and len(categories) > 0):
-        yield from category_propositions(name, categories, sizes, options, means)
+        yield from category_propositions(name, categories, sizes, options, orders)
     yield from _missing_propositions(name, has_missing)
 
 
@@ -327,7 +336,7 @@ class _Maker:
     options: CategoryOptions
     max_thresholds: int | None
     ordered_features: Collection[str] = ()
-    target: NDArray[np.float64] | None = None
+    orders: Sequence[tuple[Floats, Floats | None]] = ()
 
     def kind(self, name: str, column: Column | StoredCells) -> FeatureKind | None:
         """Tell what texts should know about the values of a column."""
@@ -385,26 +394,31 @@ class _Maker:
             yield from ordered_propositions(name, order, lows.astype(int).tolist())
             yield from _missing_propositions(name, has_missing)
         else:
-            occurring, sizes, means = self._groups(column)
             yield from categorical_propositions(
-                name, occurring, sizes, has_missing, self.options, means
+                name, *self._groups(column), has_missing, self.options, self._means(column)
             )
 
-    def _groups(
-        self, column: CategoricalColumn
-    ) -> tuple[list[Category], NDArray[np.float64], NDArray[np.float64] | None]:
-        """Categories that occur, their total weights, and their mean targets if there are any."""
-        # The last group, of code -1, is of missing values.
-        codes, n_groups = column.codes + 1, len(column.categories) + 1
-        weights = self.weights
-        n_rows = np.bincount(codes, minlength=n_groups)[1:]
-        sizes = np.bincount(codes, weights, n_groups)[1:].astype(np.float64)
+    def _groups(self, column: CategoricalColumn) -> tuple[list[Category], Floats]:
+        """Categories that occur, and their total weights."""
+        n_rows = _totals(column)
         occurring = list(compress(column.categories, n_rows))
-        if self.target is None:
-            return occurring, sizes[n_rows > 0], None
-        products = self.target if weights is None else self.target * weights
-        sums = np.bincount(codes, products, n_groups)[1:]
-        return occurring, sizes[n_rows > 0], sums[n_rows > 0] / sizes[n_rows > 0]
+        return occurring, _totals(column, self.weights)[n_rows > 0]
+
+    def _means(self, column: CategoricalColumn) -> list[GroupMeans]:
+        """By which categories that occur are ordered, and what each of them weighs there."""
+        occurs, found = _totals(column) > 0, []
+        for values, weights in self.orders:
+            sums = _totals(column, values if weights is None else values * weights)[occurs]
+            sizes = _totals(column, weights)[occurs]
+            found.append((sums / sizes, sizes))
+        return found
+
+
+def _totals(column: CategoricalColumn, values: Floats | None = None) -> Floats:
+    """Add up values of the rows of each category; None counts them."""
+    # The first group, of code -1, is of missing values.
+    totals = np.bincount(column.codes + 1, values, len(column.categories) + 1)[1:]
+    return totals.astype(np.float64)
 
 
 def check_propositions(propositions: Any) -> None:

@@ -14,6 +14,8 @@ from laconic.data.columns import Category
 from laconic.model.conditions import Proposition
 
 Floats: TypeAlias = NDArray[np.float64]
+GroupMeans: TypeAlias = tuple[Floats, Floats]
+"""A mean for each category, and the weight that it has in the mean of several categories."""
 Way: TypeAlias = Literal["values", "sets"]
 WAYS = ("values", "sets")
 
@@ -70,14 +72,21 @@ def category_propositions(
     categories: Sequence[Category],
     sizes: Floats,
     options: CategoryOptions,
-    means: Floats | None = None,
+    orders: Sequence[GroupMeans] = (),
 ) -> Iterator[Proposition]:
     """List conditions about the categories that occur in a feature, values before sets.
 
     Of more than `max_categories`, the commonest are told apart, and the others are one group, which
     is whatever is none of these. Sets are all there are of up to five groups. Of more, they are the
-    beginnings and ends of the order of their mean target: one of them is the best set of all, for
-    a first rule of a single condition. Conditions come once, and not where they always hold.
+    beginnings and ends of each of the `orders`, in which categories stand by their means.
+    Conditions come once, and not where they always hold.
+
+    With the means of `losses.ranking_values`, the best set of all is among them for a first rule of
+    a single condition. Such a rule gains ``G**2 / (λ + H)``, where G and H are sums of gradients
+    and hessians over the categories of its set. All sets whose rules gain no more than a constant
+    have their (G, H) in one convex region, so that the best set is a corner of the hull of all
+    (G, H): the categories on one side of a threshold on G/H. That is true of ``H - H**2 / T`` in
+    the place of H, where T is the sum of all hessians: beside an intercept that is refitted.
 
     Examples
     --------
@@ -95,13 +104,13 @@ def category_propositions(
     rest = np.delete(np.arange(len(categories)), kept)
     values = tuple(categories[position] for position in kept.tolist())
     groups = _Groups(name, values, len(rest) > 0, options.is_negated)
-    order = None
-    if means is not None:
-        of_rest = [np.average(means[rest], weights=sizes[rest])] if len(rest) else []
-        order = np.argsort([*means[kept].tolist(), *of_rest], kind="stable").tolist()
+    ranked = []
+    for means, weights in orders:
+        of_rest = [np.average(means[rest], weights=weights[rest])] if len(rest) else []
+        ranked.append(np.argsort([*means[kept].tolist(), *of_rest], kind="stable").tolist())
     members = [*groups.members]
     seen: set[Proposition] = set()
-    for chosen in [members] if len(members) == 1 else _member_sets(members, options, order):
+    for chosen in [members] if len(members) == 1 else _member_sets(members, options, ranked):
         proposition = groups.proposition(chosen)
         if proposition not in seen:
             seen.add(proposition)
@@ -109,7 +118,7 @@ def category_propositions(
 
 
 def _member_sets(
-    members: list[int], options: CategoryOptions, order: list[int] | None
+    members: list[int], options: CategoryOptions, orders: Iterable[list[int]]
 ) -> Iterator[Sequence[int]]:
     n_members = len(members)
     for member in members:
@@ -122,8 +131,9 @@ def _member_sets(
     if n_members <= MAX_FOR_ALL_SETS:
         for size in range(2, n_members):
             yield from combinations(members, size)
-    elif order is not None:
-        for size in range(2, n_members - 1):
+        return
+    for order in orders:
+        for size in range(1, n_members):
             yield order[:size]
             yield order[size:]
 

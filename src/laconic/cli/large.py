@@ -94,11 +94,13 @@ class LargeTable:
         estimator = ESTIMATORS[detected if source.task == "auto" else source.task]
         y = targets.read_target(goal, estimator.task)
         weights = None if source.weight is None else targets.read_weights(head[source.weight])
+        exposure = None
         if source.exposure is not None:
-            y, weights = targets.per_exposure(estimator.task, y, weights, head[source.exposure])
-        warn_about_target(X, y, source.keep)
+            exposure = targets.read_exposure(head[source.exposure], estimator.task)
         reading = Reading(missing=source.format.missing_texts())
-        return TrainingRows(estimator, X, y, weights, reading)
+        rows = TrainingRows(estimator, X, y, weights, reading, exposure)
+        warn_about_target(X, rows.y, source.keep)
+        return rows
 
 
 def fit_large(

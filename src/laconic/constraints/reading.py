@@ -26,13 +26,18 @@ CONSTRAINTS: dict[str, Any] = {
 _SIGNS = {"both": 0, "positive": 1, "negative": -1}
 
 
-def read_constraints(features: Sequence[str], **parameters: Any) -> Constraints | None:
+def read_constraints(
+    features: Sequence[str], classes: Sequence[Any] | None = None, **parameters: Any
+) -> Constraints | None:
     """Check constraints against the features of a table; None if there are none.
 
     Parameters
     ----------
     features : sequence of str
         Names of the columns, in their order.
+    classes : sequence or None, default=None
+        Labels of the classes in their order, where there are any. Of three or more, directions of
+        `monotonic_cst` are about the last one, unless they name another one.
     **parameters
         Those of `CONSTRAINTS`, as the estimators take them.
 
@@ -43,12 +48,15 @@ def read_constraints(features: Sequence[str], **parameters: Any) -> Constraints 
     ... )
     >>> [sorted(group) for group in constraints.groups]
     [['age', 'sex'], ['age', 'plan']]
+    >>> constraints = read_constraints(["age"], ["ill", "so-so", "well"], monotonic_cst={"age": -1})
+    >>> constraints.settings
+    {'monotonic_cst': {'age': {'well': -1}}}
     """
     given = CONSTRAINTS | parameters
     if all(value is None or _is_text(value, "both") for value in given.values()):
         return None
-    reader = _Reader(features)
-    directions = reader.directions(given["monotonic_cst"])
+    reader = _Reader(features, classes)
+    directions, outputs = reader.directions(given["monotonic_cst"])
     excluded = reader.names("excluded_features", given["excluded_features"])
     lone = reader.names("lone_features", given["lone_features"])
     separated = reader.sets("separated_features", given["separated_features"])
@@ -63,7 +71,11 @@ def read_constraints(features: Sequence[str], **parameters: Any) -> Constraints 
             f"{listed_names(features)}."
         )
     settings = {
-        "monotonic_cst": dict(directions) or None,
+        "monotonic_cst": {
+            name: {str(reader.classes[outputs[name]]): sign} if name in outputs else sign
+            for name, sign in directions.items()
+        }
+        or None,
         "interaction_cst": _plain(interactions),
         "excluded_features": _plain(excluded),
         "lone_features": _plain(lone),
@@ -75,7 +87,15 @@ def read_constraints(features: Sequence[str], **parameters: Any) -> Constraints 
     if not settings:
         return None
     groups = feature_groups(used, interactions, lone, separated)
-    return Constraints(tuple(groups), directions, _SIGNS[given["weight_signs"]], costs, settings)
+    return Constraints(
+        tuple(groups),
+        directions,
+        _SIGNS[given["weight_signs"]],
+        costs,
+        settings,
+        frozenset(features),
+        outputs,
+    )
 
 
 def check_constraint(name: str, value: Any) -> str | None:
@@ -87,10 +107,11 @@ def check_constraint(name: str, value: Any) -> str | None:
 
 
 class _Reader:
-    """Finds features by name or position, and complains about the others."""
+    """Finds features by name or position, and classes by label, and refuses all others."""
 
-    def __init__(self, features: Sequence[str]) -> None:
+    def __init__(self, features: Sequence[str], classes: Sequence[Any] | None) -> None:
         self.features = list(features)
+        self.classes = [] if classes is None else list(classes)
 
     def feature(self, parameter: str, given: Any) -> str:
         if is_whole(given):
@@ -118,10 +139,10 @@ class _Reader:
     def sets(self, parameter: str, given: Any) -> list[list[str]]:
         return [] if given is None else [self.names(parameter, entry) for entry in given]
 
-    def directions(self, given: Any) -> dict[str, int]:
-        """Read 1, 0 or -1 for each feature, or for some."""
+    def directions(self, given: Any) -> tuple[dict[str, int], dict[str, int]]:
+        """Read 1, 0 or -1 for each feature, or for some, and of which class of many that is."""
         if given is None:
-            return {}
+            return {}, {}
         if isinstance(given, Mapping):
             entries = {self.feature("monotonic_cst", key): value for key, value in given.items()}
         else:
@@ -131,13 +152,48 @@ class _Reader:
                     f"features. Got {len(given)}. A dict names some of them."
                 )
             entries = dict(zip(self.features, given, strict=True))
-        for name, value in entries.items():
-            if not is_finite_number(value) or value not in (-1, 0, 1):
+        read = {name: self._direction(name, value) for name, value in entries.items()}
+        read = {name: entry for name, entry in read.items() if entry[0] != 0}
+        last = max(len(self.classes) - 1, 0)
+        if last > 1:
+            return {n: sign for n, (sign, _) in read.items()}, {
+                n: at for n, (_, at) in read.items()
+            }
+        # One raw prediction, which rises where the probability of the first of two classes falls.
+        return {n: sign if at == last else -sign for n, (sign, at) in read.items()}, {}
+
+    def _direction(self, name: str, value: Any) -> tuple[int, int]:
+        """Read a direction, and the position of the class that it is about: by default the last."""
+        position = max(len(self.classes) - 1, 0)
+        if isinstance(value, Mapping):
+            if len(value) != 1:
                 raise ValueError(
-                    f"'monotonic_cst' must say -1, 0 or 1 of a feature. Got {shown(value)} for "
-                    f"{name!r}."
+                    f"'monotonic_cst' must name one class for a feature, such as "
+                    f"{{{name!r}: {{'ill': 1}}}}. Got {shown(value)} for {name!r}."
                 )
-        return {name: int(value) for name, value in entries.items() if value != 0}
+            [(label, value)] = value.items()
+            position = self._class(name, label)
+        if not is_finite_number(value) or value not in (-1, 0, 1):
+            raise ValueError(
+                f"'monotonic_cst' must say -1, 0 or 1 of a feature. Got {shown(value)} for "
+                f"{name!r}."
+            )
+        return int(value), position
+
+    def _class(self, name: str, label: Any) -> int:
+        """Find a class by its label, or by the text of it, as files have it."""
+        if not self.classes:
+            raise ValueError(
+                f"'monotonic_cst' names the class {shown(label)} for {name!r}, but the target has "
+                "no classes. Say -1, 0 or 1."
+            )
+        texts = [*map(str, self.classes)]
+        for known, given in ((self.classes, label), (texts, str(label))):
+            if given in known:
+                return known.index(given)
+        near = nearest(str(label), texts)
+        hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(texts)}."
+        raise ValueError(f"'monotonic_cst' names {shown(label)}, which is no class. {hint}")
 
     def costs(self, given: Any) -> dict[str, float]:
         """Read what features cost."""
@@ -171,7 +227,8 @@ def _is_interaction(value: Any) -> bool:
 
 _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "monotonic_cst": (
-        "a dict of features to -1, 0 or 1, an array of these, or None",
+        "a dict of features to -1, 0 or 1, or to one class with such a number, an array of "
+        "numbers, or None",
         lambda value: isinstance(value, Mapping) or _is_list(value),
     ),
     "interaction_cst": (

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from laconic._words import listed
-from laconic.estimators.conditions import made_candidates
+from laconic.boosting import Settings, TrainingData
 from laconic.model.formatting import format_number
 from laconic.search import Extents, SearchResult, SearchStatus
 from laconic.search.budget import are_countable, is_provable, longest_provable_queries
 from laconic.search.certificates import describe_ratio, proven_percent
-
-if TYPE_CHECKING:
-    from laconic.estimators.base import RuleBoosting
-    from laconic.estimators.progress import RunningFit
-    from laconic.estimators.rows import CheckedRows
 
 # Enough to see which rules a warning is about, few enough to read.
 MAX_NUMBERS_SHOWN = 10
@@ -24,30 +19,27 @@ MAX_NUMBERS_SHOWN = 10
 _THRESHOLDS = (100, 50, 30, 20, 15, 10, 7, 5, 4, 3, 2, 1)
 
 
-def provable_changes(
-    estimator: RuleBoosting, rows: CheckedRows, extents: Extents, n_rules: int
-) -> dict[str, Any]:
+def provable_changes(settings: Settings, data: TrainingData, extents: Extents) -> dict[str, Any]:
     """Find parameters each of which, by itself, lets every search end with a proof, in seconds.
 
     That is known where all rules can be looked at in tables: without a limit of the user's own,
     with fewer conditions, or else with fewer thresholds. Where it is not known, there are none.
     """
-    if estimator.search != "optimal":
+    if settings.search != "optimal":
         return {}
-    is_joint = estimator.objective != "stagewise"
-    n_components = n_rules - 1 + estimator.fit_intercept if is_joint else 0
-    limit = estimator.max_conditions
+    n_components = settings.n_rules - 1 + settings.fit_intercept if settings.is_joint else 0
+    limit = settings.max_conditions
     if is_provable(extents, limit, n_components):
         limits: dict[str, Any] = {"node_limit": "auto", "time_limit": None}
-        return {name: value for name, value in limits.items() if getattr(estimator, name) != value}
+        return {name: value for name, value in limits.items() if getattr(settings, name) != value}
     changes = {}
     longest = longest_provable_queries(extents, limit, n_components)
     if longest > 0:
         changes["max_conditions"] = longest
     # The values of a table that was read in parts are not at hand.
-    whole = rows.whole if rows.candidates is not None else rows
-    if limit is not None and estimator.propositions is None and whole is not None:
-        present = estimator.max_thresholds
+    whole = data.whole if data.candidates is not None else data
+    if limit is not None and settings.propositions is None and whole is not None:
+        present = settings.max_thresholds
         for number in _THRESHOLDS:
             if present is not None and number >= present:
                 continue
@@ -55,23 +47,11 @@ def provable_changes(
             n_columns = extents.n_columns * number // (present or extents.n_rows)
             if not are_countable(n_columns, limit):
                 continue
-            fewer = made_candidates(estimator, whole, max_thresholds=number)
+            fewer = settings.candidates(whole, max_thresholds=number)
             if is_provable(fewer.extents, limit, n_components):
                 changes["max_thresholds"] = number
                 break
     return changes
-
-
-def describe_stops(
-    estimator: RuleBoosting, fit: RunningFit, n_before: int
-) -> tuple[str | None, str | None]:
-    """Say which rules of a fit limits kept from a proof, and whether they ended it."""
-    stops: dict[str, Any] = {
-        "time_limit": estimator.time_limit,
-        "changes": estimator.provable_with_,
-    }
-    unproven = describe_unproven(fit.results, n_before, **stops)
-    return unproven, describe_unfinished(fit.unfinished, len(fit.ensemble), **stops)
 
 
 def describe_unproven(

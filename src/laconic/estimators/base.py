@@ -1,81 +1,107 @@
-"""What all estimators share: parameters, input checks and the fit."""
+"""The base of all estimators: parameters, the fit, and what a fitted model can do."""
 
 from __future__ import annotations
 
 import inspect
+import os
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import validate_data
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from laconic._defaults import (
-    DEFAULT_L2_REGULARIZATION,
-    DEFAULT_MAX_CONDITIONS,
-    DEFAULT_N_RULES,
-    DEFAULT_OBJECTIVE,
-    DEFAULT_STRATEGY,
-    PSEUDO_ROWS,
-)
-from laconic.boosting import boost
-from laconic.candidates import (
-    DEFAULT_MAX_THRESHOLDS,
-    CandidatePropositions,
-    given_propositions,
-)
-from laconic.categories import DEFAULT_MAX_CATEGORIES
-from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
-from laconic.data.columns import FeatureKind
-from laconic.data.inspection import warn_about_columns
-from laconic.data.sources import is_source
+from laconic._defaults import PSEUDO_ROWS
+from laconic.boosting import Settings, State, TrainingData
+from laconic.data.reading import Reading
+from laconic.data.sources import scan
 from laconic.data.tables import Table
-from laconic.estimators.advice import describe_stops, is_stopped, provable_changes
-from laconic.estimators.callbacks import CallbackSupportMixin, fit_task, told_rows
-from laconic.estimators.conditions import condition_options, made_candidates
-from laconic.estimators.editable import EditableModel
-from laconic.estimators.given import barred_rows, constraint_settings, given_rules
-from laconic.estimators.globally import GlobalStart
+from laconic.estimators.advice import (
+    describe_unfinished,
+    describe_unproven,
+    is_stopped,
+    provable_changes,
+)
+from laconic.estimators.alternatives import alternatives
+from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
+from laconic.estimators.certifying import certify
+from laconic.estimators.choose_size import check_cv, choose_size
+from laconic.estimators.editing import EditReport, edited
+from laconic.estimators.fitting import FitRun, covered_by
+from laconic.estimators.global_strategy import check_global, improve
 from laconic.estimators.parameters import (
     ATTRIBUTES,
+    CV_ATTRIBUTES,
+    CV_N_RULES,
+    CV_PARAMETER,
+    DEFAULTS,
     PARAMETERS,
-    check_for_classes,
     check_parameters,
 )
-from laconic.estimators.progress import (
-    FitProgress,
-    ProgressPrinter,
-    RunningFit,
-)
-from laconic.estimators.reducing import read_stream, reduced
-from laconic.estimators.rows import CheckedRows, Floats, checked_weights, counted
-from laconic.estimators.starting import starting_point
-from laconic.explain.rule_model import checked_table
-from laconic.explain.shapley import feature_importances
-from laconic.losses import Loss, get_loss
-from laconic.model.conditions import Proposition, Query
-from laconic.model.coverage import rule_coverages
-from laconic.model.rules import Rule, RuleEnsemble
-from laconic.multiclass import boost_classes
-from laconic.polishing import polish, refitted_stages
-from laconic.search import SearchResult, SearchScope
+from laconic.estimators.predicting import write_predictions
+from laconic.estimators.progress import FitProgress, ProgressPrinter
+from laconic.estimators.reducing import reduced
+from laconic.estimators.training_data import read_inputs, read_rows
+from laconic.explain.alternatives import Alternatives
+from laconic.explain.columns import rule_names
+from laconic.explain.explanation import Explanation
+from laconic.explain.predictions import Predictions
+from laconic.explain.rule_model import MODEL_CLASSES, RuleModel, checked_table
+from laconic.explain.shapley import ShapleyValues, feature_importances, shapley_values
+from laconic.losses import Loss
+from laconic.model.coverage import RuleCoverage, rule_coverages
+from laconic.model.display import rules_html
+from laconic.model.formatting import format_number, format_percent
+from laconic.model.record import FitRecord
+from laconic.model.rules import RuleEnsemble
+from laconic.relaxation import EnsembleCertificate, RelaxationProgress
+from laconic.search import SearchResult
+from laconic.search.certificates import describe_certificate
 from laconic.tasks import Task
 
+if TYPE_CHECKING:
+    from laconic.report import Report
 
-class RuleBoosting(CallbackSupportMixin, EditableModel):
-    """What all estimators share; they differ in their task."""
 
-    provable_with_: dict[str, Any]
-    constraints_: Constraints | None
+class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
+    """What all estimators share; they differ in their task and in how they choose their size."""
+
     task: ClassVar[type[Task]]
     """What the estimator is for."""
+    _plain: ClassVar[type[RuleBoosting] | None] = None
+    """Of an estimator that chooses the number of rules, the one that is given it."""
     _advice_to_go_on: ClassVar[str] = "Fit again with warm_start=True to find the others."
+
+    ensemble_: RuleEnsemble
+    task_: Task
+    settings_: Settings
+    search_results_: list[SearchResult]
+    unfinished_search_: SearchResult | None
+    l2_regularization_: float
+    rule_coverages_: list[RuleCoverage]
+    feature_importances_: NDArray[np.float64]
+    stages_: Sequence[RuleEnsemble]
+    n_propositions_: int
+    n_features_in_: int
+    provable_with_: dict[str, Any]
+    edits_: EditReport
+    reason_: str
+    record_: FitRecord | None = None
+    reading_: Reading | None = None
+    certificate_: EnsembleCertificate | None = None
+    # A table that was read already; only the copies that `first_rules` makes have one.
+    _known: tuple[Any, Table] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        MODEL_CLASSES.append(cls)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
@@ -84,92 +110,44 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
 
     @classmethod
     def _describe_parameters(cls) -> str:
-        return PARAMETERS.format(
+        text = PARAMETERS.format(
             losses="{" + ", ".join(f'"{name}"' for name in ("auto", *cls.task.losses)) + "}",
             about_losses=cls.task.about_losses,
             pseudo_rows=PSEUDO_ROWS,
         )
+        if cls._plain is None:
+            return text
+        _, *others = re.split(r"\n(?=\w)", text)
+        kept = [text for text in others if not text.startswith("warm_start")]
+        return "\n".join([CV_N_RULES, CV_PARAMETER, *kept])
 
     @classmethod
     def _describe_attributes(cls) -> str:
-        return ATTRIBUTES
+        return ATTRIBUTES if cls._plain is None else f"{CV_ATTRIBUTES}\n{ATTRIBUTES}"
 
-    def __init__(
-        self,
-        n_rules: int = DEFAULT_N_RULES,
-        *,
-        strategy: str = DEFAULT_STRATEGY,
-        objective: str = DEFAULT_OBJECTIVE,
-        polish: bool = False,
-        loss: str | Loss = "auto",
-        l2_regularization: float | str = DEFAULT_L2_REGULARIZATION,
-        search: str = "optimal",
-        max_conditions: int | None = DEFAULT_MAX_CONDITIONS,
-        min_coverage: float = 0,
-        approximation_factor: float = 1.0,
-        simplify: float = 0.0,
-        node_limit: int | str | None = "auto",
-        time_limit: float | None = None,
-        max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
-        negated_categories: bool = True,
-        categories: str = "values",
-        max_categories: int | None = DEFAULT_MAX_CATEGORIES,
-        categorical_features: str | ArrayLike | None = "from_dtype",
-        ordered_features: Sequence[str] | None = None,
-        date_parts: Sequence[str] | None = None,
-        propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None = None,
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        excluded_features: Any = None,
-        lone_features: Any = None,
-        separated_features: Any = None,
-        feature_costs: Any = None,
-        weight_signs: str = "both",
-        initial_rules: Sequence[str | Query | Rule] | None = None,
-        excluded_rules: Sequence[str | Query | Rule] | None = None,
-        fit_intercept: bool = True,
-        warm_start: bool = False,
-        on_interrupt: str = "raise",
-        callback: Callable[[FitProgress], Any] | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
+    def _store(self, known: Any, n_rules: int, parameters: Mapping[str, Any]) -> None:
+        """Store parameters as they are; those that are not given have their defaults."""
+        names = known.__annotations__
+        for name in parameters:
+            if name == "warm_start" and self._plain is not None:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter 'warm_start': it chooses the number "
+                    f"of rules anew in every fit. Use {self._plain.__name__} to add rules to a "
+                    "model."
+                )
+            if name not in names:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
+                )
         self.n_rules = n_rules
-        self.strategy = strategy
-        self.objective = objective
-        self.polish = polish
-        self.loss = loss
-        self.l2_regularization = l2_regularization
-        self.search = search
-        self.max_conditions = max_conditions
-        self.min_coverage = min_coverage
-        self.approximation_factor = approximation_factor
-        self.simplify = simplify
-        self.node_limit = node_limit
-        self.time_limit = time_limit
-        self.max_thresholds = max_thresholds
-        self.negated_categories = negated_categories
-        self.categories = categories
-        self.max_categories = max_categories
-        self.categorical_features = categorical_features
-        self.ordered_features = ordered_features
-        self.date_parts = date_parts
-        self.propositions = propositions
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.excluded_features = excluded_features
-        self.lone_features = lone_features
-        self.separated_features = separated_features
-        self.feature_costs = feature_costs
-        self.weight_signs = weight_signs
-        self.initial_rules = initial_rules
-        self.excluded_rules = excluded_rules
-        self.fit_intercept = fit_intercept
-        self.warm_start = warm_start
-        self.on_interrupt = on_interrupt
-        self.callback = callback
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        for name, default in DEFAULTS.items():
+            if name in names:
+                setattr(self, name, parameters.get(name, default))
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Let type checkers know that there are parameters, as `Parameters` lists them."""
 
     def fit(
         self,
@@ -203,251 +181,683 @@ class RuleBoosting(CallbackSupportMixin, EditableModel):
         -------
         self : object
         """
-        check_parameters(self)
-        if not self.warm_start:
+        self._check_parameters(X)
+        if not getattr(self, "warm_start", False):
             self._forget_model()
-        rows = self._read(X, y, sample_weight, exposure)
-        told = told_rows(rows, y, sample_weight, exposure)
-        rows = reduced(self, rows)
-        fit = self._begin(rows, self.n_rules)
-        with fit_task(self, self._n_tasks(fit), told) as fit.tasks:
-            self._finish(rows, fit)
+        self.__dict__.pop("record_", None)
+        data, settings = read_inputs(self, X, y, sample_weight, exposure)
+        self._check_size(settings)
+        told = told_rows(data, y, sample_weight, exposure)
+        n_tasks = self._n_tasks(settings)
+        with fit_task(self, n_tasks if self._plain is None else None, told) as tasks:
+            if self._plain is None:
+                notes = self._run(data, settings, tasks)
+            else:
+                settings, unfinished, notes = choose_size(self, data, settings, tasks)
+                if tasks is not None:
+                    tasks = tasks.stage("all rows", self._n_tasks(settings), told)
+                notes += self._run(data, settings, tasks, unfinished)
+                if tasks is not None:
+                    tasks.finish({})
+        for words in notes:
+            warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return self
 
-    def _n_tasks(self, fit: RunningFit) -> int | None:
-        """How many rules callbacks hear of; not known where rules may go out for others."""
-        return None if self.constraints_ is not None else fit.n_rules - len(fit.ensemble)
+    def _check_parameters(self, X: Any) -> None:
+        """Refuse parameters that make no sense, or not for a table that is read in parts."""
+        check_parameters(self)
+        if self._plain is not None:
+            check_cv(self, X)
 
-    def _read(
+    def _check_size(self, settings: Settings) -> None:
+        if self.__sklearn_is_fitted__() and settings.n_rules < len(self.ensemble_):
+            raise ValueError(
+                f"n_rules={settings.n_rules} must not be smaller than the {len(self.ensemble_)} "
+                "rules fitted before when warm_start=True. Set warm_start=False to start over."
+            )
+
+    def _n_tasks(self, settings: Settings) -> int | None:
+        """Count the rules that callbacks hear of; None where rules may leave for others."""
+        n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
+        return None if settings.constraints is not None else settings.n_rules - n_before
+
+    def _run(
         self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        exposure: ArrayLike | None = None,
-    ) -> CheckedRows:
-        """Check what there is to learn from.
+        data: TrainingData,
+        settings: Settings,
+        tasks: RuleTasks | None,
+        unfinished: SearchResult | None = None,
+    ) -> list[str]:
+        """Find the rules; returns what users should know about the search.
 
-        Sets: task_, n_features_in_, feature_names_in_.
+        Sets: ensemble_ and all that is known about it.
         """
-        self.__dict__.pop("record_", None)
-        loss = get_loss(self.task.default_loss if self.loss == "auto" else self.loss)
-        if is_source(X):
-            return read_stream(self, X, y, sample_weight, exposure, loss)
-        table = checked_table(X)
-        _, y = validate_data(
-            self, X, y, skip_check_array=True, reset=not self.__sklearn_is_fitted__()
+        initial = [rule.query for rule in settings.initial_rules]
+        fitted = self.ensemble_ if self.__sklearn_is_fitted__() else ()
+        known = [*(rule.query for rule in fitted), *initial, *settings.excluded_rules]
+        data = reduced(data, settings, known)
+        run = FitRun(
+            data,
+            settings,
+            self._before(data),
+            callbacks=self._callbacks(),
+            tasks=tasks,
+            n_jobs=self.n_jobs,
+            unfinished=unfinished,
         )
-        if self.__sklearn_is_fitted__():
-            table = self._with_fitted_names(table)
-        table = table.reading_dates(table.feature_names)
-        weights = checked_weights(sample_weight, table.n_rows)
-        task, target = self.task.read(
-            y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(self).__name__
-        )
-        if self.__sklearn_is_fitted__():
-            self.task_.check_same(task)
-        rows = CheckedRows(X, table, target, weights).per_exposure(exposure, loss)
-        rows = self._weighted(rows, task)
-        task.settle_loss(rows.counted_target, rows.counted_weights)
-        self.task_, weights = task, rows.weights
-        if self.propositions is None and not self.__sklearn_is_fitted__():
-            warn_about_columns(table, rows.counted_target, counted(weights))
-        return rows
+        check_global(run)
+        keeps_rules = self.on_interrupt == "keep"
+        run.boost(keeps_rules=keeps_rules)
+        notes = [None if run.is_interrupted else run.polish(keeps_rules=keeps_rules)]
+        certificate = None
+        if settings.strategy == "global" and not (run.is_interrupted or run.is_stopped):
+            certificate, note = improve(run, keeps_rules=keeps_rules)
+            notes.append(note)
+        elif run.is_interrupted and notes == [None]:
+            notes = [
+                f"Interrupted: the model has {len(run.ensemble)} of {run.n_rules} rules. "
+                f"{self._advice_to_go_on}"
+            ]
+        self._keep(run, certificate)
+        return [*filter(None, (*notes, *run.warnings(), *self._stops(run)))]
 
-    def _weighted(self, rows: CheckedRows, task: Task) -> CheckedRows:
-        """Give weights to rows, where parameters of a task ask for them."""
-        return rows
+    def _before(self, data: TrainingData) -> State | None:
+        """Return the model of an earlier fit to go on from, if there is one."""
+        if not self.__sklearn_is_fitted__():
+            return None
+        ensemble = replace(self.ensemble_, feature_names=data.table.feature_names)
+        covered, results = covered_by(ensemble, data), tuple(self.search_results_)
+        return State(ensemble, covered, results, tuple(self.stages))
+
+    def _keep(self, run: FitRun, certificate: EnsembleCertificate | None) -> None:
+        """Take over what a fit has found.
+
+        Sets: ensemble_, stages_, search_results_, unfinished_search_, task_, settings_,
+        l2_regularization_, n_propositions_, rule_coverages_, feature_importances_, provable_with_,
+        certificate_.
+        """
+        data, state, n_propositions = run.data, run.state, len(run.candidates)
+        settings, penalty = run.settings, run.l2_regularization
+        if run.n_before > 0:
+            is_same = self.settings_.is_same_search(settings) and (
+                (self.l2_regularization_, self.n_propositions_) == (penalty, n_propositions)
+            )
+            settings = replace(settings, is_mixed=self.settings_.is_mixed or not is_same)
+        self.task_, self.settings_ = data.task, settings
+        self.l2_regularization_, self.n_propositions_ = penalty, n_propositions
+        self.ensemble_, self.search_results_ = state.ensemble, list(state.results)
+        self.stages_ = (*state.stages[:-1], state.ensemble)
+        self.rule_coverages_ = [
+            coverage
+            for rule, covered in zip(state.ensemble, state.covered, strict=True)
+            for coverage in rule_coverages(
+                [covered],
+                data.task.covered_target(data.counted_target, rule.output),
+                data.counted_weights,
+            )
+        ]
+        self.feature_importances_ = feature_importances(state.ensemble, data.table, data.weights)
+        self.unfinished_search_ = run.unfinished
+        self.provable_with_ = {}
+        if run.unfinished or any(map(is_stopped, state.results)):
+            self.provable_with_ = provable_changes(settings, data, run.candidates.extents)
+        if certificate is not None:
+            self.certificate_ = certificate
+
+    def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
+        """Say which rules limits kept from a proof, and whether they ended the fit."""
+        stops: dict[str, Any] = {
+            "time_limit": run.settings.time_limit,
+            "changes": self.provable_with_,
+        }
+        n_before = 0 if run.settings.is_polished else run.n_before
+        return (
+            describe_unproven(self.search_results_, n_before, **stops),
+            describe_unfinished(run.unfinished, len(self.ensemble_), **stops),
+        )
 
     def _forget_model(self) -> None:
         # So that a fit that fails does not leave old rules next to new classes.
-        for name in (
-            "ensemble_",
-            "search_results_",
-            "unfinished_search_",
-            "rule_coverages_",
-            "feature_importances_",
-            "stages_",
-            "task_",
-            "l2_regularization_",
-            "scope_",
-            "provable_with_",
-            "constraints_",
-            "reading_",
-            "certificate_",
-            "edits_",
-        ):
-            self.__dict__.pop(name, None)
-
-    def _candidates(self, rows: CheckedRows) -> CandidatePropositions:
-        """Find the conditions that rules may be made of."""
-        if self.propositions is None:
-            return made_candidates(self, rows)
-        given = self.propositions(rows.X) if callable(self.propositions) else self.propositions
-        return given_propositions(rows.table, given, sample_weight=rows.weights)
-
-    def _begin(self, rows: CheckedRows, n_rules: int, stage: str = "") -> RunningFit:
-        """Find the conditions and what to start from; rules are found as the rounds are asked for.
-
-        Sets: n_propositions_, l2_regularization_, constraints_.
-        """
-        self.constraints_ = read_constraints(
-            rows.table.feature_names, **{name: getattr(self, name) for name in CONSTRAINTS}
-        )
-        candidates = rows.candidates
-        if candidates is None:
-            candidates = self._candidates(rows)
-        self.n_propositions_ = len(candidates)
-        y, weights = self.task_.for_loss(rows.counted_target), rows.counted_weights
-        start, results = self._start(rows.table, y, weights, candidates.feature_kinds)
-        if n_rules < len(start):
-            raise ValueError(
-                f"n_rules={n_rules} must not be smaller than the {len(start)} rules fitted "
-                "before when warm_start=True. Set warm_start=False to start over."
-            )
-        covered = start.covered(rows.table)[counted(rows.weights)].T if len(start) > 0 else ()
-        fit = RunningFit(start, results, n_rules, self._callbacks(), covered=covered, stage=stage)
-        weighing: dict[str, Any] = {
-            "l2_regularization": self.l2_regularization_,
-            "sample_weight": weights,
-            "fit_intercept": self.fit_intercept,
-            "constraints": self.constraints_,
-        }
-        shared = {
-            **weighing,
-            "barred": barred_rows(self, rows),
-            "search_options": self._search_options()
-            | {"callback": fit.tell if fit.callbacks else None},
-        }
-        rounds: Any = boost
-        if start.outputs:
-            check_for_classes(self)
-            rounds = boost_classes
-        elif len(start) == 0:
-            fit.given = given_rules(self, rows, n_rules)
-        fit.rounds = rounds(
-            candidates,
-            y,
-            self.loss_,
-            start,
-            covered=covered,
-            given=fit.given,
-            n_rules=n_rules - len(start),
-            objective=self.objective,
-            **shared,
-        )
-        if self.polish or self.strategy == "global":
-            fit.exchanges = partial(polish, candidates, y, self.loss_, **shared)
-        if self.strategy == "global":
-            fit.second_start = GlobalStart.of(self, candidates, y, rows.weights, shared)
-        fit.restage = partial(refitted_stages, candidates, y, self.loss_, **weighing)
-        fit.extents = candidates.extents
-        return fit
-
-    def _finish(self, rows: CheckedRows, fit: RunningFit) -> None:
-        """Find the rules.
-
-        Sets: ensemble_, stages_, search_results_, unfinished_search_, scope_, rule_coverages_,
-        feature_importances_, provable_with_, certificate_.
-        """
-        n_before = len(fit.ensemble)
-        keeps_rules = self.on_interrupt == "keep"
-        is_interrupted = fit.run(keeps_rules=keeps_rules)
-        notes = [None if is_interrupted else fit.polish(keeps_rules=keeps_rules)]
-        if fit.second_start is not None and not is_interrupted and not fit.is_stopped:
-            self.certificate_, words = fit.second_start.improve(fit, keeps_rules=keeps_rules)
-            notes.append(words)
-        self.rule_coverages_ = [
-            coverage
-            for rule, covered in zip(fit.ensemble, fit.covered, strict=True)
-            for coverage in rule_coverages(
-                [covered],
-                self.task_.covered_target(rows.counted_target, rule.output),
-                rows.counted_weights,
-            )
-        ]
-        is_complete = len(fit.stages) > len(fit.ensemble)
-        stages = fit.stages if is_complete else (*self.stages, *fit.stages[1:])
-        self.stages_ = (*stages[:-1], fit.ensemble)
-        self.ensemble_, self.search_results_ = fit.ensemble, fit.results
-        scope = self._scope()
-        if n_before > 0 and getattr(self, "scope_", None) != scope:
-            # Rules of an earlier fit were searched among others.
-            self.__dict__.pop("scope_", None)
-        else:
-            self.scope_ = scope
-        self.feature_importances_ = feature_importances(fit.ensemble, rows.table, rows.weights)
-        if is_interrupted:
-            self._warn(
-                f"Interrupted: the model has {len(fit.ensemble)} of {fit.n_rules} rules. "
-                f"{self._advice_to_go_on}"
-            )
-        self.unfinished_search_ = fit.unfinished
-        self.provable_with_ = {}
-        if fit.unfinished or any(map(is_stopped, fit.results)):
-            self.provable_with_ = provable_changes(self, rows, fit.extents, fit.n_rules)
-        stops = describe_stops(self, fit, 0 if fit.exchanges is not None else n_before)
-        for words in filter(None, (*notes, *stops)):
-            self._warn(words)
-
-    def _start(
-        self,
-        table: Table,
-        y: Floats,
-        weights: Floats | None,
-        kinds: dict[str, FeatureKind],
-    ) -> tuple[RuleEnsemble, Sequence[SearchResult]]:
-        """Tell what to go on from: an earlier fit, or constants.
-
-        Sets: l2_regularization_, also where it is "auto".
-        """
-        start, curvature = starting_point(self.task_, y, weights, fit_intercept=self.fit_intercept)
-        penalty = self.l2_regularization
-        self.l2_regularization_ = float(PSEUDO_ROWS * curvature if penalty == "auto" else penalty)
-        if not self.__sklearn_is_fitted__():
-            return replace(start, feature_names=table.feature_names, feature_kinds=kinds), ()
-        before = self.ensemble_
-        known = before.feature_kinds
-        agreed = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
-        start = replace(before, feature_names=table.feature_names, feature_kinds=agreed)
-        return start, self.search_results_
-
-    @staticmethod
-    def _warn(message: str) -> None:
-        # The line that called fit.
-        warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(self, name)
 
     def _callbacks(self) -> list[Callable[[FitProgress], Any]]:
         printer = ProgressPrinter() if self.verbose else None
         return [callback for callback in (printer, self.callback) if callback is not None]
 
-    def _scope(self) -> SearchScope:
-        """Tell which rules are searched, by plain values: a search over parameters sets others."""
-        n_conditions = self.max_conditions
-        return SearchScope(
-            search=str(self.search) if isinstance(self.search, str) else "own",
-            objective=str(self.objective),
-            l2_regularization=self.l2_regularization_,
-            max_conditions=None if n_conditions is None else int(n_conditions),
-            min_coverage=float(self.min_coverage),
-            approximation_factor=float(self.approximation_factor),
-            simplify=float(self.simplify),
-            **condition_options(self, self.ensemble_.feature_names or ()),
-            n_propositions=self.n_propositions_,
-            are_propositions_given=self.propositions is not None,
-            constraints=constraint_settings(self),
+    def _plain_estimator(self, parameters: Mapping[str, Any]) -> RuleBoosting:
+        """Make an estimator of a given number of rules, with some other parameters."""
+        if self._plain is None:
+            return cast("RuleBoosting", clone(self).set_params(**parameters))
+        own = clone(self).get_params(deep=False) | parameters
+        known = inspect.signature(self._plain).parameters
+        return self._plain(**{name: value for name, value in own.items() if name in known})
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss in use."""
+        return self.task_.loss
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the target: the more probable class, or a number.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+        raw_predictions = self._raw_predictions(X)
+        return self.task_.predictions(raw_predictions)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the prediction of the model when it had one, two, ... rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+        """
+        for raw_predictions in self._staged_raw_predictions(X):
+            yield self.task_.predictions(raw_predictions)
+
+    def _raw_predictions(self, X: Any) -> NDArray[np.float64]:
+        table = self._fitted_table(X)
+        return self.ensemble_.raw_predictions(table)
+
+    def _staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        yield from islice(self.predictions_for(X).staged_raw(), 1, None)
+
+    @property
+    def stages(self) -> Sequence[RuleEnsemble]:
+        """The ensembles that led to this one, or its first 0, 1, 2, ... rules."""
+        stages = getattr(self, "stages_", None)
+        # Those of another ensemble, which someone has replaced, are of no use.
+        return stages if stages and stages[-1] == self.ensemble_ else self.ensemble_.stages
+
+    def predictions_for(self, X: Any) -> Predictions:
+        """Read a table once, for everything that can be asked about its rows.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        predictions : Predictions
+            Which rules cover the rows, raw predictions, predictions and probabilities.
+        """
+        table = self._fitted_table(X)
+        return Predictions(self.ensemble_, self.task_, table, self.stages)
+
+    def transform(self, X: Any) -> Any:
+        """Tell which rules cover each row, as columns for other models.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        covered : ndarray of shape (n_rows, n_rules), dtype float64
+            1 where a rule covers a row, 0 elsewhere; a data frame after
+            ``set_output(transform="pandas")`` or ``"polars"``.
+        """
+        return self.predictions_for(X).covered.astype(np.float64)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Name the columns that `transform` makes: the conditions of each rule.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names for the features of a model that was fitted to a table without names.
+
+        Returns
+        -------
+        names : ndarray of str of shape (n_rules,), dtype object
+            No two are the same.
+        """
+        check_is_fitted(self)
+        features = _check_feature_names_in(self, input_features, generate_names=False)
+        has_others = input_features is not None and not hasattr(self, "feature_names_in_")
+        names = rule_names(self.ensemble_, features if has_others else None)
+        return np.array(names, dtype=object)
+
+    def explain(self, X: Any) -> Explanation:
+        """Tell which rules cover each row, and what each of them adds to the prediction.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+
+        Returns
+        -------
+        explanation : Explanation
+            A sequence with one entry per row. ``print`` shows sentences, ``to_frame()`` makes a
+            table.
+        """
+        return Explanation(self.predictions_for(X))
+
+    def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
+        """Share out the raw predictions among the features, exactly.
+
+        The values are those of the interventional game, in which features that are left out take
+        their values from the rows of a background. They add up to the raw prediction of a row minus
+        the mean raw prediction of the background.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to explain.
+        background : table-like of shape (n_background, n_features)
+            Rows to compare with, such as the training table.
+
+        Returns
+        -------
+        shares : ShapleyValues
+            ``to_shap()`` hands them to the plots of the library shap.
+        """
+        table = self._fitted_table(X)
+        return shapley_values(self.ensemble_, table, self._fitted_table(background))
+
+    def certificate(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+        *,
+        against: str | None = None,
+        l2_regularization: float | None = None,
+        by_size: bool = False,
+        node_limit: int | None = None,
+        time_limit: float | None = None,
+        callback: Callable[[RelaxationProgress], Any] | None = None,
+    ) -> EnsembleCertificate:
+        """Prove how close the whole model comes to the best possible one on its training rows.
+
+        The best possible one is out of all ensembles whose rules are among those that the rules of
+        this model were searched among, by their conditions and the number of these. The certificate
+        is true however the proof ended, also if Ctrl-C stopped it.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            The training table.
+        y : array-like of shape (n_rows,)
+            Its target.
+        sample_weight : array-like of shape (n_rows,), default=None
+        exposure : array-like of shape (n_rows,), default=None
+            Both as in `fit`.
+        against : {"rules", "weight"} or None, default=None
+            What to compare with. "rules": ensembles of as many rules, with the same penalty on
+            their squared weights, which counts as part of the objective. "weight": ensembles of any
+            number of rules whose absolute weights add up to no more than those of the model,
+            without penalty. None is "rules" where there is a penalty.
+        l2_regularization : float or None, default=None
+            The penalty; None is that of the fit.
+        by_size : bool, default=False
+            Whether the first 1, 2, ... rules get proofs of their own, for the picture of `sizes`:
+            one search more for each. Without, they are bounded by what the others prove.
+        node_limit : int or None, default=None
+            Stop after that many nodes of all searches.
+        time_limit : float or None, default=None
+            Stop after that many seconds. The certificate then depends on the machine.
+        callback : callable, default=None
+            Called with a :class:`RelaxationProgress` now and then; a true return value stops.
+
+        Returns
+        -------
+        certificate : EnsembleCertificate
+            With `share`, `trivial_share`, `objective`, `bound`, `status` and ``verify(X)``.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingRegressor
+        >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
+        >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=1.0).fit(X, y)
+        >>> certificate = model.certificate(X, y)
+        >>> print(certificate.summary, certificate.verify(X))
+        99% of what any 1 rule could achieve, proven True
+        """
+        data = read_rows(self, X, y, sample_weight, exposure)
+        return certify(
+            self,
+            data,
+            against=against,
+            l2_regularization=l2_regularization,
+            by_size=by_size,
+            node_limit=node_limit,
+            time_limit=time_limit,
+            callback=callback,
         )
 
-    def _search_options(self) -> dict[str, Any]:
-        return {
-            "method": self.search,
-            "max_conditions": self.max_conditions,
-            "min_coverage": self.min_coverage,
-            "approximation_factor": self.approximation_factor,
-            "simplify": self.simplify,
-            "node_limit": self.node_limit,
-            "time_limit": self.time_limit,
-            "n_jobs": self.n_jobs,
-        }
+    def edit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+        *,
+        drop: Iterable[int] = (),
+        replace: Mapping[int, Any] | None = None,
+        force: Sequence[Any] = (),
+        lock: Iterable[int] | None = None,
+        n_rules: int | None = None,
+        cv: Any = 5,
+    ) -> RuleBoosting:
+        """Change rules, and let the others be completed by the best ones.
+
+        Rules are counted from 1, and new ones are written as models print them, such as
+        ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
+        its rules proven or given, and explanations and exports are those of the new rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            The training table.
+        y : array-like of shape (n_rows,)
+            Its target.
+        sample_weight : array-like of shape (n_rows,), default=None
+        exposure : array-like of shape (n_rows,), default=None
+            Both as in `fit`.
+        drop : iterable of int, default=()
+            Numbers of rules that go out. Neither these nor rules for the same rows come back.
+        replace : dict of int to str, Query or Rule, default=None
+            Other rules for some numbers. Of three or more classes, they are about the class of the
+            rule that they replace; a pair of a rule and a class names another one.
+        force : sequence of str, Query or Rule, default=()
+            Rules that are to be in the model. Of three or more classes, each is about the one for
+            which it is of most use, or about that of a pair of a rule and a class.
+        lock : iterable of int or None, default=None
+            Numbers of rules that stay, besides those that are replaced or forced, while all others
+            are searched anew. None: all rules stay that are neither dropped nor replaced.
+        n_rules : int or None, default=None
+            How many rules there are to be, given those that stay; None for as many as before.
+        cv : int, splitter, iterable or None, default=5
+            How rows are held out to tell what an edit costs.
+
+        Returns
+        -------
+        model : estimator
+            A new model; this one stays as it is. Its `edits_` tell the price of each edit, in risk
+            on the training rows and in loss on rows that were held out.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingRegressor
+        >>> X = [[age, income] for age in (20, 30, 40, 50, 60, 70) for income in (1, 2, 3)]
+        >>> y = [3 * (age > 45) + (income > 1) for age, income in X]
+        >>> model = RuleBoostingRegressor(n_rules=2).fit(X, y)
+        >>> edited = model.edit(X, y, drop=[1], force=["x0 > 55"])
+        >>> print(edited)
+        Prediction, 2 rules, 3 conditions:
+         +1.750 to start from
+        +0.7083 if x0 > 40 & x1 > 1
+        +0.5417 if x0 > 55
+        >>> print(edited.edits_)
+                          rules   risk  price  held out  price
+        before                2  1.494            1.248
+        without x0 <= 40      1  1.992   +0.5     2.012  +0.76
+        with x0 > 55          2  1.769  -0.22     1.645  -0.37
+        """
+        return edited(
+            self,
+            read_rows(self, X, y, sample_weight, exposure),
+            (X, y, sample_weight, exposure),
+            drop=drop,
+            replace=replace or {},
+            force=force,
+            lock=lock,
+            n_rules=n_rules,
+            cv=cv,
+        )
+
+    def alternatives(
+        self,
+        rule: int,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+        *,
+        tolerance: float = 0.05,
+        max_found: int = 10,
+    ) -> Alternatives:
+        """Find all rules that are nearly as good as the best one in the place of a rule.
+
+        With objective="stagewise" that is the place after the rules before it; otherwise it is
+        judged given all others. The same exact search finds one after the other, none of which
+        covers the same rows as another or as the rule itself; nor, beside an intercept that is
+        refitted, the rest of them, which says the same.
+
+        Parameters
+        ----------
+        rule : int
+            Its number, from 1.
+        X : table-like of shape (n_rows, n_features)
+            The training table.
+        y : array-like of shape (n_rows,)
+            Its target.
+        sample_weight : array-like of shape (n_rows,), default=None
+        exposure : array-like of shape (n_rows,), default=None
+            Both as in `fit`.
+        tolerance : float in [0, 1), default=0.05
+            What share of the best gain rules may fall short of.
+        max_found : int, default=10
+            Stop after that many.
+
+        Returns
+        -------
+        alternatives : Alternatives
+            The best first, each with its share of the best gain and the overlap of its rows with
+            those of the rule. `is_complete` says whether it is proven that there are no others.
+
+        Examples
+        --------
+        >>> from laconic import RuleBoostingRegressor
+        >>> X = [[age, age // 10] for age in range(20, 60)]
+        >>> y = [float(age > 37) for age, _ in X]
+        >>> model = RuleBoostingRegressor(n_rules=1, max_thresholds=20).fit(X, y)
+        >>> print(model.alternatives(1, X, y, tolerance=0.15))
+        Instead of rule 1, x0 <= 37, nearly as good, within 15% of the best:
+          91% of the gain,    0% overlap: 37 < x0 <= 58
+        """
+        data = read_rows(self, X, y, sample_weight, exposure)
+        return alternatives(self, data, rule, tolerance=tolerance, max_found=max_found)
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        title: str | None = None,
+        target_name: str | None = None,
+        max_sample_rows: int = 100,
+        baseline: RuleModel | None = None,
+        certificate: EnsembleCertificate | None = None,
+        alternatives: Sequence[Alternatives] = (),
+    ) -> Report:
+        """Show the model on one page that needs nothing but a browser.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Rows to look at the model with; better not those that it was trained on.
+        y : array-like of shape (n_rows,)
+            Their target.
+        title : str or None, default=None
+            Heading of the page; None makes one from the target.
+        target_name : str or None, default=None
+            What is predicted; None takes the name of `y`, where it has one.
+        max_sample_rows : int, default=100
+            Largest number of rows whose values are in the page, to start a what-if from and as
+            points of residuals. With 0 there are none, and only summaries leave your data.
+        baseline : RuleModel or None, default=None
+            Another fitted model, such as one with ``search="greedy"``, whose scores are drawn
+            beside those of this one.
+        certificate : EnsembleCertificate or None, default=None
+            What `certificate` returned for the training rows; None takes that of the model, where
+            it has one. The page shows what is proven about all rules together.
+        alternatives : sequence of Alternatives, default=()
+            What the method ``alternatives`` found for some rules, to be shown with them.
+
+        Returns
+        -------
+        report : Report
+            With ``save(path)``, ``to_html()``, ``to_dict()`` and ``to_json()``. Notebooks show it.
+        """
+        # Needs packages that estimators do not.
+        from laconic.report import make_report
+
+        return make_report(
+            self,
+            X,
+            y,
+            title=title,
+            target_name=target_name,
+            max_sample_rows=max_sample_rows,
+            baseline=baseline,
+            certificate=certificate,
+            alternatives=alternatives,
+        )
+
+    def save_predictions(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        probabilities: bool = False,
+        keep_columns: Sequence[str] = (),
+    ) -> int:
+        """Predict for a table of any length, and write a Parquet file as the rows are read.
+
+        The file is complete or not there at all, also if Ctrl-C ends the work. No more than the
+        columns of the rules, and those that are kept, are read.
+
+        Parameters
+        ----------
+        X : str, path, lazy frame, relation or frame
+            As :func:`laconic.scan` takes it.
+        path : str or path
+            The Parquet file to write: a column "prediction", in the order of the rows.
+        probabilities : bool, default=False
+            Whether to add a column with the probability of each class.
+        keep_columns : sequence of str, default=()
+            Columns of the table to put beside the predictions, such as keys.
+
+        Returns
+        -------
+        n_rows : int
+        """
+        check_is_fitted(self)
+        source = scan(X)
+        for name in keep_columns:
+            source.require(name, "column to keep")
+        return write_predictions(
+            self, source, path, probabilities=probabilities, keep_columns=keep_columns
+        )
+
+    def _fitted_table(self, X: Any) -> Table:
+        """Check a table to predict for."""
+        if self._known is not None and X is self._known[0]:
+            return self._known[1]
+        check_is_fitted(self)
+        table = checked_table(X)
+        validate_data(self, X, skip_check_array=True, reset=False)
+        return self._with_fitted_names(table)
+
+    def _with_fitted_names(self, table: Table) -> Table:
+        """Name the columns as in fit: by position, unless the table itself has these names."""
+        names = self.ensemble_.feature_names or ()
+        if not (table.is_named and set(table.feature_names) == set(names)):
+            table = table.rename(names)
+        return table.reading_dates(self.ensemble_.date_features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Neither files nor copies of copies hold a table.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_known"}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "ensemble_")
+
+    @property
+    def _summary(self) -> str:
+        # Not capitalize, which would make the name of the class small.
+        meaning = self.task_.sum_words
+        return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size}"
+
+    @property
+    def own_certificate(self) -> EnsembleCertificate | None:
+        """The certificate that the model has, unless it is about other rules or weights."""
+        certificate = self.certificate_
+        is_own = certificate is not None and certificate.ensemble == self.ensemble_
+        return certificate if is_own else None
+
+    @property
+    def _proof_words(self) -> str:
+        certificate = self.own_certificate
+        if certificate is None:
+            return ""
+        return f"On the training rows at least {certificate.summary}."
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        words = [f"{self._summary}:", str(self.ensemble_), self._proof_words, self._reason]
+        return "\n".join(filter(None, words))
+
+    @property
+    def _reason(self) -> str:
+        """How the number of rules was chosen, if it was."""
+        return getattr(self, "reason_", "")
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        # Asked for in any case: it does not exist where scikit-learn is set to display text.
+        diagram: Callable[[], str] = super()._repr_html_
+        return self._rules_html if self.__sklearn_is_fitted__() else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show the rules in notebooks once there are any, and scikit-learn's diagram before."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if self.__sklearn_is_fitted__():
+            bundle["text/plain"] = str(self)
+            if "text/html" in bundle:
+                bundle["text/html"] = self._rules_html()
+        return bundle
+
+    def _rules_html(self) -> str:
+        table = rules_html(self.ensemble_, self._summary, self._columns())
+        notes = "".join(f"<p>{words}</p>" for words in (self._proof_words, self._reason) if words)
+        return (
+            f"<div>{table}{notes}<details><summary>{type(self).__name__}</summary>"
+            f"{estimator_html_repr(self)}</details></div>"
+        )
+
+    def _columns(self) -> dict[str, list[str]]:
+        """Further columns of the table of rules: what is known about all of them."""
+        columns = {}
+        coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
+        n_rules = len(self.ensemble_)
+        if len(coverages) == n_rules:
+            columns["rows"] = [
+                f"{format_number(rule.coverage)} ({format_percent(rule.share)})"
+                for rule in coverages
+            ]
+            columns[self.task_.mean_words] = [
+                self.task_.format_mean(rule.mean_target) for rule in coverages
+            ]
+        if len(self.search_results_) == n_rules:
+            columns["certificate"] = [*map(describe_certificate, self.search_results_)]
+        return columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

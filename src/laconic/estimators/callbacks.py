@@ -28,23 +28,22 @@ from laconic.data.sources import is_source
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from laconic.boosting import State, TrainingData
     from laconic.estimators.base import RuleBoosting
-    from laconic.estimators.progress import RunningFit
-    from laconic.estimators.rows import CheckedRows
 
 __all__ = ["CallbackSupportMixin", "RuleTasks", "fit_task", "told_rows"]
 
 
 def told_rows(
-    rows: CheckedRows, y: ArrayLike, sample_weight: ArrayLike | None, exposure: ArrayLike | None
+    data: TrainingData, y: ArrayLike, sample_weight: ArrayLike | None, exposure: ArrayLike | None
 ) -> dict[str, Any]:
     """Pass on the rows to score by, as they were passed to fit; rates, with an exposure."""
-    if is_source(rows.X):
+    if is_source(data.X):
         return {}
     if exposure is not None:
-        y, sample_weight = rows.target, rows.weights
+        y, sample_weight = data.target, data.weights
     metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-    return {"X": rows.X, "y": y, "metadata": metadata}
+    return {"X": data.X, "y": y, "metadata": metadata}
 
 
 @contextmanager
@@ -100,10 +99,10 @@ class RuleTasks:
         self._rule = self.context.subcontext(task_name="rule")
         self._rule.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
 
-    def end_rule(self, fit: RunningFit) -> bool:
+    def end_rule(self, state: State) -> bool:
         """Tell that it has ended; returns whether a callback wants to end the fit."""
         task, self._rule = self._rule, None
-        return task is not None and self._end(task, lambda: _fitted(fit))
+        return task is not None and self._end(task, lambda: _fitted(state))
 
     def finish(self, attributes: Any) -> None:
         """Tell that all rules are found."""
@@ -116,6 +115,6 @@ class RuleTasks:
         return is_stopped
 
 
-def _fitted(fit: RunningFit) -> dict[str, Any]:
+def _fitted(state: State) -> dict[str, Any]:
     """Make an estimator predict as if the fit had ended."""
-    return {"ensemble_": fit.ensemble, "search_results_": list(fit.results)}
+    return {"ensemble_": state.ensemble, "search_results_": list(state.results)}

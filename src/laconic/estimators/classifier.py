@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 
 from laconic._defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.parameters import set_signature
-from laconic.estimators.rows import CheckedRows
-from laconic.tasks import Classification, Task
+from laconic.estimators.parameters import ClassifierParameters, with_signature
+from laconic.tasks import Classification
 
 Floats = NDArray[np.float64]
 
 _CLASS_WEIGHT = """\
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, by which those of the rows are multiplied; only their proportions
-    matter. "balanced" makes all classes count the same; probabilities are then those of a table
-    with as many rows of each."""
+    Weights of the classes, by which those of the rows are multiplied; classes that a dict does not
+    name have 1. "balanced" makes all classes count the same; probabilities are then those of a
+    table with as many rows of each."""
 
 
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
@@ -71,32 +68,11 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         head, tail = super()._describe_parameters().split("l2_regularization :", 1)
         return f"{head}{_CLASS_WEIGHT}\nl2_regularization :{tail}"
 
+    @with_signature(ClassifierParameters)
     def __init__(
-        self,
-        n_rules: int = DEFAULT_N_RULES,
-        *,
-        class_weight: Mapping[Any, float] | str | None = None,
-        **parameters: Any,
+        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[ClassifierParameters]
     ) -> None:
-        super().__init__(n_rules, **parameters)
-        self.class_weight = class_weight
-
-    def _weighted(self, rows: CheckedRows, task: Task) -> CheckedRows:
-        if self.class_weight is None:
-            return rows
-        weights = np.ones(rows.table.n_rows) if rows.weights is None else rows.weights
-        is_counted = weights > 0
-        labels = task.classes[rows.target.astype(np.intp)]  # type: ignore[index]
-        factors = np.zeros(len(labels))
-        factors[is_counted] = compute_sample_weight(self.class_weight, labels[is_counted])
-        weighted = weights * factors
-        if not weighted.any():
-            raise ValueError(
-                "The 'class_weight' parameter must be positive for some class of the target. Got "
-                f"{self.class_weight!r}."
-            )
-        # As many rows as before: a penalty counts as much as it did.
-        return replace(rows, weights=weighted * (weights.sum() / weighted.sum()))
+        self._store(ClassifierParameters, n_rules, parameters)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -143,6 +119,3 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
         """
         raw_predictions = self._raw_predictions(X)
         return self.task_.probabilities(raw_predictions)
-
-
-set_signature(RuleBoostingClassifier, RuleBoosting)

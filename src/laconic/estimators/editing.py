@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from laconic._checks import is_whole
-from laconic.estimators.given import read_rules
-from laconic.estimators.rows import counted
+from laconic.boosting import InitialRule, TrainingData
+from laconic.boosting.refitting import ensemble_risk, ensemble_weights, refitted
+from laconic.estimators.settings import read_rules
 from laconic.estimators.sizes import make_splits
-from laconic.losses import Floats
 from laconic.model.conditions import Query
 from laconic.model.formatting import format_count, format_number
-from laconic.refitting import penalised_loss, refit
-from laconic.search import OtherRules
+from laconic.model.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
-    from laconic.constraints import Constraints
     from laconic.estimators.base import RuleBoosting
-    from laconic.estimators.rows import CheckedRows
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ def _price(difference: float) -> str:
 
 def edited(
     model: RuleBoosting,
-    rows: CheckedRows,
+    data: TrainingData,
     fit_arguments: tuple[Any, ...],
     *,
     drop: Iterable[int],
@@ -96,52 +93,53 @@ def edited(
     cv: Any,
 ) -> RuleBoosting:
     """Change a model; see `RuleBoosting.edit`."""
-    queries = [rule.query for rule in model.ensemble_]
-    constraints = model._read_constraints(rows.table)
-    dropped = _numbers("drop", drop, len(queries))
-    locked = None if lock is None else _numbers("lock", lock, len(queries))
-    exchanged = dict(
-        zip(
-            _numbers("replace", replace, len(queries)),
-            read_rules(list(replace.values()), rows, constraints),
-            strict=True,
+    if data.described is not None:
+        raise ValueError(
+            "An edit needs a table in memory, to hold rows out. Got one that is read in parts. "
+            "Take a sample of the rows."
         )
-    )
-    _check_apart(dropped, exchanged, locked or [])
-    forced = read_rules(force, rows, constraints)
-    judge = _Judge(model, rows, cv, constraints)
+    settings, ensemble, task = model.settings_, model.ensemble_, model.task_
+    settings.check_search()
+    rules = [_of_rule(rule, ensemble) for rule in ensemble]
+    dropped = _numbers("drop", drop, len(rules))
+    locked = None if lock is None else _numbers("lock", lock, len(rules))
+    numbers = _numbers("replace", replace, len(rules))
+    others = read_rules(list(replace.values()), data, settings.constraints)
+    _check_apart(dropped, numbers, locked or [])
+    judge = _Judge(model, data, cv)
+    exchanged = {
+        number: rule if rule.output is not None else rule._replace(output=rules[number - 1].output)
+        for number, rule in zip(numbers, others, strict=True)
+    }
     # Boosting that keeps weights may have found a rule twice.
-    steps: list[tuple[str, list[Query]]] = [("before", list(dict.fromkeys(queries)))]
+    steps: list[tuple[str, list[InitialRule]]] = [("before", list(dict.fromkeys(rules)))]
     for number in dropped:
-        rest = [query for query in steps[-1][1] if query != queries[number - 1]]
-        steps.append((f"without {queries[number - 1]}", rest))
-    for number, query in exchanged.items():
-        old = queries[number - 1]
-        steps.append(
-            (f"{query} instead of {old}", [query if q == old else q for q in steps[-1][1]])
-        )
-    for query in forced:
-        if query not in steps[-1][1]:
-            steps.append((f"with {query}", [*steps[-1][1], query]))
+        old = rules[number - 1]
+        steps.append((f"without {judge.text(old)}", [r for r in steps[-1][1] if r != old]))
+    for number, rule in exchanged.items():
+        old = rules[number - 1]
+        words = f"{judge.text(rule)} instead of {judge.text(old)}"
+        steps.append((words, [rule if r == old else r for r in steps[-1][1]]))
+    forced = []
+    for rule in read_rules(force, data, settings.constraints):
+        forced.append(judge.placed(rule, steps[-1][1]))
+        if forced[-1] not in steps[-1][1]:
+            steps.append((f"with {judge.text(forced[-1])}", [*steps[-1][1], forced[-1]]))
     kept = steps[-1][1]
     if locked is not None:
-        wanted = {queries[number - 1] for number in locked} | {*exchanged.values(), *forced}
-        kept = [query for query in kept if query in wanted]
+        wanted = {rules[number - 1] for number in locked} | {*exchanged.values(), *forced}
+        kept = [rule for rule in kept if rule in wanted]
         steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
-    n_wanted = len(queries) if n_rules is None else n_rules
-    parameters = model._parameters_of_scope()
-    excluded = parameters.get("excluded_rules", model.excluded_rules or ())
-    result: RuleBoosting = _plain_estimator(model).set_params(
-        **parameters
-        | {
-            "n_rules": max(n_wanted, len(kept), 1),
-            "initial_rules": kept or None,
-            "excluded_rules": [*excluded, *(queries[n - 1] for n in dropped)] or None,
-            "warm_start": False,
-        }
+    n_wanted = len(rules) if n_rules is None else n_rules
+    changed = dataclasses.replace(
+        settings,
+        n_rules=max(n_wanted, len(kept), 1),
+        initial_rules=tuple(kept),
+        excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
     )
+    result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
     result.fit(*fit_arguments)
-    found = [rule.query for rule in result.ensemble_]
+    found = [_of_rule(rule, result.ensemble_) for rule in result.ensemble_]
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
         steps.append((f"completed by {format_count(n_new, 'rule')}", found))
@@ -151,12 +149,8 @@ def edited(
     return result
 
 
-def _plain_estimator(model: RuleBoosting) -> RuleBoosting:
-    """Make an estimator with the same parameters, but for a choice of the number of rules."""
-    parameters = clone(model).get_params(deep=False)
-    is_plain = "cv" not in parameters
-    parameters.pop("cv", None)
-    return cast("RuleBoosting", type(model).__mro__[0 if is_plain else 2](**parameters))
+def _of_rule(rule: Rule, ensemble: RuleEnsemble) -> InitialRule:
+    return InitialRule(rule.query, None, rule.output if ensemble.outputs else None)
 
 
 def _numbers(name: str, given: Iterable[int], n_rules: int) -> list[int]:
@@ -179,59 +173,77 @@ def _check_apart(dropped: Iterable[int], exchanged: Iterable[int], locked: Itera
 
 
 class _Judge:
-    """What rules are worth with the best weights for them."""
+    """Computes what rules are worth with the best weights for them."""
 
-    def __init__(
-        self, model: RuleBoosting, rows: CheckedRows, cv: Any, constraints: Constraints | None
-    ) -> None:
-        self.rows, self.constraints = rows, constraints
-        self.loss, self.fit_intercept = model.loss_, bool(model.fit_intercept)
-        self.penalty = model.l2_regularization_
-        self.y = model.task_.for_loss(rows.target)
-        self.weights = np.ones(len(self.y)) if rows.weights is None else rows.weights
+    def __init__(self, model: RuleBoosting, data: TrainingData, cv: Any) -> None:
+        self.data, self.ensemble = data, model.ensemble_
+        self.settings, self.penalty = model.settings_, model.l2_regularization_
+        self.weights = np.ones(len(data.y)) if data.weights is None else data.weights
         self.splits = make_splits(
-            cv, rows.target, holds_classes=model.task.holds_classes, weights=rows.weights
+            cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
         self._covered: dict[Query, NDArray[np.bool_]] = {}
 
-    def judge(self, queries: Sequence[Query]) -> tuple[float, float]:
-        """Compute the risk on all rows, and the loss on rows that are held out."""
-        for query in queries:
-            if query not in self._covered:
-                self._covered[query] = query.covered(self.rows.table)
-        covered = np.array([self._covered[query] for query in queries], dtype=bool)
-        covered = covered.reshape(-1, len(self.y))
-        everything = np.arange(len(self.y))[counted(self.rows.weights)]
-        rules, weights, offset = self._fitted(queries, covered, everything)
-        value, _ = penalised_loss(
-            rules, self.y[everything], self.loss, weights,
-            offset=offset, sample_weight=self.weights[everything],
-        )  # fmt: skip
-        total, amount = 0.0, 0.0
+    def text(self, rule: InitialRule) -> str:
+        """Write a rule, with its class of three or more."""
+        outputs = self.ensemble.outputs
+        about = "" if not outputs or rule.output is None else f" for {outputs[rule.output].name}"
+        return f"{rule.query}{about}"
+
+    def placed(self, rule: InitialRule, others: Sequence[InitialRule]) -> InitialRule:
+        """Find the class that a rule is about, of three or more: where it lowers the risk most."""
+        n_outputs = len(self.ensemble.outputs)
+        if n_outputs == 0 or rule.output is not None:
+            return rule
+        choices = [rule._replace(output=output) for output in range(n_outputs)]
+        everything = np.flatnonzero(self.weights)
+        return min(choices, key=lambda one: self._fitted([*others, one], everything)[1])
+
+    def judge(self, rules: Sequence[InitialRule]) -> tuple[float, float]:
+        """Compute the mean risk of all rows, and the mean loss of rows that are held out."""
+        everything = np.flatnonzero(self.weights)
+        _, risk = self._fitted(rules, everything)
+        total, amount, data = 0.0, 0.0, self.data
         for train, test in self.splits:
-            _, weights, offset = self._fitted(queries, covered, train)
-            columns = covered[:, test]
-            if self.fit_intercept:
-                columns = np.vstack([columns, np.ones((1, len(test)), dtype=bool)])
-            losses = self.loss.value(self.y[test], offset + weights @ columns)
+            ensemble, _ = self._fitted(rules, train)
+            raw_predictions = ensemble.start(len(test))
+            for rule in ensemble:
+                ensemble.add_to(raw_predictions, rule, self._rows(rule.query)[test])
+            losses = data.loss.value(data.y[test], raw_predictions)
             total += float(losses @ self.weights[test])
             amount += float(self.weights[test].sum())
-        return value / float(self.weights[everything].sum()), total / amount
+        return risk / float(self.weights[everything].sum()), total / amount
+
+    def _rows(self, query: Query) -> NDArray[np.bool_]:
+        if query not in self._covered:
+            self._covered[query] = query.covered(self.data.table)
+        return self._covered[query]
 
     def _fitted(
-        self, queries: Sequence[Query], covered: NDArray[np.bool_], rows: NDArray[np.intp]
-    ) -> tuple[OtherRules, Floats, float]:
-        penalties = np.full(len(queries), self.penalty)
-        signs = np.zeros(len(queries), dtype=np.int_)
-        if self.constraints is not None:
-            signs[:] = [self.constraints.sign_of(query) for query in queries]
-        covered = np.ascontiguousarray(covered[:, rows])
-        if self.fit_intercept:
-            covered = np.vstack([covered, np.ones((1, len(rows)), dtype=bool)])
-            penalties, signs = np.append(penalties, 0.0), np.append(signs, 0)
-        rules = OtherRules(covered, penalties)
-        weights = refit(
-            rules, self.y[rows], self.loss, np.zeros(len(penalties)),
-            sample_weight=self.weights[rows], signs=signs,
-        ).weights  # fmt: skip
-        return rules, weights, 0.0
+        self, rules: Sequence[InitialRule], rows: NDArray[np.intp]
+    ) -> tuple[RuleEnsemble, float]:
+        """Fit weights to some rows; returns them, and the penalised loss there."""
+        constraints, data = self.settings.constraints, self.data
+        is_fitted = self.settings.fit_intercept
+        ensemble = self.ensemble.with_rules(
+            (Rule(rule.query, 0.0, rule.output or 0) for rule in rules),
+            0.0,
+            [0.0] * len(self.ensemble.outputs),
+        )
+        signs = None
+        if constraints is not None:
+            signs = np.array(
+                [constraints.sign_of(rule.query, rule.output) for rule in rules], dtype=np.int_
+            )
+        risk = ensemble_risk(
+            ensemble,
+            [self._rows(rule.query)[rows] for rule in rules],
+            data.y[rows],
+            data.loss,
+            self.penalty,
+            self.weights[rows],
+            fit_intercept=is_fitted,
+            signs=signs,
+        )
+        ensemble, _ = refitted(ensemble, risk, data.loss, fit_intercept=is_fitted)
+        return ensemble, risk.value(ensemble_weights(ensemble, fit_intercept=is_fitted))[0]

@@ -55,9 +55,9 @@ def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
 def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     """Read a fitted model from a JSON file.
 
-    Only the fitted model is restored. Parameters such as `n_rules` and `max_conditions`, which
-    matter for fitting only, have their defaults; set them before fitting again. What was searched
-    is in `scope_`.
+    The model does what the saved one does: predict, explain, export, and also `edit`,
+    `alternatives` and `certificate`, with the same training rows. What it was not told of a file
+    are callbacks, the number of threads, and a search method of your own.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     Returns
     -------
     estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Predicts what the saved one predicts, to the last bit. Its parameters are the defaults,
-        except for a loss that is not the default.
+        Predicts what the saved one predicts, to the last bit, and has its parameters, with those
+        that were given as functions or positions as what came of them.
 
     Raises
     ------
@@ -81,8 +81,7 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
 def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
     """Make a fitted estimator from what `laconic.export.model_to_dict` returned.
 
-    Every entry is checked. The parameters are the defaults, except for a loss that is not the
-    default.
+    Every entry is checked.
 
     Examples
     --------
@@ -95,16 +94,16 @@ def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
 
 
 def _estimator(saved: SavedModel) -> RuleBoosting:
-    task = saved.task
-    is_default = task.loss == NAMED_LOSSES[task.default_loss]
-    estimator = ESTIMATORS[task.name](loss="auto" if is_default else task.loss)
-    estimator.task_ = task
+    task, settings = saved.task, saved.settings
+    is_default = bool(task.outputs) or task.loss == NAMED_LOSSES[task.default_loss]
+    parameters = settings.parameters(task.labels if task.outputs else None)
+    parameters["loss"] = "auto" if is_default else task.loss
+    estimator = ESTIMATORS[task.name](**parameters)
+    estimator.task_, estimator.settings_ = task, settings
     estimator.ensemble_, estimator.stages_ = saved.ensemble, saved.stages
     estimator.search_results_ = saved.search_results
-    if saved.scope is not None:
-        estimator.scope_ = saved.scope
-        estimator.n_propositions_ = saved.scope.n_propositions
-        estimator.l2_regularization_ = saved.scope.l2_regularization
+    estimator.n_propositions_ = saved.n_propositions
+    estimator.l2_regularization_ = saved.l2_regularization
     if saved.record is not None:
         estimator.record_ = saved.record
     if saved.feature_importances is not None:

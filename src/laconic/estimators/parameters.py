@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import numpy as np
 
 from laconic._checks import is_finite_number, is_whole
-from laconic.boosting import OBJECTIVES, Joint
-from laconic.categories import WAYS
+from laconic._defaults import (
+    DEFAULT_L2_REGULARIZATION,
+    DEFAULT_MAX_CONDITIONS,
+    DEFAULT_N_RULES,
+    DEFAULT_OBJECTIVE,
+    DEFAULT_STRATEGY,
+)
+from laconic.boosting import OBJECTIVES
+from laconic.candidates import DEFAULT_MAX_THRESHOLDS
+from laconic.categories import DEFAULT_MAX_CATEGORIES, WAYS
 from laconic.constraints import CONSTRAINTS, check_constraint
 from laconic.data.times import DATE_PARTS
-from laconic.losses import ABSENT_LOSSES
-from laconic.multiclass import CLASS_OBJECTIVES
-from laconic.search import METHODS
+from laconic.estimators.progress import FitProgress
+from laconic.losses import ABSENT_LOSSES, Loss
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule
+from laconic.search import METHODS, SearchResult
+
+DEFAULT_FOLDS = 5
 
 PARAMETERS = """\
 n_rules : int, default=10
@@ -24,18 +36,17 @@ strategy : {{"boosting", "global"}}, default="boosting"
     How rules come together. "boosting" finds one after the other. "global" polishes them as well,
     starts a second time from the convex problem over all rules at once, reduced to `n_rules` of
     them and polished, and keeps the model with the smaller penalised loss. How close it comes to
-    the best possible one is proven, in `certificate_`. Takes longer, and needs the logistic or the
-    squared loss and refitted weights; a limit on a search counts `n_rules` times for the proof.
-objective : {{"joint", "stagewise", "orthogonal"}}, default="joint"
+    the best possible one is proven, in `certificate_`. Takes longer, and needs classes or the
+    squared loss, and refitted weights; a limit on a search counts `n_rules` times for the proof.
+objective : {{"joint", "stagewise"}}, default="joint"
     What a rule is judged by. "joint" is what it gains once all weights, and the intercept if there
     is one, are refitted; they are, after every rule. "stagewise" is the paper's objective: what the
-    rule gains while all rules before it keep their weights. "orthogonal" refits as well, and judges
-    a rule by its part that is orthogonal to the rules before it, without hessians and penalties.
+    rule gains while all rules before it keep their weights.
 polish : bool, default=False
     Whether rules are exchanged for better ones, given all others, one at a time and as long as that
     makes the penalised loss smaller. With the squared loss, and where searches are proven, no
-    single exchange then improves the model; with other losses none does to second order. Needs an
-    objective with refitted weights, "joint" or "orthogonal"; exchanges are judged by "joint".
+    single exchange then improves the model; with other losses none does to second order. Needs
+    ``objective="joint"``.
 loss : {losses} or Loss, default="auto"
     {about_losses}Any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float or "auto", default="auto"
@@ -57,15 +68,18 @@ node_limit : int, None or "auto", default="auto"
     between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
     ``ConvergenceWarning`` at the end of the fit names the rules that were not proven by then.
 time_limit : float or None, default=None
-    Stop searching for a rule after that many seconds. The model then depends on the machine.
+    Stop searching for a rule after that many seconds, for all classes together. The model then
+    depends on the machine.
 max_thresholds : int or None, default=7
     Largest number of thresholds per numeric feature, at quantiles. None: between all values.
 negated_categories : bool, default=True
     Whether features with more than two categories give ``x != v`` besides ``x == v``.
 categories : {{"values", "sets"}}, default="values"
     Whether a condition is about one category, or about a set of them: ``region in {{"N", "NE"}}``.
-    Up to five categories give all of their sets; more give the beginnings and ends of the order of
-    their mean target, the best of which is the best set of all for a first rule of one condition.
+    Up to five categories give all of their sets; more give the beginnings and ends of their order
+    by target: by the mean target, by the share of each of three or more classes, or by the mean
+    step that the Huber loss or one of your own asks for. For a first rule of one condition, the
+    best set of all is among them, unless `min_coverage` or `excluded_rules` rule it out.
 max_categories : int or None, default=30
     Largest number of categories of a feature that are told apart: the commonest. All others, and
     those that did not occur in training, are one group: what is none of these. None sets no limit.
@@ -100,15 +114,16 @@ separated_features : list of sets of features or None, default=None
     Of each set a rule uses one feature at most.
 feature_costs : dict of features to float or None, default=None
     What a rule must gain, in units of the mean loss, to use a feature; each feature counts once per
-    rule. The rule found is the best one after costs. Not with objective="orthogonal", which
-    measures gains in other units.
+    rule. The rule found is the best one after costs.
 weight_signs : {{"both", "positive", "negative"}}, default="both"
     Signs that weights of rules may have; the intercept may have any.
-initial_rules : list of str, Query or Rule, or None, default=None
+initial_rules : list of str, Query, Rule or pair, or None, default=None
     Rules that the model has in any case, written as models print them, such as
     ``'age > 65 & sex == "f"'``. They come first and are never exchanged; the others are found given
-    them. Weights are the best ones; with objective="stagewise", a `Rule` keeps its own. Their
-    certificates say how they compare with the best rule in their place.
+    them. Weights are the best ones, which are 0 where constraints leave no other; with
+    objective="stagewise", a `Rule` keeps its own. Of three or more classes, a rule is about the one
+    for which it gains most, unless it is given as a pair of a rule and a class. Their certificates
+    say how they compare with the best rule in their place.
 excluded_rules : list of str, Query or Rule, or None, default=None
     Rules that the model is not to have, nor others that cover the same training rows; nor, beside
     an intercept that is refitted, those that cover the rest.
@@ -137,11 +152,9 @@ l2_regularization_ : float
     The penalty in use.
 certificate_ : EnsembleCertificate
     With ``strategy="global"``: how close the model comes to the best possible one on its rows.
-constraints_ : Constraints or None
-    What rules may be made of, as far as it is constrained; not in loaded models.
-scope_ : SearchScope
-    Which rules were searched: candidate conditions and limits. Missing where `warm_start` added
-    rules that were searched among others than those before.
+settings_ : Settings
+    Everything that decided which model came out, as plain values: which rules were searched, how,
+    and under which constraints. Files have it as well.
 provable_with_ : dict
     Parameters each of which, by itself, would have let every search end with a proof, in seconds.
     Empty if no limit stopped one, or where none is known; not in loaded models.
@@ -165,28 +178,147 @@ feature_names_in_ : ndarray of shape (n_features,)
     Their names, where the table had names."""
 
 
-def set_signature(cls: Any, *bases: Any, without: str = "") -> None:
-    """Let scikit-learn and `help` see the parameters of all classes that an estimator is made of.
+CV_N_RULES = """\
+n_rules : int, default=10
+    Largest number of rules that is considered."""
+CV_PARAMETER = """\
+cv : int, splitter, iterable or None, default=5
+    How to hold out rows. A number of parts: rows are shuffled, in the same way in every fit, and
+    classes keep their shares in each part; None is 5. Or a splitter of scikit-learn, or an iterable
+    of pairs of row positions, to learn from and to judge by, as for rows that belong together:
+    ``list(GroupKFold(5).split(X, y, groups))``."""
+CV_ATTRIBUTES = """\
+n_rules_ : int
+    The number of rules that was chosen.
+cv_results_ : dict of str to ndarray of shape (n_sizes,)
+    What is known about every size that was tried: ``n_rules``, from 0 on; ``n_conditions``, mean
+    over the splits; ``mean_loss`` on rows that were held out; ``standard_error`` of its difference
+    to the smallest one; ``split0_loss``, ``split1_loss``, ... of each split.
+reason_ : str
+    How the number was chosen, in a sentence."""
 
-    Its own ones come first, after the number of rules.
-    """
-    parameters: dict[str, inspect.Parameter] = {}
-    for made_of in (cls, *bases):
-        if "__init__" in vars(made_of) and made_of is not object:
-            for name, parameter in inspect.signature(made_of.__init__).parameters.items():
-                parameters.setdefault(name, parameter)
+
+class Parameters(TypedDict, total=False):
+    """The parameters that all estimators have besides the number of rules."""
+
+    strategy: str
+    objective: str
+    polish: bool
+    loss: str | Loss
+    l2_regularization: float | str
+    search: str | Callable[..., SearchResult]
+    max_conditions: int | None
+    min_coverage: float
+    approximation_factor: float
+    simplify: float
+    node_limit: int | str | None
+    time_limit: float | None
+    max_thresholds: int | None
+    negated_categories: bool
+    categories: str
+    max_categories: int | None
+    categorical_features: Any
+    ordered_features: Sequence[str] | None
+    date_parts: Sequence[str] | None
+    propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None
+    monotonic_cst: Any
+    interaction_cst: Any
+    excluded_features: Any
+    lone_features: Any
+    separated_features: Any
+    feature_costs: Any
+    weight_signs: str
+    initial_rules: Sequence[Any] | None
+    excluded_rules: Sequence[str | Query | Rule] | None
+    fit_intercept: bool
+    on_interrupt: str
+    callback: Callable[[FitProgress], Any] | None
+    n_jobs: int | None
+    verbose: int
+
+
+class RegressorParameters(Parameters, total=False):
+    """Those of an estimator for numbers, of a given number of rules."""
+
+    warm_start: bool
+
+
+class ClassifierParameters(RegressorParameters, total=False):
+    """Those of an estimator for classes."""
+
+    class_weight: Mapping[Any, float] | str | None
+
+
+class RegressorCVParameters(Parameters, total=False):
+    """Those of an estimator that chooses the number of rules."""
+
+    cv: Any
+
+
+class ClassifierCVParameters(RegressorCVParameters, total=False):
+    """Those of an estimator for classes that chooses the number of rules."""
+
+    class_weight: Mapping[Any, float] | str | None
+
+
+DEFAULTS: dict[str, Any] = {
+    "cv": DEFAULT_FOLDS,
+    "class_weight": None,
+    "strategy": DEFAULT_STRATEGY,
+    "objective": DEFAULT_OBJECTIVE,
+    "polish": False,
+    "loss": "auto",
+    "l2_regularization": DEFAULT_L2_REGULARIZATION,
+    "search": "optimal",
+    "max_conditions": DEFAULT_MAX_CONDITIONS,
+    "min_coverage": 0,
+    "approximation_factor": 1.0,
+    "simplify": 0.0,
+    "node_limit": "auto",
+    "time_limit": None,
+    "max_thresholds": DEFAULT_MAX_THRESHOLDS,
+    "negated_categories": True,
+    "categories": "values",
+    "max_categories": DEFAULT_MAX_CATEGORIES,
+    "categorical_features": "from_dtype",
+    "ordered_features": None,
+    "date_parts": None,
+    "propositions": None,
+    **CONSTRAINTS,
+    "initial_rules": None,
+    "excluded_rules": None,
+    "fit_intercept": True,
+    "warm_start": False,
+    "on_interrupt": "raise",
+    "callback": None,
+    "n_jobs": None,
+    "verbose": 0,
+}
+"""The defaults of all parameters but the number of rules, in the order of signatures."""
+
+Initializer = TypeVar("Initializer", bound=Callable[..., None])
+
+
+def with_signature(parameters: Any) -> Callable[[Initializer], Initializer]:
+    """Show scikit-learn and `help` the parameters of an initializer, as type checkers see them."""
+    names = parameters.__annotations__.keys()
     shown = [
-        parameter
-        for name, parameter in parameters.items()
-        if parameter.kind is not parameter.VAR_KEYWORD and name != without
+        inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+        inspect.Parameter(
+            "n_rules", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=DEFAULT_N_RULES
+        ),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+            for name, default in DEFAULTS.items()
+            if name in names
+        ),
     ]
 
-    def initialize(self: Any, *args: Any, **kwargs: Any) -> None:
-        super(cls, self).__init__(*args, **kwargs)
+    def decorate(initializer: Initializer) -> Initializer:
+        initializer.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        return initializer
 
-    if "__init__" not in vars(cls):
-        cls.__init__ = initialize
-    cls.__init__.__signature__ = inspect.Signature(shown)
+    return decorate
 
 
 def check_parameters(estimator: Any) -> None:
@@ -200,74 +332,59 @@ def check_parameters(estimator: Any) -> None:
 
     losses = f"{', '.join(map(repr, names))} or an object with the methods of laconic.losses.Loss"
     for name, (requirement, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
-        value = getattr(estimator, name)
+        value = getattr(estimator, name, DEFAULTS.get(name))
         if not is_met(value):
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
                 f"Got {value!r} instead."
             )
-    if estimator.strategy == "global" and estimator.warm_start:
-        raise ValueError(
-            f"The 'warm_start' parameter of {type(estimator).__name__} must be False with "
-            "strategy='global', which exchanges all rules. Set strategy='boosting' to add rules to "
-            "a model."
-        )
-    if estimator.strategy == "global" and not issubclass(OBJECTIVES[estimator.objective], Joint):
-        raise ValueError(
-            f"The 'strategy' parameter of {type(estimator).__name__} must be 'boosting' with "
-            f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
-            "objective='joint' to refit them."
-        )
-    for name, nothing in CONSTRAINTS.items():
+    for refusal in REFUSALS:
+        refusal.check(estimator)
+    for name in CONSTRAINTS:
         value = getattr(estimator, name)
         required = check_constraint(name, value)
-        is_given = value is not None and not (isinstance(value, str) and value == nothing)
-        if required is None and is_given and estimator.strategy == "global":
-            required = f"{nothing!r} with strategy='global', which looks at all rules"
         if required is not None:
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
                 f"Got {value!r} instead."
             )
-    for name in ("initial_rules", "excluded_rules"):
-        if getattr(estimator, name) and estimator.strategy == "global":
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be None with "
-                "strategy='global', which looks at all rules. Set strategy='boosting'."
-            )
-    if estimator.feature_costs and estimator.objective == "orthogonal":
-        raise ValueError(
-            f"The 'feature_costs' parameter of {type(estimator).__name__} must be None with "
-            "objective='orthogonal', which measures gains in other units than the loss. Set "
-            "objective='joint'."
+
+
+class Refusal(NamedTuple):
+    """Two parameters that do not go together."""
+
+    name: str
+    """The parameter that must have its default."""
+    beside: str
+    value: Any
+    """Of the other one."""
+    reason: str
+
+    def check(self, estimator: Any) -> None:
+        """Refuse parameters of an estimator, in words."""
+        value, default = getattr(estimator, self.name, None), DEFAULTS[self.name]
+        # Not with "==" alone, which compares arrays element by element.
+        is_default = (
+            value is None or value is default or (type(value) is type(default) and value == default)
         )
-    if estimator.polish and not issubclass(OBJECTIVES[estimator.objective], Joint):
+        if getattr(estimator, self.beside) != self.value or is_default:
+            return
         raise ValueError(
-            f"The 'polish' parameter of {type(estimator).__name__} must be False with "
-            f"objective={estimator.objective!r}, which keeps the weights of rules. Set "
-            "objective='joint' to refit them."
+            f"The {self.name!r} parameter of {type(estimator).__name__} must be {default!r} with "
+            f"{self.beside}={self.value!r}, {self.reason}. Got {value!r} instead."
         )
 
 
-def check_for_classes(estimator: Any) -> None:
-    """Refuse parameters that are for two classes and numbers only."""
-    needed = {
-        "objective": CLASS_OBJECTIVES,
-        "polish": (False, np.False_),
-        "strategy": ("boosting",),
-        "monotonic_cst": (None,),
-        "weight_signs": ("both",),
-        "initial_rules": (None,),
-    }
-    for name, values in needed.items():
-        value = getattr(estimator, name)
-        # Not with "in", which compares arrays element by element.
-        if not any(value is each or (isinstance(value, str) and value == each) for each in values):
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be "
-                f"{' or '.join(map(repr, values))} for three or more classes. Got {value!r} "
-                "instead. Or put sklearn.multiclass.OneVsRestClassifier around the estimator."
-            )
+REFUSALS = (
+    Refusal("strategy", "objective", "stagewise", "which keeps the weights of rules"),
+    Refusal("polish", "objective", "stagewise", "which keeps the weights of rules"),
+    Refusal("warm_start", "strategy", "global", "which exchanges all rules"),
+    *(
+        Refusal(name, "strategy", "global", "which compares with all rules")
+        for name in (*CONSTRAINTS, "initial_rules", "excluded_rules")
+    ),
+)
+"""The pairs of parameters that estimators refuse."""
 
 
 def _is_count(value: Any) -> bool:

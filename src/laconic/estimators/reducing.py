@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TextIO
@@ -13,23 +13,28 @@ import narwhals as nw
 import numpy as np
 
 from laconic._words import listed_names
+from laconic.boosting import Settings, TrainingData
 from laconic.candidates import check_propositions
 from laconic.data.columns import CategoricalColumn, Column
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
-from laconic.estimators.given import wanted_conditions
-from laconic.estimators.rows import CheckedRows, check_exposed
-from laconic.losses import Loss, takes_means
+from laconic.estimators.settings import read_settings
+from laconic.estimators.weights import check_any, check_exposed, class_factors
+from laconic.losses import Floats, Loss, takes_means
+from laconic.model.conditions import Proposition, Query
+from laconic.model.parsing import Feature, as_query
 from laconic.reduction import (
     Conditions,
     ReadProgress,
     Roles,
+    count_labels,
     describe_reading,
     reduce_source,
     reduce_table,
 )
 from laconic.reduction.roles import CountedRows, Kept
+from laconic.tasks import Task
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -41,89 +46,132 @@ _N_INSPECTED = 100_000
 
 
 def read_stream(
-    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any, loss: Loss
-) -> CheckedRows:
+    estimator: RuleBoosting,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    exposure: Any,
+    loss: Loss,
+    settings: Settings | None = None,
+) -> tuple[TrainingData, Settings]:
     """Read a table in parts, and reduce it to the rows that rules can tell apart.
 
-    Sets, of the estimator: task_, n_features_in_, feature_names_in_.
+    The settings are those of the parameters, unless they are given.
+
+    Sets, of the estimator: n_features_in_, feature_names_in_, unless it is fitted.
     """
     source, y = as_source(X).joined(y, "target")
     source, sample_weight = source.joined(sample_weight, "weight")
     source, exposure = source.joined(exposure, "exposure")
-    if estimator.strategy == "global":
-        raise ValueError(
-            "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
-            "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
-        )
-    special = _special_parameters(estimator)
-    if special:
-        raise ValueError(
-            f"The parameter {special[0]!r} needs a table in memory. Got one that is read in parts. "
-            "Leave it out, or take a sample of the rows."
-        )
-    roles = _roles(source, y, sample_weight, exposure, _kept(estimator, loss))
+    kept = _kept(estimator.task, loss)
+    roles = _roles(source, y, sample_weight, exposure, kept)
     if roles.exposure is not None:
         check_exposed(loss)
     _check_names(estimator, roles.features)
-    conditions = replace(_conditions(estimator, X), wanted=partial(wanted_conditions, estimator))
+    texts: list[Any] = []
+    if settings is None:
+        settings = read_settings(estimator, X, roles.features)
+        texts = _texts(estimator)
+    _check_parts(settings)
+    if settings.class_weight is not None:
+        roles = _with_class_factors(source, roles, estimator, loss, settings)
+    conditions = replace(
+        _conditions(settings, _known(estimator, settings)), wanted=partial(_wanted, texts)
+    )
     reduction = reduce_source(source, roles, conditions, _reader(estimator, source))
     rows = reduction.rows
-    owner = type(estimator).__name__
     if roles.kept == "classes":
         labels = _labels(reduction.labels, is_integer=source.is_integer(roles.target))
-        task, numbers = estimator.task.read(
-            labels, loss, n_rows=len(labels), counted=slice(None), owner=owner
-        )
-        target = numbers[rows.target()]
+        known = labels if roles.class_labels is None else roles.class_labels
+        task, _ = _read_task(estimator, known, loss)
+        target = task.numbers(labels, len(labels))[rows.target()]
     else:
-        task, target = estimator.task.read(
-            rows.target(), loss, n_rows=len(rows), counted=slice(None), owner=owner
-        )
-    if estimator.__sklearn_is_fitted__():
-        estimator.task_.check_same(task)
-    elif estimator.propositions is None:
+        task, target = _read_task(estimator, rows.target(), loss)
+    if not estimator.__sklearn_is_fitted__() and settings.propositions is None:
         _inspect(source, roles)
     if roles.kept == "means":
         # Means may hide what the loss does not suit.
         ends = np.array([reduction.targets.lowest, reduction.targets.highest])
         task.settle_loss(ends, None)
-    found = CheckedRows(
-        *(X, rows.table(), target, rows.weights(), reduction.candidates()),
+    weights = rows.weights()
+    task.settle_loss(target[weights > 0], weights[weights > 0])
+    data = TrainingData(
+        *(X, rows.table(), target, task, weights),
+        candidates=reduction.candidates(),
         described=None if reduction.summary is None else reduction.summary.feature,
     )
-    found = estimator._weighted(found, task)
-    task.settle_loss(found.counted_target, found.counted_weights)
-    estimator.task_ = task
-    return found
+    return data, settings
 
 
-def reduced(estimator: RuleBoosting, rows: CheckedRows) -> CheckedRows:
-    """Reduce a long table in memory; others, and those of streams, stay as they are."""
-    if rows.candidates is not None or rows.table.n_rows < LONG_TABLE:
-        return rows
-    if estimator.strategy == "global":
+def _read_task(estimator: RuleBoosting, target: Any, loss: Loss) -> tuple[Task, Floats]:
+    owner = type(estimator).__name__
+    return estimator.task.read(target, loss, n_rows=len(target), counted=slice(None), owner=owner)
+
+
+def _with_class_factors(
+    source: TableSource, roles: Roles, estimator: RuleBoosting, loss: Loss, settings: Settings
+) -> Roles:
+    """Count the classes, and weigh rows by them from then on."""
+    counts = count_labels(source, roles)
+    labels = _labels(tuple(sorted(counts)), is_integer=source.is_integer(roles.target))
+    task, _ = _read_task(estimator, labels, loss)
+    assert settings.class_weight is not None
+    factors = class_factors(task, settings.class_weight, [counts[each] for each in sorted(counts)])
+    check_any(factors, settings.class_weight)
+    pairs = zip(sorted(counts), factors.tolist(), strict=True)
+    return replace(roles, class_labels=labels, class_factors=dict(pairs))
+
+
+def _check_parts(settings: Settings) -> None:
+    """Refuse settings that need all rows at once."""
+    if settings.strategy == "global":
+        raise ValueError(
+            "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
+            "one that is read in parts. Leave 'strategy' out, or take a sample of the rows."
+        )
+    special = _special_options(settings)
+    if special:
+        raise ValueError(
+            f"The parameter {special[0]!r} needs a table in memory. Got one that is read in parts. "
+            "Leave it out, or take a sample of the rows."
+        )
+
+
+def reduced(data: TrainingData, settings: Settings, known: Sequence[Query] = ()) -> TrainingData:
+    """Reduce a long table in memory; others, and those of streams, stay as they are.
+
+    Rows are also told apart by the conditions of `known` rules, which a fit goes on from.
+    """
+    if data.candidates is not None or data.table.n_rows < LONG_TABLE:
+        return data
+    if settings.strategy == "global":
         # Its certificate speaks of all rows, one by one.
-        return rows
-    if rows.table.cells is not None:
+        return data
+    if data.table.cells is not None:
         # Of thousands of columns, hardly two rows are alike.
-        return rows
-    if _special_parameters(estimator) or any(map(_is_special, _columns(rows.table))):
-        return rows
-    kept = _kept(estimator, estimator.loss_)
-    names, conditions = rows.table.feature_names, _conditions(estimator, rows.X)
-    wanted = wanted_conditions(estimator, names, rows.describe)
-    conditions = replace(conditions, known=(*conditions.known, *wanted))
+        return data
+    if _special_options(settings) or any(map(_is_special, _columns(data.table))):
+        return data
+    kept = _kept(data.task, data.loss)
+    names, conditions = data.table.feature_names, _conditions(settings, known)
     if conditions.given is not None:
         check_propositions(conditions.given)
     if any(each.feature not in names for each in (*conditions.known, *(conditions.given or ()))):
         # Parts of dates, or a name to be told of.
-        return rows
-    reduction = reduce_table(rows.table, rows.target, rows.weights, kept, conditions)
+        return data
+    reduction = reduce_table(data.table, data.target, data.weights, kept, conditions)
     found = reduction.rows
     target = found.target()
     if kept == "classes":
         target = np.array(reduction.labels, dtype=np.float64)[target]
-    return CheckedRows(rows.X, found.table(), target, found.weights(), reduction.candidates(), rows)
+    return replace(
+        data,
+        table=found.table(),
+        target=target,
+        weights=found.weights(),
+        candidates=reduction.candidates(),
+        whole=data,
+    )
 
 
 def _columns(table: Table) -> Iterator[Column]:
@@ -140,32 +188,51 @@ def _is_special(column: Column) -> bool:
     return isinstance(column, CategoricalColumn) and column.is_ordered
 
 
-def _special_parameters(estimator: RuleBoosting) -> list[str]:
-    """Name the parameters that ask for conditions other than thresholds and values."""
+def _special_options(settings: Settings) -> list[str]:
+    """Name the settings that ask for conditions other than thresholds and values."""
     asked = {
-        "categories": estimator.categories != "values",
-        "categorical_features": not isinstance(estimator.categorical_features, str | None),
-        "ordered_features": estimator.ordered_features is not None,
-        "date_parts": bool(estimator.date_parts),
+        "categories": settings.categories != "values",
+        "categorical_features": bool(settings.categorical_features),
+        "ordered_features": bool(settings.ordered_features),
+        "date_parts": bool(settings.date_parts),
     }
     return [name for name, is_asked in asked.items() if is_asked]
 
 
-def _kept(estimator: RuleBoosting, loss: Loss) -> Kept:
-    if estimator.task.holds_classes:
+def _kept(task: Task | type[Task], loss: Any) -> Kept:
+    if task.holds_classes:
         return "classes"
     return "means" if takes_means(loss) else "values"
 
 
-def _conditions(estimator: RuleBoosting, X: Any) -> Conditions:
-    given = estimator.propositions
-    known = estimator.ensemble_.propositions if estimator.__sklearn_is_fitted__() else ()
+def _known(estimator: RuleBoosting, settings: Settings) -> list[Query]:
+    """List rules that rows have to be told apart by."""
+    fitted = estimator.ensemble_ if estimator.__sklearn_is_fitted__() else ()
+    initial = (rule.query for rule in settings.initial_rules)
+    return [*(rule.query for rule in fitted), *initial, *settings.excluded_rules]
+
+
+def _wanted(
+    rules: Sequence[Any], names: Sequence[str], describe: Callable[[str], Feature]
+) -> list[Proposition]:
+    """Read the conditions of rules that users have written."""
+    queries = (as_query(rule, names, describe) for rule in rules)
+    return [proposition for query in queries for proposition in query]
+
+
+def _texts(estimator: RuleBoosting) -> list[Any]:
+    """List rules as users have written them, without their classes."""
+    rules = (*(estimator.initial_rules or ()), *(estimator.excluded_rules or ()))
+    return [rule[0] if isinstance(rule, tuple) else rule for rule in rules]
+
+
+def _conditions(settings: Settings, known: Sequence[Query]) -> Conditions:
     return Conditions(
-        estimator.max_thresholds,
-        estimator.negated_categories,
-        given(X) if callable(given) else given,
-        tuple(known),
-        max_categories=estimator.max_categories,
+        settings.max_thresholds,
+        settings.negated_categories,
+        settings.propositions,
+        tuple(proposition for query in known for proposition in query),
+        max_categories=settings.max_categories,
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from laconic._defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.rows import checked_weights
+from laconic.estimators.parameters import RegressorParameters, with_signature
+from laconic.estimators.weights import checked_weights
 from laconic.tasks import Regression
 
 
@@ -42,6 +44,12 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     """
 
     task = Regression
+
+    @with_signature(RegressorParameters)
+    def __init__(
+        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[RegressorParameters]
+    ) -> None:
+        self._store(RegressorParameters, n_rules, parameters)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Score predictions: R², or D² where the loss is "poisson", "gamma" or "tweedie".

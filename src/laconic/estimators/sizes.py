@@ -12,17 +12,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._checks import is_whole
-from laconic.data.tables import Table
-from laconic.estimators.progress import RunningFit
-from laconic.losses import Loss
+from laconic.boosting import UNSCALED, Scale, TrainingData, scale_of
+from laconic.estimators.fitting import FitRun
+from laconic.estimators.parameters import DEFAULT_FOLDS
 from laconic.model.conditions import Query
 from laconic.model.rules import RuleEnsemble
-from laconic.units import ONE, Unit, unit_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.intp]
-
-DEFAULT_FOLDS = 5
 
 # Sizes without a smaller loss than the best one before them, after which no larger ones are tried.
 # One more rule may be of use only together with the next one; three in a row hardly are.
@@ -63,33 +60,29 @@ def make_splits(
 class Fold:
     """Rules from some rows, found one after the other, and what they cost on the others."""
 
-    def __init__(
-        self, fit: RunningFit, table: Table, held_out: Positions, y: Floats, loss: Loss
-    ) -> None:
-        self.fit = fit
-        self.table = table
-        self.held_out = held_out
-        self.unit = unit_of(loss, y)
-        self.y = self.unit.measured(y[held_out])
-        self.loss = loss
+    def __init__(self, run: FitRun, data: TrainingData, held_out: Positions) -> None:
+        self.run, self.data, self.held_out = run, data, held_out
+        # On one scale for all splits, so that losses can be compared.
+        self.scale = scale_of(data.loss, data.y)
+        self.y = self.scale.numbers(data.y[held_out])
         self._covered: dict[Query, NDArray[np.bool_]] = {}
 
     def model(self) -> RuleEnsemble:
         """All rules found so far, polished if that is wanted."""
-        ensemble = self.fit.ensemble
+        state = self.run.scaled
         # The next rule follows those that boosting has found, as in a fit of more rules.
-        for step in self.fit.polished():
-            ensemble = step.ensemble
-        return ensemble
+        for step in self.run.polished():
+            state = step.state
+        return self.run.scale.restored(state).ensemble
 
     def losses(self, ensemble: RuleEnsemble) -> Floats:
-        """Loss of each row that is held out, in the unit of the target."""
+        """Compute the loss of each row that is held out, on the scale of the target."""
         raw_predictions = ensemble.start(len(self.y))
         for rule in ensemble:
             if rule.query not in self._covered:
-                self._covered[rule.query] = rule.query.covered(self.table)[self.held_out]
+                self._covered[rule.query] = rule.query.covered(self.data.table)[self.held_out]
             ensemble.add_to(raw_predictions, rule, self._covered[rule.query])
-        return self.loss.value(self.y, self.unit.measured(raw_predictions))
+        return self.data.loss.value(self.y, self.scale.numbers(raw_predictions))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +104,11 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats) -> Iterator[Size]
     best, best_loss = 0, np.inf
     for n_found in range(n_rules + 1):
         if n_found > 0:
-            has_rule = [fold.fit.advance() for fold in folds]
+            has_rule = [fold.run.advance() for fold in folds]
             if not any(has_rule):
                 return
         models = [fold.model() for fold in folds]
-        if any(fold.fit.is_stopped for fold in folds):
+        if any(fold.run.is_stopped for fold in folds):
             return
         size = Size(
             float(np.mean([model.n_conditions for model in models])),
@@ -145,7 +138,7 @@ class Choice:
 
 
 def choose(
-    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, unit: Unit = ONE
+    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, scale: Scale = UNSCALED
 ) -> Choice:
     """Choose the fewest rules that may well be as good as the best number.
 
@@ -167,13 +160,13 @@ def choose(
     results: dict[str, Any] = {
         "n_rules": np.arange(len(sizes)),
         "n_conditions": np.array([size.n_conditions for size in sizes]),
-        "mean_loss": unit.losses(means),
-        "standard_error": unit.losses(errors),
+        "mean_loss": scale.losses(means),
+        "standard_error": scale.losses(errors),
     }
     for number, part in enumerate(parts):
         of_split = np.array([size.losses[number] for size in sizes])
         of_sizes = np.average(of_split, axis=1, weights=weights[part])
-        results[f"split{number}_loss"] = unit.losses(of_sizes)
+        results[f"split{number}_loss"] = scale.losses(of_sizes)
     return Choice(chosen, best, results)
 
 

@@ -2,7 +2,7 @@
 
 from laconic.explain.explanation import Explanation, RowExplanation
 from laconic.explain.predictions import Predictions
-from laconic.explain.rule_model import RuleModel, first_rules
+from laconic.explain.rule_model import RuleModel, first_rules, is_rule_model
 from laconic.explain.shapley import ShapleyValues, feature_importances
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "ShapleyValues",
     "feature_importances",
     "first_rules",
+    "is_rule_model",
 ]

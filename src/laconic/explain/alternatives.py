@@ -23,6 +23,8 @@ class Alternative:
     """What it gains, as a share of what the best rule gains there."""
     overlap: float
     """Rows that both cover, as a share of those that either does (Jaccard)."""
+    output: str = ""
+    """The class that it is about, of three or more."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Alternatives(Sequence[Alternative]):
         head = f"Instead of rule {self.number}, {self.text}, nearly as good, {within}:"
         lines = [
             f"{format_percent(one.share):>5} of the gain, {format_percent(one.overlap):>5} overlap:"
-            f" {one.text}"
+            f" {f'for {one.output} if ' if one.output else ''}{one.text}"
             for one in self.found
         ]
         return "\n".join([head, *lines, *([] if self.is_complete else ["and maybe others"])])

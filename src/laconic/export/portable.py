@@ -16,7 +16,7 @@ from laconic.data.columns import Category
 from laconic.data.entries import is_unicode
 from laconic.data.tables import whole_date
 from laconic.data.times import NAMES_OF_PARTS, kind_of
-from laconic.explain import RuleModel
+from laconic.explain import RuleModel, is_rule_model
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.model.conditions import Proposition, Query, by_feature
 from laconic.model.rules import RuleEnsemble
@@ -122,7 +122,7 @@ def single_output(model: RuleModel, target: str) -> RuleModel:
 
 def checked_model(model: Any) -> RuleModel:
     """Return a model that is one of ours and fitted."""
-    if not isinstance(model, RuleModel):
+    if not is_rule_model(model):
         raise TypeError(
             "Only a RuleModel can be exported, such as a RuleBoostingClassifier or a "
             f"RuleBoostingRegressor. Got {type(model).__name__}. From a pipeline, pass its last "

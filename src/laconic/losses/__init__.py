@@ -8,7 +8,7 @@ This room knows targets and raw predictions. It knows nothing about rules.
 """
 
 from laconic.losses.base import Floats, Loss
-from laconic.losses.constants import mean_hessian, optimal_constant
+from laconic.losses.constants import mean_hessian, optimal_constant, ranking_values
 from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.named import (
     ABSENT_LOSSES,
@@ -44,5 +44,6 @@ __all__ = [
     "make_loss",
     "mean_hessian",
     "optimal_constant",
+    "ranking_values",
     "takes_means",
 ]

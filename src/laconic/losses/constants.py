@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from laconic.losses.base import Floats, Loss
-from laconic.losses.named import known_loss
+from laconic.losses.multinomial import MultinomialLoss
+from laconic.losses.named import known_loss, takes_means
 from laconic.losses.positive import LogLinkLoss
+from laconic.losses.squared_logistic import LogisticLoss
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -86,6 +88,46 @@ def mean_hessian(
     """
     _, sum_hessians, _ = _sums_at(loss, constant, y, sample_weight)
     return sum_hessians / (len(y) if sample_weight is None else float(sample_weight.sum()))
+
+
+def ranking_values(
+    loss: Loss | MultinomialLoss,
+    y: Floats,
+    constants: float | Floats,
+    sample_weight: Floats | None = None,
+) -> list[tuple[Floats, Floats | None]]:
+    """Return values and weights of rows whose weighted means rank groups of rows by g/h.
+
+    Here g and h are the sums of gradients and hessians over a group where all rows have the same
+    raw predictions, the `constants`: one, or one for each class of a multinomial loss. There is a
+    pair of values and weights for each of them. Most losses rank groups by the mean target, and
+    classes by the share of each class, whatever the constant is.
+
+    Examples
+    --------
+    >>> from laconic.losses import HuberLoss, SquaredLoss
+    >>> y = np.array([0.0, 1.0, 9.0])
+    >>> ranking_values(SquaredLoss(), y, 2.0)
+    [(array([0., 1., 9.]), None)]
+    >>> ranking_values(HuberLoss(delta=2.0), y, -1.0)
+    [(array([ 1.,  2., 10.]), array([2. , 2. , 0.4]))]
+    >>> [shares.tolist() for shares, _ in ranking_values(MultinomialLoss(), y % 3, np.zeros(3))]
+    [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    if isinstance(loss, MultinomialLoss):
+        classes = range(np.size(constants))
+        return [((y == label).astype(np.float64), sample_weight) for label in classes]
+    if isinstance(known_loss(loss), LogisticLoss):
+        return [((y > 0).astype(np.float64), sample_weight)]
+    if takes_means(loss):
+        return [(y, sample_weight)]
+    raw_predictions = np.full(np.shape(y), constants)
+    hessians = loss.hessians(y, raw_predictions)
+    # Rows without curvature go to the ends of the order, as those with hardly any do; a search does
+    # not tell the two apart, either.
+    hessians = np.maximum(hessians, _EPSILON * float(np.max(hessians)) or 1.0)
+    weights = hessians if sample_weight is None else hessians * sample_weight
+    return [(-loss.gradients(y, raw_predictions) / hessians, weights)]
 
 
 def _sums_at(

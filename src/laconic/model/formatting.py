@@ -9,10 +9,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from laconic._words import listed
 from laconic.data.times import MOMENTS, time_text
+from laconic.model.merging import merged_conditions
 
 if TYPE_CHECKING:
     from laconic.data.columns import Category, FeatureKind
@@ -253,9 +254,11 @@ def intervals(
 
     Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
     Those on features of integers, of zeros and ones, and of ordered categories come as a person
-    would put them, and all values that a feature must not have come as one set.
+    would put them, and what is said about the values of a feature comes as one set.
     """
-    remaining = [_put(proposition, kinds) for proposition in _joined(propositions)]
+    remaining = [
+        shown for merged in merged_conditions(propositions) for shown in _put(merged, kinds)
+    ]
     while remaining:
         first = remaining.pop(0)
         second = next((p for p in remaining if _bound_one_interval(first, p)), None)
@@ -285,34 +288,16 @@ def format_conditions(
     ]
 
 
-def _joined(propositions: Sequence[Proposition]) -> list[Proposition]:
-    """Join values that a feature must not have."""
-    joined: list[Proposition] = []
-    places: dict[str, int] = {}
-    for proposition in propositions:
-        if proposition.relation not in ("!=", "not in") or isinstance(proposition.value, MOMENTS):
-            joined.append(proposition)
-            continue
-        place = places.setdefault(proposition.feature, len(joined))
-        if place == len(joined):
-            joined.append(proposition)
-        else:
-            values = {*_values(joined[place]), *_values(proposition)}
-            joined[place] = replace(proposition, relation="not in", value=tuple(values))
-    return joined
-
-
-def _values(proposition: Proposition) -> tuple[Any, ...]:
-    value = proposition.value
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> Proposition:
-    """Put a condition in the values that its feature holds."""
-    value, relation = proposition.value, proposition.relation
+def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> list[Proposition]:
+    """Put a condition in the values that its feature holds; two if it is an interval of them."""
     kind = kinds.get(proposition.feature)
     if isinstance(kind, tuple):
         return _put_in_order(proposition, kind)
+    return [_put_as_kind(proposition, kind)]
+
+
+def _put_as_kind(proposition: Proposition, kind: str | None) -> Proposition:
+    value, relation = proposition.value, proposition.relation
     if kind is None or not isinstance(value, bool | int | float):
         return proposition
     if relation in ("<=", ">"):
@@ -325,19 +310,26 @@ def _put(proposition: Proposition, kinds: Mapping[str, FeatureKind]) -> Proposit
     return proposition
 
 
-def _put_in_order(proposition: Proposition, order: tuple[Category, ...]) -> Proposition:
-    """Put the first or the last of ordered categories as a threshold."""
-    values, n_values = {*_values(proposition)}, len(_values(proposition))
-    is_first = values == {*order[:n_values]}
+def _put_in_order(proposition: Proposition, order: tuple[Category, ...]) -> list[Proposition]:
+    """Put several neighbours among ordered categories as one threshold, or as two."""
+    values = proposition.value if isinstance(proposition.value, tuple) else ()
     # What was not seen in training is in no set, but not up to or beyond a threshold either.
-    if proposition.relation not in ("in", "==") or not (is_first or values == {*order[-n_values:]}):
-        return proposition
-    if n_values == 1:
-        return proposition
+    is_set = proposition.relation == "in" and {*values} <= {*order}
+    if not is_set or not 1 < len(values) < len(order):
+        return [proposition]
+    first, last = min(map(order.index, values)), max(map(order.index, values))
+    if last - first + 1 > len(values):
+        return [proposition]
+    below = [_threshold(proposition, ">", order[first - 1])] if first > 0 else []
+    above = [_threshold(proposition, "<=", order[last])] if last + 1 < len(order) else []
+    return below + above
+
+
+def _threshold(proposition: Proposition, relation: str, value: Category) -> Proposition:
+    """Make a condition that is only shown: thresholds are numbers otherwise."""
     shown = copy.copy(proposition)
-    object.__setattr__(shown, "relation", "<=" if is_first else ">")
-    place = n_values - 1 if is_first else -n_values - 1
-    object.__setattr__(shown, "value", order[place])
+    object.__setattr__(shown, "relation", relation)
+    object.__setattr__(shown, "value", value)
     return shown
 
 

@@ -36,6 +36,7 @@ from laconic.data.times import (
 )
 from laconic.model.conditions import Proposition, Query
 from laconic.model.formatting import format_name
+from laconic.model.merging import merged
 
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
 _NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
@@ -132,7 +133,7 @@ class Parser:
             propositions += self._condition()
             self._skip()
             if self.place == len(self.text):
-                return Query(tuple(dict.fromkeys(propositions)))
+                return merged(Query(tuple(propositions)))
             if self.match(_JOIN) is None:
                 raise self.error("Expected '&' or the end of the rule")
 

@@ -21,7 +21,12 @@ from laconic.reduction.memory import reduce_table
 from laconic.reduction.planning import Conditions, Reduction, make_plan
 from laconic.reduction.roles import Roles, merge_weights, partition_weights
 from laconic.reduction.rows import Collector, Plan, ReducedRows, merge_rows, reduce_partition
-from laconic.reduction.streaming import ReadProgress, describe_reading, reduce_source
+from laconic.reduction.streaming import (
+    ReadProgress,
+    count_labels,
+    describe_reading,
+    reduce_source,
+)
 from laconic.reduction.summary import (
     TableSummary,
     merge_refinements,
@@ -40,6 +45,7 @@ __all__ = [
     "Roles",
     "TableSummary",
     "Units",
+    "count_labels",
     "describe_reading",
     "make_plan",
     "merge_refinements",

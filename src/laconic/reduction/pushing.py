@@ -47,7 +47,7 @@ class Pushed:
     @classmethod
     def of(cls, source: TableSource, roles: Roles) -> Pushed | None:
         """Tell what does the work, where anything does."""
-        if not isinstance(source, DuckDBSource):
+        if not isinstance(source, DuckDBSource) or roles.class_factors is not None:
             return None
         if any(source.types[name] not in NUMBERS for name in roles.weight_columns):
             return None

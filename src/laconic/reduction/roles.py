@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,6 +17,7 @@ from laconic.data.columns import (
     Column,
     NumericColumn,
     TimeColumn,
+    column_words,
 )
 from laconic.data.tables import Table, as_table
 from laconic.reduction.sums import Floats, Integers, Units
@@ -75,6 +77,10 @@ class Roles:
         Known once the weights have been looked at with `partition_weights`.
     exposure : str or None
         What targets were counted over: they are divided by it, and it weighs the row.
+    class_factors : dict of classes to float, or None
+        By which rows of each class are weighed, besides.
+    class_labels : ndarray or None
+        All classes, where they were counted to weigh them.
     """
 
     target: str
@@ -83,16 +89,19 @@ class Roles:
     kept: Kept = "classes"
     weight_units: Units | None = None
     exposure: str | None = None
+    class_factors: Mapping[Category, float] | None = field(default=None, hash=False)
+    class_labels: NDArray[Any] | None = field(default=None, compare=False)
 
     @property
     def columns(self) -> list[str]:
         """All columns that are read."""
-        return [self.target, *self.weight_columns, *self.features]
+        return list(dict.fromkeys([self.target, *self.weight_columns, *self.features]))
 
     @property
     def weight_columns(self) -> list[str]:
-        """Columns whose product rows weigh."""
-        return [name for name in (self.weight, self.exposure) if name is not None]
+        """Columns that the weights of rows depend on."""
+        target = None if self.class_factors is None else self.target
+        return [name for name in (self.weight, self.exposure, target) if name is not None]
 
     def counted(self, table: Table) -> CountedRows:
         """Find the rows that count, and their weights."""
@@ -108,12 +117,22 @@ class Roles:
         return CountedRows(is_counted, weights, len(weights), exposure)
 
     def weights(self, table: Table) -> Floats | None:
-        """Read weights times exposures, if there are any."""
-        exposure = self.exposures(table)
-        if self.weight is None:
-            return exposure
-        weights = _weights(table.column(self.weight))
-        return weights if exposure is None else exposure * weights
+        """Read the product of weights, exposures and weights of classes, if there are any."""
+        exposure, factors = self.exposures(table), self._factors(table)
+        weights = None if self.weight is None else _weights(table.column(self.weight))
+        for amounts in (exposure, factors):
+            if amounts is not None:
+                weights = amounts if weights is None else amounts * weights
+        return weights
+
+    def _factors(self, table: Table) -> Floats | None:
+        """Read the weight of each row's class."""
+        if self.class_factors is None:
+            return None
+        labels, codes = self.labels(table, CountedRows(None, None, table.n_rows))
+        # Rows of weight 0 may be of other classes.
+        factors = [self.class_factors.get(label, 1.0) for label in labels]
+        return np.array(factors, dtype=np.float64)[codes]
 
     def exposures(self, table: Table) -> Floats | None:
         """Read what targets were counted over."""
@@ -176,21 +195,20 @@ class Roles:
 
     def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], NDArray[np.intp]]:
         """Read classes: those of this part, and which of them each row that counts has."""
-        column = table.column(self.target)
-        self._check_present(column)
-        if rows.is_counted is not None:
-            column = column.take(rows.is_counted)
+        column = self._target(table, rows)
         if isinstance(column, CategoricalColumn):
             return list(column.categories), column.codes.astype(np.intp)
+        if column.is_rounded:
+            raise ValueError(
+                f"Classes must be whole numbers up to 2**53, texts or booleans. The target "
+                f"{self.target!r} has larger numbers. Make texts of them."
+            )
         distinct, codes = np.unique(column.values, return_inverse=True)
         return distinct.tolist(), codes
 
     def numbers(self, table: Table, rows: CountedRows) -> Floats:
         """Read a target of numbers."""
-        column = table.column(self.target)
-        self._check_present(column)
-        if rows.is_counted is not None:
-            column = column.take(rows.is_counted)
+        column = self._target(table, rows)
         if isinstance(column, CategoricalColumn) and column.is_text:
             raise ValueError(
                 f"The target {self.target!r} must hold numbers. Got text, such as "
@@ -200,13 +218,20 @@ class Roles:
         numbers = _numbers(column)
         return numbers if rows.exposure is None else numbers / rows.exposure
 
-    def _check_present(self, column: Column) -> None:
+    def _target(self, table: Table, rows: CountedRows) -> Column:
+        column = table.column(self.target)
         n_missing = int(column.missing.sum())
         if n_missing:
             raise ValueError(
                 f"The target {self.target!r} must have a value in every row. Got rows without one "
                 f"(at least {n_missing:,}). Filter them out before."
             )
+        if isinstance(column, TimeColumn):
+            raise TypeError(
+                f"The target {self.target!r} must hold numbers, or texts or booleans for classes. "
+                f"Got {column_words(column)}. Let the query make numbers or texts of them."
+            )
+        return column if rows.is_counted is None else column.take(rows.is_counted)
 
     def target_keys(self, numbers: Floats) -> Integers:
         """Write every target as a whole number."""
@@ -225,6 +250,14 @@ def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
     if weights is None:
         return 1.0, table.n_rows
     return float(weights.max(initial=0.0)), len(weights)
+
+
+def partition_labels(part: Any, roles: Roles) -> Counter[Category]:
+    """Count the rows of each class in a part, of those that have a weight."""
+    table = as_table(part)
+    labels, codes = roles.labels(table, roles.counted(table))
+    counts = np.bincount(codes, minlength=len(labels)).tolist()
+    return Counter({label: n for label, n in zip(labels, counts, strict=True) if n})
 
 
 def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:

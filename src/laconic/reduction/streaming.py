@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import operator
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
+from laconic.data.columns import Category
 from laconic.data.sources import TableSource
 from laconic.reduction.conditions import open_ranges
 from laconic.reduction.planning import Conditions, Reduction, make_plan
 from laconic.reduction.pushing import Pushed
-from laconic.reduction.roles import Roles, merge_weights, partition_weights
+from laconic.reduction.roles import (
+    Roles,
+    merge_weights,
+    partition_labels,
+    partition_weights,
+)
 from laconic.reduction.rows import Collector, Plan, ReducedRows, reduce_partition
 from laconic.reduction.summary import (
     TableSummary,
@@ -134,6 +142,13 @@ def reduce_source(
     if rows is None:
         rows = _reduced_in_parts(reading, plan)
     return Reduction(rows, propositions, kinds, plan.labels, summary.targets, summary)
+
+
+def count_labels(source: TableSource, roles: Roles) -> dict[Category, int]:
+    """Count the rows of each class, of those that have a weight."""
+    columns = [roles.target, *roles.weight_columns]
+    looks = source.looks(columns, partial(partition_labels, roles=roles), operator.add)
+    return dict(reduce(operator.add, (seen for _, seen in looks), Counter()))
 
 
 def _reduced_in_parts(reading: _Reading, plan: Plan) -> ReducedRows:

@@ -6,9 +6,8 @@ solved over all conjunctions through a few of them, and its solution bounds what
 
 from __future__ import annotations
 
-from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size
+from laconic.relaxation.certificate import EnsembleCertificate, Evidence, Size, certify
 from laconic.relaxation.generation import Proof, RelaxationProgress, describe_proof, prove
-from laconic.relaxation.path import PathPoint, l1_path
 from laconic.relaxation.pricing import Column
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules, SameWeight, lower_bound
@@ -18,7 +17,6 @@ __all__ = [
     "Column",
     "EnsembleCertificate",
     "Evidence",
-    "PathPoint",
     "Proof",
     "RelaxationProgress",
     "Rivals",
@@ -26,8 +24,8 @@ __all__ = [
     "SameWeight",
     "Size",
     "TrainingRisk",
+    "certify",
     "describe_proof",
-    "l1_path",
     "lower_bound",
     "prove",
 ]

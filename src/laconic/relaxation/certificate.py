@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +15,12 @@ from laconic.model.conditions import Proposition
 from laconic.model.formatting import format_count, format_number
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation.checking import is_proven
+from laconic.relaxation.generation import Proof, prove
 from laconic.relaxation.picture import certificate_svg
+from laconic.relaxation.pricing import Column
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules
-from laconic.search import SearchStatus
+from laconic.search import Extents, SearchStatus
 from laconic.search.certificates import proven_percent
 
 
@@ -27,15 +31,15 @@ class Evidence:
     propositions: tuple[Proposition, ...]
     """The conditions that rules of rivals are made of."""
     proof: Bound
-    """The bound with a force for each row of `is_counted`, from which it follows."""
+    """The bound with forces for each row of `is_counted`, from which it follows."""
     risk: TrainingRisk
     is_counted: NDArray[np.bool_]
     """Which rows of the table have a weight, and so a force."""
 
     @property
     def forces(self) -> Floats:
-        """A number for each row, 0 for those without weight."""
-        forces = np.zeros(len(self.is_counted))
+        """A number for each row, or each row and class; 0 for rows without weight."""
+        forces = np.zeros((len(self.is_counted), *self.risk.shape[1:]))
         forces[self.is_counted] = self.proof.forces
         return forces
 
@@ -87,6 +91,65 @@ class EnsembleCertificate:
     evidence: Evidence | None = field(default=None, repr=False)
     """What it takes to check it; None for certificates from files, which have no rows."""
 
+    @classmethod
+    def of(
+        cls,
+        stages: Sequence[RuleEnsemble],
+        covered: Sequence[NDArray[np.bool_]],
+        proof: Proof,
+        *,
+        risk: TrainingRisk,
+        rivals: Rivals,
+        propositions: Sequence[Proposition],
+        max_conditions: int | None,
+        min_coverage: float = 0.0,
+        is_counted: NDArray[np.bool_] | None = None,
+    ) -> Self:
+        """Put a model next to what is proven about its rivals.
+
+        Parameters
+        ----------
+        stages : sequence of RuleEnsemble
+            The model with its first 0, 1, 2, ... rules; the last one is the model.
+        covered : sequence of bool arrays of shape (n_counted_rows,)
+            Which rows of the risk each of its rules covers.
+        proof : Proof
+        risk, rivals, max_conditions, min_coverage
+            What the proof is about; see :func:`prove`.
+        propositions : sequence of Proposition
+            The conditions that rules of rivals are made of.
+        is_counted : bool array of shape (n_rows,), default=None
+            Which rows of the table are those of the risk; None is all.
+
+        Returns
+        -------
+        certificate : EnsembleCertificate
+        """
+        bounds = proof.bounds_by_size
+        objectives = [
+            risk.value_of(stage, covered) + rivals.penalty(_weights(stage))
+            for stage in (stages if len(bounds) > 0 else stages[-1:])
+        ]
+        n_rows = len(risk.y)
+        is_counted = np.ones(n_rows, dtype=bool) if is_counted is None else is_counted
+        return cls(
+            ensemble=stages[-1],
+            objective=objectives[-1],
+            start=risk.value_at_constant,
+            bound=proof.bound.value,
+            rivals=rivals,
+            max_conditions=max_conditions,
+            min_coverage=min_coverage,
+            n_propositions=len(propositions),
+            n_rows=n_rows,
+            status=proof.status,
+            n_nodes=proof.n_nodes,
+            n_searches=proof.n_searches,
+            seconds=proof.seconds,
+            sizes=tuple(map(Size, objectives, bounds)),
+            evidence=Evidence(tuple(propositions), proof.bound, risk, is_counted),
+        )
+
     @property
     def share(self) -> float:
         """Share of the best possible improvement that the model reaches for certain."""
@@ -104,12 +167,15 @@ class EnsembleCertificate:
 
     @property
     def forces(self) -> Floats:
-        """The proof: a number for each row, 0 for those without weight. See `verify`."""
+        """The proof: a number for each row, or each row and class; 0 for rows without weight.
+
+        See `verify`.
+        """
         return self._evidence.forces
 
     @property
     def largest_sum(self) -> float:
-        """No conjunction covers rows whose forces have a larger absolute sum."""
+        """No conjunction covers rows whose forces, for any class, have a larger absolute sum."""
         return self._evidence.proof.largest_sum
 
     @property
@@ -132,8 +198,9 @@ class EnsembleCertificate:
 
         That is: the forces add up to 0 where there is an intercept, the sums of forces over *all*
         conjunctions are no larger than is claimed, and the bound follows from that, in exact
-        arithmetic or with fifty digits. All conjunctions are looked at, which takes seconds to
-        minutes for three conditions, and is out of reach for long rules.
+        arithmetic or with fifty digits; for several classes, all of that class by class. All
+        conjunctions are looked at, which takes seconds to minutes for three conditions, and is out
+        of reach for long rules.
 
         Parameters
         ----------
@@ -167,6 +234,8 @@ class EnsembleCertificate:
         words = f"all conjunctions of {longest}{self.n_propositions} conditions"
         if self.min_coverage > 0.0:
             words += f" that cover {format_number(self.min_coverage)} rows or more"
+        if self.ensemble.outputs:
+            words += f", for or against any of {len(self.ensemble.outputs)} classes"
         return words
 
     @property
@@ -223,3 +292,62 @@ class EnsembleCertificate:
             "seconds": self.seconds,
             "sizes": [asdict(size) for size in self.sizes],
         }
+
+
+def certify(
+    extents: Extents,
+    propositions: Sequence[Proposition],
+    risk: TrainingRisk,
+    rivals: Rivals,
+    stages: Sequence[RuleEnsemble],
+    covered: Sequence[NDArray[np.bool_]],
+    *,
+    max_conditions: int | None,
+    min_coverage: float = 0.0,
+    is_counted: NDArray[np.bool_] | None = None,
+    **options: Any,
+) -> EnsembleCertificate:
+    """Prove how close a model comes to the best possible one.
+
+    Parameters
+    ----------
+    extents : Extents
+        Rows of the risk that the propositions cover.
+    propositions, risk, rivals, stages, covered, is_counted
+        As for :meth:`EnsembleCertificate.of`.
+    max_conditions, min_coverage
+        Limits of the rules of rivals. The model is a rival of its own: where one of its rules, as
+        after edits, is beyond them, they are wider.
+    **options
+        Further ones of :func:`prove`: ``by_size``, ``node_limit``, ``time_limit``, ``n_jobs`` and
+        ``callback``.
+
+    Returns
+    -------
+    certificate : EnsembleCertificate
+    """
+    model = stages[-1]
+    longest = None
+    if max_conditions is not None:
+        longest = max(max_conditions, 1, *(len(rule.query) for rule in model))
+    smallest = min((float(risk.weights[rows].sum()) for rows in covered), default=math.inf)
+    scope: dict[str, Any] = {
+        "max_conditions": longest,
+        "min_coverage": float(min(min_coverage, smallest)),
+    }
+    columns = [Column(rows, output=rule.output) for rule, rows in zip(model, covered, strict=True)]
+    proof = prove(extents, risk, rivals, start=columns, **scope, **options)
+    return EnsembleCertificate.of(
+        stages,
+        covered,
+        proof,
+        risk=risk,
+        rivals=rivals,
+        propositions=propositions,
+        is_counted=is_counted,
+        **scope,
+    )
+
+
+def _weights(ensemble: RuleEnsemble) -> Floats:
+    return np.array([rule.weight for rule in ensemble], dtype=np.float64)

@@ -1,17 +1,19 @@
 """A check of a proven bound that shares no code with what has found it.
 
 All it takes is NumPy, decimal numbers and a page of code: the bound is D(v) less what rules can do,
-and both are computed anew, from the rows of the conditions, the target and the forces v alone.
+and both are computed anew, from the rows of the conditions, the target and the forces v alone:
+one for each row, or for each row and class.
 """
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, localcontext
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.losses import Floats, LogisticLoss
+from laconic.losses import Floats, LogisticLoss, SquaredLoss
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules
 
@@ -80,21 +82,26 @@ def largest_sum(
 
 
 def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
-    """Compute D(v) to fifty digits; None if a force is no slope of the loss."""
+    """Compute D(v) to fifty digits; None if the forces of a row are no slopes of the loss."""
     total = Decimal(0)
-    for y, weight, force in zip(
-        risk.y.tolist(), risk.weights.tolist(), forces.tolist(), strict=True
-    ):
-        slope = Decimal(force) / Decimal(weight)
-        if not isinstance(risk.loss, LogisticLoss):
+    rows = forces.reshape(len(forces), -1).tolist()
+    for y, weight, row in zip(risk.y.tolist(), risk.weights.tolist(), rows, strict=True):
+        slopes = [Decimal(force) / Decimal(weight) for force in row]
+        if isinstance(risk.loss, SquaredLoss):
+            (slope,) = slopes
             total -= Decimal(weight) * (slope * Decimal(y) + slope * slope / 4)
             continue
-        share = -slope * Decimal(y)
-        if not 0 <= share <= 1:
+        if isinstance(risk.loss, LogisticLoss):
+            (slope,) = slopes
+            shares = [-slope * Decimal(y), 1 + slope * Decimal(y)]
+        else:
+            shares = [slope + (y == label) for label, slope in enumerate(slopes)]
+            # A correctly rounded sum is 0 only if the sum is.
+            if math.fsum(row) != 0.0:
+                return None
+        if min(shares) < 0:
             return None
-        for part in (share, 1 - share):
-            if part > 0:
-                total -= Decimal(weight) * part * part.ln()
+        total -= Decimal(weight) * sum(share * share.ln() for share in shares if share > 0)
     return total
 
 
@@ -109,19 +116,22 @@ def is_proven(
     """Tell whether a bound on the penalised loss of all rivals is true."""
     if bound.value <= 0.0:
         return True
-    largest, is_exact = largest_sum(
-        covered,
-        bound.forces,
-        max_conditions,
-        least=bound.largest_sum,
-        weights=risk.sample_weight,
-        min_coverage=min_coverage,
-    )
-    if not is_exact or largest > bound.largest_sum:
+    if bound.forces.shape != risk.shape:
         return False
-    # With exact sums, this one is exact, too.
-    if risk.fit_intercept and float(bound.forces.sum()) != 0.0:
-        return False
+    for forces in np.atleast_2d(bound.forces.T):
+        largest, is_exact = largest_sum(
+            covered,
+            forces,
+            max_conditions,
+            least=bound.largest_sum,
+            weights=risk.sample_weight,
+            min_coverage=min_coverage,
+        )
+        if not is_exact or largest > bound.largest_sum:
+            return False
+        # With exact sums, this one is exact, too.
+        if risk.fit_intercept and float(forces.sum()) != 0.0:
+            return False
     with localcontext() as context:
         context.prec = _DIGITS
         value = dual_value(risk, bound.forces)

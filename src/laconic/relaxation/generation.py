@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,11 @@ class Proof:
     bounds_by_size: tuple[float, ...]
     """No ensemble of 0, 1, 2, ... rules has a smaller penalised loss; empty for rivals of a total
     weight."""
+
+    def for_rivals(self, risk: TrainingRisk, rivals: Rivals) -> Proof:
+        """Bound other rivals, such as those of another total weight, by the same forces."""
+        bound = lower_bound(risk, rivals, self.bound.forces, self.bound.largest_sum)
+        return replace(self, bound=bound, bounds_by_size=())
 
 
 def prove(
@@ -151,7 +156,7 @@ class _Run(Pricing):
         self.rivals, self.callback = rivals, callback
         self.price = 0.0
         self.n_rounds = 0
-        zeros = np.zeros(len(risk.y))
+        zeros = np.zeros(risk.shape)
         self.best = Bound(0.0, zeros, 0.0)
         # For each number of rules: what is proven, about, by which forces, and their largest sum.
         n_sizes = rivals.n_rules if isinstance(rivals, SameRules) else 0
@@ -162,7 +167,7 @@ class _Run(Pricing):
         forces = self.pose()
         self.add(columns)
         self.add(self.beam(0.0))
-        result = self._bound(forces)
+        results = self._bound(forces)
         if isinstance(self.rivals, SameRules):
             if self.rivals.n_rules == 0 or self.rivals.l2_regularization == 0.0:
                 self.status = self.status or SearchStatus.OPTIMAL
@@ -171,7 +176,7 @@ class _Run(Pricing):
         elif self.rivals.total_weight == 0.0:
             self.status = self.status or SearchStatus.OPTIMAL
         else:
-            self.price = self.largest_sum(result) / self.rivals.total_weight / 4.0
+            self.price = self.largest_sum(results) / self.rivals.total_weight / 4.0
         if not forces.any():
             self.status = self.status or SearchStatus.OPTIMAL
 
@@ -184,13 +189,13 @@ class _Run(Pricing):
         limit = self.price * self.restricted.total_weight
         new = self.beam(limit)
         if not new or self.n_rounds % ROUNDS_PER_SEARCH == 0:
-            result = self._bound(forces, self._good_enough(limit))
+            results = self._bound(forces, self._good_enough(limit))
             if self.status is not None:
                 return
             if self._is_closed():
                 self.status = SearchStatus.OPTIMAL
                 return
-            new += self.found(limit, result)
+            new += self.found(limit, results)
         if not new or self.n_rounds >= _MAX_ROUNDS:
             self.status = SearchStatus.APPROXIMATE
             return
@@ -216,23 +221,25 @@ class _Run(Pricing):
         is_open = status in (SearchStatus.OPTIMAL, SearchStatus.APPROXIMATE)
         if not isinstance(self.rivals, SameRules) or not is_open or self.price == 0.0:
             return
-        weights, intercept = self.restricted.weights, self.restricted.intercept
+        restricted = self.restricted
+        weights, intercepts = restricted.weights, restricted.intercepts
         for n_rules in range(self.rivals.n_rules - 1, 0, -1):
             self.status = None
-            self.restricted.solve(self.rivals.l2_regularization / n_rules)
+            restricted.solve(self.rivals.l2_regularization / n_rules)
             self._bound(self.pose())
             if self._is_stopped():
                 break
         self.status = status
-        self.restricted.weights, self.restricted.intercept = weights, intercept
+        restricted.weights, restricted.intercepts = weights, intercepts
 
     def _note_sizes(self, forces: Floats, largest_sum: float) -> None:
         """Remember forces that prove more than others of some numbers of rules."""
         if not isinstance(self.rivals, SameRules) or self.rivals.l2_regularization == 0.0:
             return
-        largest = self.risk.largest_scale(forces)
+        conjugate = self.risk.conjugate
+        largest = conjugate.largest_scale(forces)
         scales = [scale for scale in _SCALES if scale <= largest]
-        duals = [self.risk.approximate_dual_value(forces, scale) for scale in scales]
+        duals = [conjugate.approximate_value(forces, scale) for scale in scales]
         penalty = self.rivals.l2_regularization
         for n_rules, (best, _, _) in enumerate(self.by_size):
             rivals = SameRules(n_rules, penalty)
@@ -269,6 +276,8 @@ class _Run(Pricing):
         if isinstance(self.rivals, SameRules):
             self.restricted.solve(self.price)
             return
+        if len(self.restricted.weights) == 0:
+            return  # which no price would change
         wanted = self.rivals.total_weight
         below, above = 0.0, math.inf  # prices with too much weight, and with too little
         for _ in range(12):
@@ -292,15 +301,15 @@ class _Run(Pricing):
             return 2.0 * below
         return above / 4.0 if below == 0.0 else math.sqrt(below * above)
 
-    def _bound(self, forces: Floats, cutoff: float = 0.0) -> SearchResult:
+    def _bound(self, forces: Floats, cutoff: float = 0.0) -> list[SearchResult]:
         """Bound the sums of forces, and with them the rivals."""
-        result = self.search(cutoff, None if self.callback is None else self._tell)
-        largest_sum = self.largest_sum(result)
+        results = self.search(cutoff, None if self.callback is None else self._tell)
+        largest_sum = self.largest_sum(results)
         self._note_sizes(forces, largest_sum)
         bound = lower_bound(self.risk, self.rivals, forces, largest_sum)
         if bound.value > self.best.value:
             self.best = bound
-        return result
+        return results
 
     def _is_stopped(self) -> bool:
         return self.status is not None

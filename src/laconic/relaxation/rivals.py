@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from laconic.losses import Floats, SquaredLoss
+from laconic.losses import Floats
+from laconic.relaxation.conjugates import SquaredConjugate
 from laconic.relaxation.risk import TrainingRisk
 
 _ROUNDING = 1e-13
@@ -68,7 +69,7 @@ class Bound:
     value: float
     forces: Floats
     largest_sum: float
-    """No conjunction has a larger absolute sum of forces."""
+    """No conjunction has a larger absolute sum of forces, in any output."""
 
 
 def lower_bound(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum: float) -> Bound:
@@ -76,6 +77,7 @@ def lower_bound(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum:
 
     Examples
     --------
+    >>> from laconic.losses import SquaredLoss
     >>> risk = TrainingRisk(np.array([0.0, 0.0, 1.0, 1.0]), SquaredLoss())
     >>> forces = risk.forces(np.full(4, 0.5))
     >>> forces
@@ -87,31 +89,31 @@ def lower_bound(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum:
     Indeed 0.25 + 0.5 where the target is 1 has the loss 4 · 0.25².
     """
     scale = _best_scale(risk, rivals, forces, largest_sum) if forces.any() else 0.0
-    scaled = risk.exact(scale * forces)
-    rounding = math.fsum(np.abs(scaled - scale * forces))
+    scaled = risk.conjugate.exact(scale * forces)
+    # Over all outputs, which is more than enough for any one of them.
+    rounding = math.fsum(np.abs(scaled - scale * forces).ravel())
     largest_sum = (scale * largest_sum + rounding) * (1.0 + _ROUNDING)
-    value = risk.dual_value(scaled) - rivals.largest_help(largest_sum) * (1.0 + _ROUNDING)
+    value = risk.conjugate.value(scaled) - rivals.largest_help(largest_sum) * (1.0 + _ROUNDING)
     if value > _SMALLEST:
         return Bound(value, scaled, largest_sum)
-    return Bound(0.0, np.zeros(len(forces)), 0.0)
+    return Bound(0.0, np.zeros(forces.shape), 0.0)
 
 
 def _best_scale(risk: TrainingRisk, rivals: Rivals, forces: Floats, largest_sum: float) -> float:
-    if isinstance(risk.loss, SquaredLoss):
-        # A parabola: what is linear in s, and what is quadratic.
-        linear = -float(forces @ risk.centred)
-        square = float(forces @ (forces / risk.weights)) / 4.0
+    conjugate = risk.conjugate
+    if isinstance(conjugate, SquaredConjugate):
+        linear, square = conjugate.parabola(forces)
         help_of_one = rivals.largest_help(largest_sum)
         if isinstance(rivals, SameWeight):
             linear -= help_of_one
         else:
             square += help_of_one
         return max(linear / (2.0 * square), 0.0)
-    largest = min(risk.largest_scale(forces), 1e6)
+    largest = min(conjugate.largest_scale(forces), 1e6)
 
     def height(scale: float) -> float:
         help_of_rules = rivals.largest_help(scale * largest_sum)
-        return help_of_rules - risk.approximate_dual_value(forces, scale)
+        return help_of_rules - conjugate.approximate_value(forces, scale)
 
     scale = _lowest(height, 0.0, largest)
     # Mostly the forces are the best ones as they are.

@@ -6,15 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from laconic.boosting import Settings
 from laconic.categories import MAX_FOR_ALL_SETS
 from laconic.data.columns import CategoricalColumn
 from laconic.data.tables import Table
 from laconic.explain import RuleModel
-from laconic.export.json.contents import scope_to_dict
 from laconic.model.formatting import format_count, format_number
 from laconic.relaxation import EnsembleCertificate
 from laconic.report.constraints import constraint_words
-from laconic.search import SearchResult, SearchScope, SearchStatus
+from laconic.search import SearchResult, SearchStatus
 from laconic.search.certificates import describe_certificate, proven_percent
 
 
@@ -52,19 +52,47 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     The ``scope`` is None for a model of which that is not known.
     """
     results = model.search_results_
-    scope = getattr(model, "scope_", None)
     return {
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
-        "scope": None if scope is None else scope_to_dict(scope),
-        "scope_words": _scope_words(scope, table, [result.status for result in results]),
+        "scope": None if model.settings_.is_mixed else _scope(model),
+        "scope_words": _scope_words(model, table, [result.status for result in results]),
     }
 
 
-def _scope_words(scope: SearchScope | None, table: Table, statuses: Sequence[SearchStatus]) -> str:
-    if scope is None:
-        return "The candidate conditions that they were proven over are not known."
+def _scope(model: RuleModel) -> dict[str, Any]:
+    """Describe which rules were searched by plain values."""
+    settings = model.settings_
+    return {
+        "search": settings.search if isinstance(settings.search, str) else "own",
+        "objective": settings.objective,
+        "l2_regularization": model.l2_regularization_,
+        **{
+            name: getattr(settings, name)
+            for name in ("max_conditions", "min_coverage", "approximation_factor", "simplify")
+        },
+        **{
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in settings.condition_options.items()
+        },
+        "n_propositions": model.n_propositions_,
+        "are_propositions_given": settings.propositions is not None,
+        "constraints": _constraints(settings),
+    }
+
+
+def _constraints(settings: Settings) -> dict[str, Any]:
+    """List what rules were allowed to be, by the names of parameters."""
+    constraints = {} if settings.constraints is None else dict(settings.constraints.settings)
+    excluded = [str(query) for query in settings.excluded_rules]
+    return constraints | ({"excluded_rules": excluded} if excluded else {})
+
+
+def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus]) -> str:
+    scope = model.settings_
+    if scope.is_mixed:
+        return ""
     limit = scope.max_conditions
     length = "any number of conditions"
     if limit is not None:
@@ -78,13 +106,13 @@ def _scope_words(scope: SearchScope | None, table: Table, statuses: Sequence[Sea
         if is_exact or (not statuses and scope.search == "optimal")
         else f"Tried by a heuristic: some conjunctions of {length}{rows}"
     )
-    candidates = _candidate_words(scope, table)
-    return f"{searched}, out of {candidates}.{constraint_words(scope.constraints)}"
+    candidates = _candidate_words(scope, model.n_propositions_, table)
+    return f"{searched}, out of {candidates}.{constraint_words(_constraints(scope))}"
 
 
-def _candidate_words(scope: SearchScope, table: Table) -> str:
-    if scope.are_propositions_given:
-        return format_count(scope.n_propositions, "given candidate")
+def _candidate_words(scope: Settings, n_propositions: int, table: Table) -> str:
+    if scope.propositions is not None:
+        return format_count(n_propositions, "given candidate")
     kinds = {table.column(name).is_numeric for name in table.feature_names}
     thresholds = scope.max_thresholds
     numbers = "all thresholds"
@@ -92,10 +120,10 @@ def _candidate_words(scope: SearchScope, table: Table) -> str:
         numbers = f"up to {format_count(thresholds, 'threshold')}"
     parts = [f"{numbers} per number"] if True in kinds else []
     parts += [_category_words(scope, table)] if False in kinds else []
-    return f"{format_count(scope.n_propositions, 'candidate')}: {', and '.join(parts)}"
+    return f"{format_count(n_propositions, 'candidate')}: {', and '.join(parts)}"
 
 
-def _category_words(scope: SearchScope, table: Table) -> str:
+def _category_words(scope: Settings, table: Table) -> str:
     """Say which sets of categories were searched, and of which categories."""
     words = "“is” and “is not”" if scope.negated_categories else "“is”"
     columns = (table.column(name) for name in table.feature_names)
@@ -107,5 +135,5 @@ def _category_words(scope: SearchScope, table: Table) -> str:
         return f"{words} for {each}"
     return (
         f"sets of categories: all of up to {MAX_FOR_ALL_SETS}; of more, {words} for {each} and "
-        "those with the lowest or highest mean target"
+        "sets from both ends of their order by target"
     )

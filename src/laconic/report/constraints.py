@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from laconic._words import listed
-from laconic.model.formatting import format_name, format_number
+from laconic.model.formatting import class_text, format_name, format_number
 
 
 def constraint_words(constraints: Mapping[str, Any]) -> str:
@@ -26,12 +26,31 @@ def _names(names: Iterable[str], max_shown: int | None = None) -> str:
     return listed(map(format_name, names), max_shown)
 
 
-def _directions(given: Mapping[str, int] | None) -> str:
-    rising = [name for name, direction in (given or {}).items() if direction > 0]
-    falling = [name for name, direction in (given or {}).items() if direction < 0]
-    parts = [f"only rise with {_names(rising)}"] if rising else []
-    parts += [f"only fall with {_names(falling)}"] if falling else []
-    return f"Predictions {' and '.join(parts)}" if parts else ""
+def _directions(given: Mapping[str, int | Mapping[str, int]] | None) -> str:
+    """Say with which features predictions rise or fall, or the probability of each class."""
+    plain: dict[str, int] = {}
+    by_class: dict[str, dict[str, int]] = {}
+    for name, direction in (given or {}).items():
+        if isinstance(direction, Mapping):
+            [(label, sign)] = direction.items()
+            by_class.setdefault(label, {})[name] = sign
+        else:
+            plain[name] = direction
+    words = [f"Predictions {_rising('rise', 'fall', plain)}"] if plain else []
+    words += [
+        f"The probability of {class_text(label)} {_rising('rises', 'falls', signs)}"
+        for label, signs in by_class.items()
+    ]
+    return ". ".join(words)
+
+
+def _rising(rise: str, fall: str, signs: Mapping[str, int]) -> str:
+    verbs = {1: rise, -1: fall}
+    return " and ".join(
+        f"only {verbs[sign]} with {_names(names)}"
+        for sign in (1, -1)
+        if (names := [name for name, each in signs.items() if each == sign])
+    )
 
 
 def _interactions(given: Any) -> str:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from laconic._checks import is_whole
 from laconic._core import version
 from laconic.data.tables import whole_column
-from laconic.explain import Predictions, RuleModel, feature_importances
+from laconic.explain import Predictions, RuleModel, feature_importances, is_rule_model
 from laconic.explain.alternatives import Alternatives
 from laconic.export.json.conditions import condition_to_dict
 from laconic.model.conditions import by_feature
@@ -114,7 +114,7 @@ def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleC
 def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
     if baseline is None:
         return None
-    if not isinstance(baseline, RuleModel):
+    if not is_rule_model(baseline):
         raise TypeError(
             "The 'baseline' parameter of a report must be a fitted rule ensemble or None. Got "
             f"{type(baseline).__name__}."

@@ -55,5 +55,5 @@ def describe_path(
 
 
 def _baseline_words(baseline: RuleModel) -> str:
-    scope = getattr(baseline, "scope_", None)
-    return _BASELINES.get(scope.search if scope else "", "another model")
+    search = baseline.settings_.search
+    return _BASELINES.get(search if isinstance(search, str) else "", "another model")

@@ -37,7 +37,6 @@ from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
-from laconic.search.scope import SearchScope
 from laconic.search.simplifying import simplified
 
 __all__ = [
@@ -50,7 +49,6 @@ __all__ = [
     "SearchProblem",
     "SearchProgress",
     "SearchResult",
-    "SearchScope",
     "SearchStatus",
     "search",
     "spread_over",
@@ -138,6 +136,8 @@ def search(
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
     is_plain = allowed is None or cutoff is None
     require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
+    n_best = options.get("n_best", 1)
+    require(allowed is None or n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     journal, key = current_journal(), ""
     if isinstance(method, str):

@@ -16,7 +16,7 @@ from laconic.data.entries import (
 )
 
 
-def read_constraints(data: Any, path: str) -> dict[str, Any]:
+def read_constraint_entries(data: Any, path: str) -> dict[str, Any]:
     """Return the constraints by the names of the parameters that say so."""
     check_keys(data, path, (), optional=_ENTRIES)
     return {name: _ENTRIES[name](value, f"{path}.{name}") for name, value in data.items()}
@@ -41,13 +41,20 @@ def _read_direction(value: Any, path: str) -> int:
     return int(value)
 
 
+def _read_directions(value: Any, path: str) -> int | dict[str, int]:
+    """Read a direction, of one of three or more classes if it is named."""
+    if not isinstance(value, dict):
+        return _read_direction(value, path)
+    require(len(value) == 1, path, "-1 or 1, or an object of one class with -1 or 1", value)
+    return read_mapping(value, path, _read_direction)
+
+
 _ENTRIES: dict[str, Callable[[Any, str], Any]] = {
-    "monotonic_cst": lambda value, path: read_mapping(value, path, _read_direction),
+    "monotonic_cst": lambda value, path: read_mapping(value, path, _read_directions),
     "interaction_cst": _read_interactions,
     "excluded_features": _read_features,
     "lone_features": _read_features,
     "separated_features": _read_sets,
     "feature_costs": lambda value, path: read_mapping(value, path, read_amount),
-    "excluded_rules": _read_features,
     "weight_signs": lambda value, path: read_choice(value, path, ("positive", "negative")),
 }

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from laconic._checks import require
+from laconic.boosting import Settings
 from laconic.data.columns import FeatureKind
 from laconic.data.entries import (
     check_has,
@@ -29,8 +30,8 @@ from laconic.data.reading import Reading, read_reading
 from laconic.explain import RuleModel
 from laconic.export.json.certificate import certificate_to_dict, read_certificate
 from laconic.export.json.conditions import condition_to_dict, is_feature, read_condition
-from laconic.export.json.constraints import read_constraints
 from laconic.export.json.record import read_record, record_to_dict
+from laconic.export.json.settings import read_settings, settings_to_dict
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
 from laconic.model.conditions import Query
@@ -38,7 +39,7 @@ from laconic.model.outputs import Output
 from laconic.model.record import FitRecord
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.relaxation import EnsembleCertificate
-from laconic.search import SearchResult, SearchScope, SearchStatus
+from laconic.search import SearchResult, SearchStatus
 from laconic.tasks import TASKS, Task
 
 FORMAT = "laconic-model"
@@ -46,7 +47,7 @@ VERSION = 1
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
-    *("intercept", "rules", "stages", "scope"),
+    *("intercept", "rules", "stages", "settings", "l2_regularization", "n_propositions"),
 )
 _KINDS = ("integer", "boolean")
 # What files need not tell.
@@ -67,8 +68,12 @@ class SavedModel:
     """Whether the names of the columns came with the training table."""
     stages: tuple[RuleEnsemble, ...]
     """The model when it had 0, 1, 2, ... rules."""
-    scope: SearchScope | None
-    """Which rules were searched, where that is known."""
+    settings: Settings
+    """Everything that decided which model came out."""
+    l2_regularization: float
+    """The penalty in use."""
+    n_propositions: int
+    """Number of candidate conditions."""
     feature_importances: NDArray[np.float64] | None = None
     """As in the estimators, where they are known."""
     record: FitRecord | None = None
@@ -123,7 +128,9 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             _rule_to_dict(rule, result) for rule, result in zip(ensemble, results, strict=True)
         ],
         "stages": _stages_to_list(model),
-        "scope": scope_to_dict(model.scope_) if hasattr(model, "scope_") else None,
+        "settings": settings_to_dict(model.settings_),
+        "l2_regularization": model.l2_regularization_,
+        "n_propositions": model.n_propositions_,
         "feature_kinds": _kinds_to_dict(ensemble),
         **_importances_to_dict(model),
     }
@@ -165,12 +172,6 @@ def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, Any]:
         for name, kind in kinds.items()
         if kind is not None
     }
-
-
-def scope_to_dict(scope: SearchScope) -> dict[str, Any]:
-    """Describe which rules were searched by plain values."""
-    entries = asdict(scope).items()
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in entries}
 
 
 def _importances_to_dict(model: RuleModel) -> dict[str, dict[str, float]]:
@@ -253,7 +254,9 @@ def _read_model(data: Any) -> SavedModel:
         [result for _, result in rules],
         read_bool(data["has_feature_names"], "has_feature_names"),
         _read_stages(data["stages"], ensemble),
-        None if data["scope"] is None else _read_scope(data["scope"]),
+        read_settings(data["settings"], "settings", feature_names, known),
+        read_amount(data["l2_regularization"], "l2_regularization"),
+        read_whole(data["n_propositions"], "n_propositions"),
         _read_importances(data, feature_names),
         read_record(data["record"]) if "record" in data else None,
         read_reading(data["reading"], "reading") if "reading" in data else None,
@@ -299,41 +302,6 @@ def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]
         starts = [output.intercept for output in outputs]
         stages.append(ensemble.with_rules(rules, intercept, starts))
     return (*stages, ensemble)
-
-
-def _read_scope(data: Any) -> SearchScope:
-    check_keys(data, "scope", [*_SCOPE_ENTRIES])
-    entries = {name: read(data[name], f"scope.{name}") for name, read in _SCOPE_ENTRIES.items()}
-    return SearchScope(**entries)
-
-
-def _read_names(value: Any, path: str) -> tuple[str, ...]:
-    return tuple(read_list(value, path, read_text))
-
-
-def _read_limit(value: Any, path: str) -> int | None:
-    return None if value is None else read_whole(value, path)
-
-
-_SCOPE_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
-    "search": read_text,
-    "objective": read_text,
-    "l2_regularization": read_amount,
-    "max_conditions": _read_limit,
-    "min_coverage": read_amount,
-    "approximation_factor": read_amount,
-    "simplify": read_amount,
-    "max_thresholds": _read_limit,
-    "negated_categories": read_bool,
-    "categories": read_text,
-    "max_categories": _read_limit,
-    "categorical_features": _read_names,
-    "ordered_features": _read_names,
-    "date_parts": _read_names,
-    "n_propositions": read_whole,
-    "are_propositions_given": read_bool,
-    "constraints": read_constraints,
-}
 
 
 def _read_feature_names(value: Any) -> tuple[str, ...]:

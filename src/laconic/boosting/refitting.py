@@ -6,13 +6,16 @@ This module knows targets, losses and which rows a rule covers. It knows no cond
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
-from laconic.losses import Floats, Loss, SquaredLoss
+from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
+from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import OtherRules
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -23,6 +26,8 @@ _MAX_STEPS = 200
 _MAX_HALVINGS = 60
 # Directions of weights, scaled to a diagonal of ones, that rules leave undecided.
 _SINGULAR = 1e-13
+# An intercept below this share of all weights is a rounding error.
+_ROUNDING = 8 * _EPSILON
 
 
 class Refit(NamedTuple):
@@ -32,20 +37,8 @@ class Refit(NamedTuple):
     n_halvings: int
 
 
-def refit(
-    rules: OtherRules,
-    y: Floats,
-    loss: Loss,
-    start: Floats,
-    *,
-    offset: float = 0.0,
-    sample_weight: Floats | None = None,
-    signs: NDArray[np.int_] | None = None,
-) -> Refit:
-    """Find weights that minimise the penalised loss of rules, given which rows they cover.
-
-    That is Σ_i loss(y_i, offset + Σ_r w_r covered_ri) + ½ Σ_r penalty_r w_r², whose minimum over a
-    single weight is, to second order, the weight of a stagewise round.
+def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
+    """Find the weights that minimise a risk.
 
     Newton's method, where a step is halved until the risk does not rise. One step solves the
     squared loss; a second one takes off its rounding errors. Where rules do not determine their
@@ -58,20 +51,12 @@ def refit(
 
     Parameters
     ----------
-    rules : OtherRules
-        The rows that they cover and the penalties on their weights; an intercept is a rule that
-        covers all rows, without penalty.
-    y : ndarray of shape (n_rows,)
-        The target, as the loss expects it.
-    loss : Loss
-    start : ndarray of shape (n_rules,)
-        Weights to start from. The result has no higher risk, to within rounding.
-    offset : float, default=0.0
-        Raw prediction of all rows that is not refitted.
-    sample_weight : ndarray of shape (n_rows,), default=None
-    signs : int array of shape (n_rules,), default=None
-        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
-        others. Weights to start from that have the wrong sign count as 0.
+    risk : PenalisedRisk
+    start : ndarray of shape (n_weights,)
+        Weights to start from, with the signs that they are to keep. The result has no higher risk,
+        to within rounding.
+    is_quadratic : bool
+        Whether the loss is, so that its steps need no measure.
 
     Returns
     -------
@@ -81,22 +66,14 @@ def refit(
     --------
     Two rules that share a row:
 
-    >>> from laconic.losses import SquaredLoss
-    >>> rules = OtherRules(np.array([[True, True, False], [False, True, True]]), np.zeros(2))
-    >>> found = refit(rules, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.zeros(2))
-    >>> found.weights.round(9)
+    >>> from laconic.model.conditions import Query
+    >>> rules = RuleEnsemble((Rule(Query(), 0.0), Rule(Query(), 0.0)))
+    >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 0.0, fit_intercept=False)
+    >>> descend(risk, np.zeros(2), is_quadratic=True).weights.round(9)
     array([1., 4.])
     """
-    if signs is not None and not signs.any():
-        signs = None
-    if signs is not None:
-        start = within_signs(start, signs)
-    risk = _Risk(rules, y, loss, start, offset, sample_weight, signs)
-    return descend(risk, start, is_quadratic=isinstance(loss, SquaredLoss))
-
-
-def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
-    """Go to the minimum by Newton's method, halving steps that make the risk larger."""
     signs = risk.signs
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
@@ -118,12 +95,125 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
     return Refit(point.weights, risk.n_halvings)
 
 
+def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
+    """List the weights of an ensemble, and its intercepts if they are refitted as well."""
+    weights = [rule.weight for rule in ensemble]
+    if fit_intercept:
+        outputs = ensemble.outputs
+        weights += [each.intercept for each in outputs] if outputs else [ensemble.intercept]
+    return np.array(weights, dtype=np.float64)
+
+
+def ensemble_risk(
+    ensemble: RuleEnsemble,
+    covered: Sequence[NDArray[np.bool_]],
+    y: Floats,
+    loss: Loss | MultinomialLoss,
+    l2_regularization: float,
+    sample_weight: Floats | None = None,
+    *,
+    fit_intercept: bool,
+    signs: NDArray[np.int_] | None = None,
+) -> PenalisedRisk:
+    """Make the penalised loss of rules, as a function of their weights and maybe of intercepts.
+
+    That is Σ_i loss(y_i, intercept + Σ_r w_r covered_ri) + ½ λ Σ_r w_r², whose minimum over a
+    single weight is, to second order, the weight of a stagewise round. Of several outputs, a rule
+    adds to its own, and the loss takes all of them.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        Whose intercepts count where they are not refitted.
+    covered : sequence of bool arrays of shape (n_rows,)
+        The rows that each rule covers.
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : Loss or MultinomialLoss
+    l2_regularization : float
+        The penalty λ on the square of each weight, not of intercepts.
+    sample_weight : ndarray of shape (n_rows,), default=None
+    fit_intercept : bool
+    signs : int array of shape (n_rules,), default=None
+        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
+        others.
+
+    Returns
+    -------
+    risk : PenalisedRisk
+        Intercepts come after the weights.
+
+    Examples
+    --------
+    >>> from laconic.model.conditions import Query
+    >>> rules, covered = RuleEnsemble((Rule(Query(), 0.0),)), [np.array([True, True, False])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 2.0, fit_intercept=False)
+    >>> value, _ = risk.value(np.array([3.0]))
+    >>> value
+    33.0
+    """
+    rows = np.array(covered, dtype=bool).reshape(-1, len(y))
+    n_intercepts = max(1, len(ensemble.outputs)) if fit_intercept else 0
+    if signs is not None:
+        signs = np.append(signs, np.zeros(n_intercepts, dtype=np.int_)) if signs.any() else None
+    if isinstance(loss, MultinomialLoss):
+        outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
+        intercepts = np.array([each.intercept for each in ensemble.outputs])
+        return ClassRisk(
+            rows,
+            outputs,
+            y,
+            intercepts,
+            l2_regularization,
+            sample_weight,
+            fit_intercept=fit_intercept,
+            signs=signs,
+        )
+    penalties = np.full(len(rows), l2_regularization)
+    if fit_intercept:
+        rows = np.vstack([rows, np.ones((1, len(y)), dtype=bool)])
+        penalties = np.append(penalties, 0.0)
+    start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    if signs is not None:
+        start = within_signs(start, signs)
+    offset = 0.0 if fit_intercept else ensemble.intercept
+    return _Risk(OtherRules(rows, penalties), y, loss, start, offset, sample_weight, signs)
+
+
+def refitted(
+    ensemble: RuleEnsemble,
+    risk: PenalisedRisk,
+    loss: Loss | MultinomialLoss,
+    *,
+    fit_intercept: bool,
+) -> tuple[RuleEnsemble, int]:
+    """Give rules the weights that minimise a risk of `ensemble_risk`; count halved steps."""
+    start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    if risk.signs is not None:
+        start = within_signs(start, risk.signs)
+    found, n_halvings = descend(risk, start, is_quadratic=isinstance(loss, SquaredLoss))
+    pairs = zip(ensemble, found.tolist(), strict=False)
+    rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
+    intercepts = found[len(rules) :]
+    if len(intercepts) == 0:
+        return ensemble.with_rules(rules), n_halvings
+    if ensemble.outputs:
+        # All of them together are of no consequence.
+        intercepts = intercepts - intercepts.mean()
+        return ensemble.with_rules(rules, intercepts=intercepts.tolist()), n_halvings
+    intercept, weights = float(intercepts[0]), (abs(rule.weight) for rule in rules)
+    if abs(intercept) <= _ROUNDING * min(filter(None, weights), default=0.0):
+        intercept = 0.0  # and not what rounding left of it
+    return ensemble.with_rules(rules, intercept), n_halvings
+
+
 def guarded_step(
     weight: float,
     covered: NDArray[np.bool_],
     y: Floats,
     raw_predictions: Floats,
-    loss: Loss,
+    loss: Loss | MultinomialLoss,
     penalty: float,
     sample_weight: Floats | None = None,
     output: int | None = None,
@@ -165,28 +255,6 @@ def guarded_step(
                 return weight, n_halvings
             weight /= 2
     return 0.0, _MAX_HALVINGS
-
-
-def penalised_loss(
-    rules: OtherRules,
-    y: Floats,
-    loss: Loss,
-    weights: Floats,
-    *,
-    offset: float = 0.0,
-    sample_weight: Floats | None = None,
-) -> tuple[float, float]:
-    """Compute what `refit` minimises, and the rounding error to expect in it.
-
-    Examples
-    --------
-    >>> from laconic.losses import SquaredLoss
-    >>> rule = OtherRules(np.array([[True, True, False]]), np.array([2.0]))
-    >>> value, _ = penalised_loss(rule, np.array([1.0, 5.0, 4.0]), SquaredLoss(), np.array([3.0]))
-    >>> value
-    33.0
-    """
-    return _Risk(rules, y, loss, weights, offset, sample_weight).value(weights)
 
 
 @dataclass(frozen=True)
@@ -298,6 +366,16 @@ class PenalisedRisk(ABC):
     def at(self, weights: Floats) -> Point:
         """Risk at some weights, with its derivatives."""
 
+    def _point(self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats) -> Point:
+        """Sum up the risk at some weights, given its derivatives and their errors."""
+        pulling = np.abs(slopes)
+        if self.signs is not None:
+            # What pulls a weight of 0 to the wrong side does not count.
+            pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
+        excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
+        largest = float(excess.max(initial=0.0))
+        return Point(weights, *self.value(weights), slopes, curvature, largest, rounding)
+
     def along(self, point: Point, step: Floats) -> Point | None:
         """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
 
@@ -375,16 +453,72 @@ class _Risk(PenalisedRisk):
         pulls = self._cell_sums(np.abs(gradients)) + np.abs(cell_scores) * hessians
         idle = self.idle_penalties * np.abs(weights).max(initial=0.0)
         rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay) + idle) + self.negligible
-        pulling = np.abs(slopes)
-        if self.signs is not None:
-            # What pulls a weight of 0 to the wrong side does not count.
-            pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
-        excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
-        return Point(
-            weights,
-            *self.value(weights),
-            slopes,
-            (self.columns * hessians) @ self.columns.T + np.diag(self.penalties),
-            float(excess.max(initial=0.0)),
-            rounding,
-        )
+        curvature = (self.columns * hessians) @ self.columns.T + np.diag(self.penalties)
+        return self._point(weights, slopes, curvature, rounding)
+
+
+class ClassRisk(PenalisedRisk):
+    """The penalised multinomial loss as a function of weights, and of intercepts if wanted.
+
+    Rows that are covered by the same rules share their scores.
+    """
+
+    def __init__(
+        self,
+        covered: NDArray[np.bool_],
+        outputs: NDArray[np.intp],
+        y: Floats,
+        intercepts: Floats,
+        penalty: float,
+        sample_weight: Floats | None,
+        *,
+        fit_intercept: bool,
+        signs: NDArray[np.int_] | None = None,
+    ) -> None:
+        n_classes, self.n_halvings = len(intercepts), 0
+        self.signs = signs
+        rules = OtherRules(covered, np.full(len(covered), penalty))
+        cells = rules.cells()
+        self.columns, self.penalties = rules.columns(cells), rules.penalties
+        self.outputs, self.offsets = outputs, intercepts
+        n_cells = self.columns.shape[1]
+        if fit_intercept:
+            self.columns = np.vstack([self.columns, np.ones((n_classes, n_cells))])
+            self.outputs = np.append(outputs, np.arange(n_classes))
+            self.penalties = np.append(self.penalties, np.zeros(n_classes))
+            self.offsets = np.zeros(n_classes)
+        places = cells * n_classes + y.astype(np.intp)
+        counts = np.bincount(places, sample_weight, n_cells * n_classes)
+        self.counts = counts.astype(np.float64).reshape(n_cells, n_classes)
+        self.totals = self.counts.sum(axis=1)
+        self.classes = np.eye(n_classes)[self.outputs]
+
+    def _scores(self, weights: Floats) -> Floats:
+        scores = (self.columns * weights[:, np.newaxis]).T @ self.classes
+        return np.asarray(self.offsets + scores, dtype=np.float64)
+
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Risk at some weights, and the error to expect in it."""
+        losses = -self.counts * log_softmax(self._scores(weights), axis=1)
+        value = float(losses.sum() + self.penalties @ weights**2 / 2)
+        return value, 8 * _EPSILON * abs(value)
+
+    def at(self, weights: Floats) -> Point:
+        """Risk at some weights, with its derivatives."""
+        scores = self._scores(weights)
+        shares = np.exp(log_softmax(scores, axis=1))
+        expected = self.totals[:, np.newaxis] * shares
+        decay = self.penalties * weights
+        slopes = self._sums(expected - self.counts) + decay
+        own = self.columns * shares[:, self.outputs].T
+        is_same = self.outputs[:, np.newaxis] == self.outputs
+        curvature = (own * self.totals) @ self.columns.T * is_same - (own * self.totals) @ own.T
+        # The error to expect, from adding up and from rounding the scores.
+        pulls = self._sums(expected + self.counts + np.abs(scores) * expected)
+        rounding = 4 * _EPSILON * (pulls + np.abs(decay))
+        curvature += np.diag(self.penalties)
+        return self._point(weights, slopes, curvature, rounding)
+
+    def _sums(self, values: Floats) -> Floats:
+        """Add up over the cells that each rule covers the values for its class."""
+        return np.asarray((self.columns * values[:, self.outputs].T).sum(axis=1), dtype=np.float64)

@@ -1,0 +1,45 @@
+"""One rule after the other: training data and settings in, a model with certificates out.
+
+- `TrainingData` and `Settings` are all that decides which model comes out;
+- `Rounds`, made of them, is what all rounds of a fit share, and `State` a model on its way;
+- `boost`, `polish` and `select` go from state to state.
+
+Weights are fitted for one raw prediction per row or for several, such as one for each class, by the
+same program.
+"""
+
+from laconic.boosting.polishing import MAX_ROUNDS, Step, polish
+from laconic.boosting.rounds import (
+    OBJECTIVES,
+    BarredRows,
+    Found,
+    GivenRule,
+    Rounds,
+    State,
+    boost,
+)
+from laconic.boosting.scale import UNSCALED, Scale, scale_of
+from laconic.boosting.selection import select
+from laconic.boosting.settings import InitialRule, Settings
+from laconic.boosting.training_data import TrainingData, counted
+
+__all__ = [
+    "MAX_ROUNDS",
+    "OBJECTIVES",
+    "UNSCALED",
+    "BarredRows",
+    "Found",
+    "GivenRule",
+    "InitialRule",
+    "Rounds",
+    "Scale",
+    "Settings",
+    "State",
+    "Step",
+    "TrainingData",
+    "boost",
+    "counted",
+    "polish",
+    "scale_of",
+    "select",
+]

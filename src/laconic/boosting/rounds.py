@@ -1,0 +1,607 @@
+"""Boosting: one search per round and output, and weights for the queries found so far.
+
+`Rounds` is what all rounds of a fit share, and `State` is a model on its way. Everything here takes
+a state and returns another one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.boosting.refitting import (
+    PenalisedRisk,
+    ensemble_risk,
+    ensemble_weights,
+    guarded_step,
+    refitted,
+)
+from laconic.candidates import CandidatePropositions
+from laconic.constraints import Constraints
+from laconic.losses import Floats, Loss, MultinomialLoss
+from laconic.model.conditions import Query
+from laconic.model.merging import merged
+from laconic.model.rules import Rule, RuleEnsemble
+from laconic.search import (
+    Allowed,
+    OtherRules,
+    SearchProblem,
+    SearchResult,
+    SearchStatus,
+    search,
+)
+
+Rows: TypeAlias = NDArray[np.bool_]
+
+OBJECTIVES = ("stagewise", "joint")
+"""What rules are judged by: given the weights of the others, or once all of them are refitted."""
+
+# A rule that gains less than this share of the largest gain fits rounding errors. These change
+# weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
+# above what a million rows leave, and below what targets of very different size gain.
+NEGLIGIBLE_GAIN = 1e-20
+# Objectives that differ by no more than this share are the same but for rounding errors.
+_ROUNDING = 1e-9
+# Objectives of two outputs this close are equal, and the first output has the rule.
+_TIE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A model on its way: its rules, the rows that they cover, and what is proven about them."""
+
+    ensemble: RuleEnsemble
+    covered: tuple[Rows, ...] = ()
+    """The rows that each rule covers."""
+    results: tuple[SearchResult, ...] = ()
+    """The certificate of each rule."""
+    stages: tuple[RuleEnsemble, ...] = ()
+    """The models of 0, 1, 2, ... rules that led here."""
+    largest_gain: float = 0.0
+    """Of all rules so far; what is negligible is measured by it."""
+    n_certified: int | None = None
+    """How many rules have a certificate about the rules before them; None is all of them. Others
+    were found beside a rule that has left the model since."""
+
+    def first(self, n_rules: int) -> State:
+        """Take the first rules."""
+        return self.only(range(n_rules))
+
+    def without(self, position: int) -> State:
+        """Leave out a rule."""
+        return self.only([n for n in range(len(self.ensemble)) if n != position])
+
+    def only(self, positions: Sequence[int]) -> State:
+        """Take some of the rules."""
+        return replace(
+            self,
+            ensemble=self.ensemble.with_rules(self.ensemble[n] for n in positions),
+            covered=tuple(self.covered[n] for n in positions),
+            # While it is searched for, a rule has no certificate yet.
+            results=tuple(self.results[n] for n in positions if n < len(self.results)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRule:
+    """A rule that is in the model whatever it gains."""
+
+    query: Query
+    covered: Rows
+    weight: float | None = None
+    """None for the best one; others are kept where weights are not refitted."""
+    output: int | None = None
+    """None for the one with the largest gain."""
+
+
+class BarredRows(NamedTuple):
+    """A set of rows that no rule may cover exactly."""
+
+    rows: Rows
+    output: int | None = None
+    """None if that holds for rules of all outputs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best query of all outputs, in the place that was searched."""
+
+    state: State
+    """The rules beside it."""
+    raw_predictions: Floats
+    problems: tuple[SearchProblem, ...]
+    """One for each output."""
+    output: int
+    result: SearchResult
+    """The query, and what is proven about the queries of all outputs."""
+
+    @property
+    def problem(self) -> SearchProblem:
+        """The search problem of its output."""
+        return self.problems[self.output]
+
+    @property
+    def covered(self) -> Rows:
+        """The rows that the query covers."""
+        return self.problem.covered(self.result.query)
+
+    @property
+    def gain(self) -> float:
+        """What the query gains if all other weights stay as they are.
+
+        Where the others imitate it to within rounding, its gain after a refit is rounding errors
+        divided by next to nothing.
+        """
+        return self.problem.without_others().objective(self.result.query)
+
+
+@dataclass(frozen=True, eq=False)
+class Rounds:
+    """What all rounds of a fit share: rows, conditions, and how rules are judged.
+
+    Parameters
+    ----------
+    candidates : CandidatePropositions
+        What queries are made of.
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : Loss or MultinomialLoss
+    l2_regularization : float
+        The penalty λ.
+    sample_weight : ndarray of shape (n_rows,), default=None
+    objective : {"stagewise", "joint"}, default="stagewise"
+        "stagewise" are the paper's rounds: rules keep their weights. With "joint", all weights are
+        refitted after a round, and a rule is judged by what that gains to second order, with the
+        other rules of its output.
+    fit_intercept : bool, default=False
+        Whether intercepts are refitted with the weights, where these are.
+    constraints : Constraints, default=None
+        What rules may be made of, and the signs of their weights. A rule that a refit leaves
+        without weight leaves the model, unless it was given.
+    barred : sequence of BarredRows, default=()
+        Rows that no rule may cover exactly.
+    search_options : mapping, default=None
+        Keyword arguments of :func:`laconic.search.search`. A number of nodes and a time hold for
+        one rule, and are divided among the outputs.
+    """
+
+    candidates: CandidatePropositions
+    y: Floats
+    loss: Loss | MultinomialLoss
+    _: KW_ONLY
+    l2_regularization: float
+    sample_weight: Floats | None = None
+    objective: str = "stagewise"
+    fit_intercept: bool = False
+    constraints: Constraints | None = None
+    barred: Sequence[BarredRows] = ()
+    search_options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether all weights are refitted after every round."""
+        return self.objective == "joint"
+
+    @cached_property
+    def _unposed(self) -> SearchProblem:
+        zeros = np.zeros(len(self.y))
+        penalty, weights = self.l2_regularization, self.sample_weight
+        return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
+
+    @cached_property
+    def _allowed(self) -> dict[int | None, Allowed]:
+        return {}
+
+    def begin(self, state: State) -> State:
+        """Take up a state, with the best weights for its rules where weights are refitted."""
+        if self.is_joint and len(state.ensemble) > 0:
+            state = self._without_idle(self.refit(state)[0])
+        # What it takes to get from 0 to the start, whose rounding errors the first round sees
+        # already.
+        raw_predictions = self.raw_predictions(state)
+        sizes = _outputs(np.abs(raw_predictions))
+        hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
+        gains = [
+            self._unposed.with_statistics(h * size, h).objective(())
+            for h, size in zip(hessians, sizes, strict=True)
+        ]
+        return replace(state, largest_gain=max(gains))
+
+    def raw_predictions(self, state: State) -> Floats:
+        """Add up intercepts and weights, in the order in which the ensemble does."""
+        raw_predictions = state.ensemble.start(len(self.y))
+        for rule, covered in zip(state.ensemble, state.covered, strict=True):
+            state.ensemble.add_to(raw_predictions, rule, covered)
+        return raw_predictions
+
+    def search(self, state: State, barred: Sequence[BarredRows] = ()) -> Found:
+        """Find the best query of all outputs beside the rules of a state; of equals, the first."""
+        raw_predictions = self.raw_predictions(state)
+        gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
+        hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
+        sets = (*self.barred, *barred)
+        problems = tuple(
+            self._unposed.with_statistics(g, h, self._others(state, output)).barring(
+                [rows for rows, of_output in sets if of_output in (None, output)]
+            )
+            for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
+        )
+        results: list[SearchResult] = []
+        best, started = 0, time.perf_counter()
+        for output, problem in enumerate(problems):
+            options = self._options(len(problems) - output, started, results)
+            allowed = self.allowed(output if len(problems) > 1 else None)
+            results.append(search(problem, allowed=allowed, **options))
+            if results[-1].status is SearchStatus.INTERRUPTED:
+                best = output
+                break
+            least = (1.0 + _TIE) * results[best].objective_value
+            best = output if results[-1].objective_value > least else best
+        result = results[best] if len(problems) == 1 else _of_all_outputs(results, best)
+        return Found(state, raw_predictions, problems, best, result)
+
+    def allowed(self, output: int | None) -> Allowed | None:
+        """List the queries that rules of an output may have; None if that is all of them."""
+        if self.constraints is None:
+            return None
+        if output not in self._allowed:
+            propositions = self.candidates.propositions
+            self._allowed[output] = self.constraints.allowed(propositions, output)
+        return self._allowed[output]
+
+    def _options(
+        self, n_left: int, started: float, before: Sequence[SearchResult]
+    ) -> dict[str, Any]:
+        """Give the search of an output its share of the limits of a round."""
+        options = dict(self.search_options)
+        if n_left == 1 and not before:
+            return options
+        if isinstance(nodes := options.get("node_limit"), int):
+            spent = sum(result.counters.get("nodes", 0) for result in before)
+            options["node_limit"] = max((nodes - spent) // n_left, 1)
+        if (seconds := options.get("time_limit")) is not None:
+            # A search needs some time, if only to look at the clock.
+            left = seconds - (time.perf_counter() - started)
+            options["time_limit"] = max(left / n_left, 1e-3)
+        return options
+
+    def _others(self, state: State, output: int) -> OtherRules | None:
+        """List the rules of an output, and its intercept, that are refitted with the next one."""
+        if not self.is_joint:
+            return None
+        pairs = zip(state.ensemble, state.covered, strict=True)
+        rows = [covered for rule, covered in pairs if rule.output == output]
+        penalties = [self.l2_regularization] * len(rows)
+        if self.fit_intercept:
+            rows, penalties = [*rows, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
+        return OtherRules(np.array(rows, dtype=bool).reshape(-1, len(self.y)), np.array(penalties))
+
+    def value(self, found: Found, rule: Rule, covered: Rows) -> float:
+        """Compute the objective of a rule in the place that was searched, after costs."""
+        problem = found.problems[rule.output]
+        if self._sign(rule) * problem.weight_of(covered) < 0.0:
+            return -self.price(rule.query)
+        return problem.objective_of(problem.value(covered)) - self.price(rule.query)
+
+    def price(self, query: Query) -> float:
+        """Compute what a rule has to gain more for the features that it uses."""
+        return 0.0 if self.constraints is None else self.constraints.price(query)
+
+    def _sign(self, rule: Rule) -> int:
+        if self.constraints is None:
+            return 0
+        return self.constraints.sign_of(rule.query, self._output(rule.output))
+
+    def _output(self, output: int) -> int | None:
+        """Name an output as constraints do."""
+        return output if isinstance(self.loss, MultinomialLoss) else None
+
+    def add(self, state: State, found: Found) -> State | None:
+        """Add the rule that was found; None if it has no weight.
+
+        Without refits, its step is halved until the loss, with the penalty on the weight, does not
+        rise.
+        """
+        query = self.query(found.result)
+        covered, weight, n_halvings = found.covered, 0.0, 0
+        if not self.is_joint:
+            weight, n_halvings = self._guarded(found, found.problem.weight(found.result.query))
+            if weight == 0.0:
+                return None
+        result = dataclasses.replace(found.result, n_halvings=n_halvings)
+        return self._appended(state, Rule(query, weight, found.output), covered, result)
+
+    def query(self, result: SearchResult) -> Query:
+        """Return the conditions of a search result, with several on one feature as one."""
+        return merged(Query(tuple(self.candidates.propositions[p] for p in result.query)))
+
+    def _guarded(self, found: Found, weight: float) -> tuple[float, int]:
+        return guarded_step(
+            weight,
+            found.covered,
+            self.y,
+            found.raw_predictions,
+            self.loss,
+            self.l2_regularization,
+            self.sample_weight,
+            self._output(found.output),
+        )
+
+    def add_given(self, state: State, given: GivenRule, found: Found) -> State:
+        """Add a rule that was not searched for, in the place of one that was found.
+
+        With constraints, its weight may be 0.
+        """
+        rules = [Rule(given.query, 0.0, output) for output in self._possible_outputs(given, found)]
+        values = [self.value(found, rule, given.covered) for rule in rules]
+        place = int(np.argmax(values))
+        rule, value = rules[place], values[place]
+        weight = 0.0 if self.is_joint else given.weight
+        if weight is None:
+            weight = found.problems[rule.output].weight_of(given.covered)
+        if weight * self._sign(rule) < 0.0:
+            weight = 0.0
+        certificate = dataclasses.replace(
+            found.result,
+            query=(),
+            objective_value=value,
+            bound=max(found.result.bound, value),
+            status=SearchStatus.GIVEN,
+            n_conditions_found=None,
+        )
+        rule = Rule(given.query, weight, rule.output)
+        added = self._appended(state, rule, given.covered, certificate)
+        assert added is not None  # given rules stay, with or without a weight
+        return added
+
+    def _possible_outputs(self, given: GivenRule, found: Found) -> Sequence[int]:
+        """List the outputs that a given rule may be about."""
+        if given.output is not None:
+            return [given.output]
+        outputs = range(len(found.problems))
+        if self.constraints is None or len(outputs) == 1:
+            return outputs
+        signs_of = self.constraints.signs_of
+        return [output for output in outputs if signs_of(given.query, output)]
+
+    def _appended(
+        self, state: State, rule: Rule, covered: Rows, result: SearchResult
+    ) -> State | None:
+        """Append a rule and refit, if that is wanted; None if it was found and has no weight."""
+        added = replace(
+            state,
+            ensemble=state.ensemble.with_rules((*state.ensemble, rule)),
+            covered=(*state.covered, covered),
+            results=(*state.results, result),
+        )
+        if self.is_joint:
+            added, n_halvings = self.refit(added)
+            if added.ensemble[-1].weight == 0.0 and result.status is not SearchStatus.GIVEN:
+                # There is nothing left to gain but rounding errors, which the refit knows.
+                return None
+            if result.status is not SearchStatus.GIVEN:
+                result = dataclasses.replace(result, n_halvings=n_halvings)
+            added = self._without_idle(replace(added, results=(*state.results, result)))
+        return replace(added, stages=(*state.stages, added.ensemble))
+
+    def risk(self, state: State) -> PenalisedRisk:
+        """Make the penalised loss of a model, as a function of its weights and intercepts."""
+        signs = None
+        if self.constraints is not None:
+            signs = np.array([self._sign(rule) for rule in state.ensemble], dtype=np.int_)
+        return ensemble_risk(
+            state.ensemble,
+            state.covered,
+            self.y,
+            self.loss,
+            self.l2_regularization,
+            self.sample_weight,
+            fit_intercept=self.fit_intercept,
+            signs=signs,
+        )
+
+    def refit(self, state: State) -> tuple[State, int]:
+        """Give all rules the weights that are best together, and count how often steps halved."""
+        ensemble, n_halvings = refitted(
+            state.ensemble, self.risk(state), self.loss, fit_intercept=self.fit_intercept
+        )
+        return replace(state, ensemble=ensemble), n_halvings
+
+    def _without_idle(self, state: State) -> State:
+        """Take out rules that constraints leave no weight, unless they were given."""
+        if self.constraints is None:
+            return state
+        idle = [
+            n
+            for n, (rule, result) in enumerate(zip(state.ensemble, state.results, strict=True))
+            if rule.weight == 0.0 and result.status is not SearchStatus.GIVEN
+        ]
+        if not idle:
+            return state
+        kept = state.only([n for n in range(len(state.ensemble)) if n not in idle])
+        # An earlier one to leave was before all rules that are not certified.
+        before = idle[0] if state.n_certified is None else state.n_certified
+        return replace(kept, n_certified=min(idle[0], before))
+
+    def stages(self, state: State) -> tuple[RuleEnsemble, ...]:
+        """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here."""
+        shorter = (self._stage(state, n_rules) for n_rules in range(len(state.ensemble)))
+        return (*(stage.ensemble for stage in shorter), state.ensemble)
+
+    def _stage(self, state: State, n_rules: int) -> State:
+        stage = state.first(n_rules)
+        return self.refit(stage)[0] if self.fit_intercept or n_rules > 0 else stage
+
+    def certified(self, state: State) -> State:
+        """Search anew for the places of rules that were found beside rules which have left."""
+        if state.n_certified is None:
+            return state
+        results = list(state.results)
+        for position in range(state.n_certified, len(results)):
+            if results[position].status is not SearchStatus.GIVEN:
+                found = self.search(self._stage(state, position))
+                results[position] = self.certificate(state, position, found)
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
+
+    def uncertified(self, state: State) -> State:
+        """Claim nothing of rules that were found beside rules which have left."""
+        if state.n_certified is None:
+            return state
+        results = [
+            result
+            if position < state.n_certified or result.status is SearchStatus.GIVEN
+            else dataclasses.replace(result, status=SearchStatus.HEURISTIC, bound=np.inf)
+            for position, result in enumerate(state.results)
+        ]
+        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
+
+    def certificate(self, state: State, position: int, found: Found) -> SearchResult:
+        """Say of a rule that is there what a search for its place has shown."""
+        rule, result = state.ensemble[position], found.result
+        objective_value = self.value(found, rule, state.covered[position])
+        status = result.status
+        # A rule of an earlier fit may be outside of the limits of the search.
+        bound = max(result.bound, objective_value)
+        if status is SearchStatus.OPTIMAL:
+            if objective_value >= (1.0 - _ROUNDING) * result.objective_value:
+                bound = objective_value
+            else:
+                # Terms of third order speak for the rule that is there.
+                status = SearchStatus.APPROXIMATE
+        return dataclasses.replace(
+            result,
+            query=state.results[position].query,
+            objective_value=objective_value,
+            bound=bound,
+            status=status,
+        )
+
+    def is_better(self, new: State, old: State) -> bool:
+        """Check whether a model has a smaller penalised loss and costs, beyond rounding errors."""
+        (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
+        # Where rules fit all rows, their losses are nothing but rounding errors of predictions.
+        start, _ = self._value(old, scale=0.0)
+        least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
+        return old_value - new_value - self._costs(new, old) > least
+
+    def _costs(self, new: State, old: State) -> float:
+        if self.constraints is None:
+            return 0.0
+        prices = [sum(self.price(rule.query) for rule in each.ensemble) for each in (new, old)]
+        return (prices[0] - prices[1]) * self._unposed.total_coverage
+
+    def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
+        weights = ensemble_weights(state.ensemble, fit_intercept=self.fit_intercept)
+        return self.risk(state).value(scale * weights)
+
+
+def boost(
+    rounds: Rounds, start: State, n_rules: int, given: Sequence[GivenRule] = ()
+) -> Generator[State, None, SearchResult | None]:
+    """Find one rule after the other, each given all before it.
+
+    A round takes the gradients and hessians of the loss at the current raw predictions, searches
+    for the query with the largest objective, and gives weights to the new rule or, depending on the
+    objective, to all rules. The loop ends when there are ``n_rules`` rules, when no rule improves,
+    or when a callback of the search asked to stop.
+
+    Parameters
+    ----------
+    rounds : Rounds
+    start : State
+        Rules to go on from, and intercepts.
+    n_rules : int
+        Largest number of rules.
+    given : sequence of GivenRule, default=()
+        Rules that come first, in this order, and count among the others. Each is judged next to the
+        best one in its place.
+
+    Yields
+    ------
+    state : State
+        All rules so far, the new one last.
+
+    Returns
+    -------
+    last : SearchResult or None
+        The search that found no rule to add, if that is why the loop ended.
+
+    Examples
+    --------
+    >>> from laconic.losses import SquaredLoss
+    >>> from laconic.candidates import candidate_propositions
+    >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
+    >>> y = np.array([5.0, 5.0, 1.0, 1.0])
+    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0)
+    >>> for state in boost(rounds, State(RuleEnsemble()), n_rules=5):
+    ...     print(state.ensemble[-1], state.results[-1].is_optimal)
+    +5.000 if x0 <= 2 True
+    +1.000 if x0 > 2 True
+    """
+    state = rounds.begin(start)
+    waiting = list(given)
+    # Where rules leave, others take their places.
+    for _ in range(2 * (n_rules - len(start.ensemble))):
+        if len(state.ensemble) >= n_rules:
+            break
+        found = rounds.search(state)
+        if found.result.status is SearchStatus.INTERRUPTED:
+            return None
+        if waiting:
+            state = rounds.add_given(state, waiting.pop(0), found)
+            yield state
+            continue
+        state = replace(state, largest_gain=max(state.largest_gain, found.gain))
+        if found.result.objective_value <= 0.0 or (
+            found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
+        ):
+            return found.result
+        added = rounds.add(state, found)
+        if added is None:
+            return None
+        state = added
+        yield state
+    return None
+
+
+def _outputs(values: Floats) -> list[Floats]:
+    """Take the values of each output, of one or several."""
+    return [np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T]
+
+
+def _of_all_outputs(results: list[SearchResult], best: int) -> SearchResult:
+    """Put together what the searches of all outputs have shown about the best rule of them."""
+    bound = max(result.bound for result in results)
+    chosen = results[best]
+    statuses = [result.status for result in results]
+    status = SearchStatus.OPTIMAL
+    if SearchStatus.INTERRUPTED in statuses:
+        # The outputs after it were not searched.
+        return dataclasses.replace(chosen, bound=np.inf)
+    if SearchStatus.HEURISTIC in statuses:
+        status = SearchStatus.HEURISTIC
+    elif not all(result.is_optimal for result in results):
+        widest = max(results, key=lambda result: result.bound)
+        status = chosen.status if widest.is_optimal else widest.status
+        if (1.0 + _TIE) * chosen.objective_value >= bound:
+            status = SearchStatus.OPTIMAL
+    else:
+        bound = chosen.bound
+    counters: dict[str, int] = {}
+    for result in results:
+        for name, count in result.counters.items():
+            counters[name] = counters.get(name, 0) + count
+    return dataclasses.replace(
+        chosen,
+        bound=bound,
+        status=status,
+        counters=counters,
+        seconds=sum(result.seconds for result in results),
+    )

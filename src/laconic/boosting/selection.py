@@ -1,0 +1,118 @@
+"""Selection: of many rules, a few that are good together.
+
+The relaxed problem (`laconic.relaxation`) spreads its weight over dozens of rules, many of them
+near twins. They are left out one by one, always the one that costs least, and the others are
+refitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from laconic.boosting.refitting import ensemble_weights
+from laconic.boosting.rounds import Rounds, State
+from laconic.losses import Floats
+from laconic.model.rules import Rule, RuleEnsemble
+from laconic.relaxation import Column
+from laconic.search import SearchResult, SearchStatus
+
+# While there are more rules than this, and than twice those that are wanted, several leave at once.
+_MANY = 100
+
+
+def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int) -> State:
+    """Choose some of given rules, by backward elimination.
+
+    With the penalised loss to second order, H its second derivatives at the best weights w, leaving
+    out rule j and refitting all others costs w_j² / (2 (H⁻¹)_jj).
+
+    Parameters
+    ----------
+    rounds : Rounds
+    start : RuleEnsemble
+        Whose intercepts to start from, and which knows the features.
+    columns : sequence of Column
+        With queries, and weights to start from.
+    n_rules : int
+        How many to keep at most.
+
+    Returns
+    -------
+    state : State
+        With the weights that are best together; the rule that would leave last comes first. Nothing
+        is proven about them yet.
+
+    Examples
+    --------
+    >>> from laconic.candidates import candidate_propositions
+    >>> from laconic.losses import SquaredLoss
+    >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
+    >>> y = np.array([5.0, 5.0, 1.0, 1.0])
+    >>> columns = [Column(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
+    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
+    >>> print(select(rounds, RuleEnsemble((), 3.0), columns, 1).ensemble)
+    +1.667 to start from
+    +2.667 if x0 <= 2
+    """
+    chosen = _without_twins(columns, are_complements_twins=rounds.fit_intercept)
+    results = tuple(map(_unproven, chosen))
+    rules = [
+        Rule(rounds.query(result), each.weight, each.output)
+        for each, result in zip(chosen, results, strict=True)
+    ]
+    everything = State(
+        start.with_rules(rules),
+        tuple(each.covered for each in chosen),
+        results,
+        (start,),
+    )
+    left, gone = [*range(len(rules))], []
+    state = _refitted(rounds, everything)
+    while len(left) > 1:
+        excess = len(left) - max(_MANY, 2 * n_rules)
+        leaving = np.argsort(_costs(rounds, state), kind="stable")[: max(1, excess // 2)].tolist()
+        stays = [n for n in range(len(left)) if n not in leaving]
+        gone += [left[n] for n in leaving]
+        left = [left[n] for n in stays]
+        state = _refitted(rounds, state.only(stays))
+    return _refitted(rounds, everything.only([*left, *reversed(gone)][:n_rules]))
+
+
+def _refitted(rounds: Rounds, state: State) -> State:
+    return rounds.refit(state)[0] if len(state.ensemble) > 0 else state
+
+
+def _unproven(column: Column) -> SearchResult:
+    """Make the certificate of a rule about which nothing is proven yet."""
+    return SearchResult(column.query or (), 0.0, np.inf, SearchStatus.HEURISTIC)
+
+
+def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) -> list[Column]:
+    """Leave out rules for rows that another one of the same output covers, or leaves."""
+    seen: set[tuple[int, bytes]] = set()
+    kept = []
+    for column in sorted(columns, key=lambda column: -abs(column.weight)):
+        covered = column.covered
+        if are_complements_twins and covered.all():
+            continue
+        keys = [(column.output, covered.tobytes())]
+        if are_complements_twins:
+            keys.append((column.output, (~covered).tobytes()))
+        if column.query is not None and seen.isdisjoint(keys):
+            kept.append(column)
+            seen.update(keys)
+    return kept
+
+
+def _costs(rounds: Rounds, state: State) -> Floats:
+    """Compute by what the penalised loss rises, to second order, without each of the rules."""
+    weights = ensemble_weights(state.ensemble, fit_intercept=rounds.fit_intercept)
+    curvature = rounds.risk(state).at(weights).curvature
+    n_rules = len(state.ensemble)
+    room = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
+    weights = weights[:n_rules]
+    # A rule that others make up for completely can be left out at no cost.
+    costs = np.divide(weights**2, 2.0 * room, where=room > 0.0, out=np.zeros(n_rules))
+    return np.asarray(costs, dtype=np.float64)

@@ -1,0 +1,189 @@
+"""Everything that decides which model comes out of some rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from laconic.boosting.training_data import TrainingData
+from laconic.candidates import (
+    CandidatePropositions,
+    candidate_propositions,
+    given_propositions,
+)
+from laconic.constraints import CONSTRAINTS, Constraints
+from laconic.losses import Floats, ranking_values
+from laconic.model.conditions import Proposition, Query
+from laconic.model.rules import Rule
+
+CONDITION_OPTIONS = (
+    "max_thresholds",
+    "negated_categories",
+    "categories",
+    "max_categories",
+    "categorical_features",
+    "ordered_features",
+    "date_parts",
+)
+"""What the conditions of a table depend on."""
+SEARCH_OPTIONS = (
+    "max_conditions",
+    "min_coverage",
+    "approximation_factor",
+    "simplify",
+    "node_limit",
+    "time_limit",
+)
+"""What a search depends on, besides its method."""
+OWN_SEARCH = "own"
+"""What files call a search method of the user's own."""
+
+
+class InitialRule(NamedTuple):
+    """A rule that a model has in any case."""
+
+    query: Query
+    weight: float | None = None
+    """Kept where weights are not refitted; None for the best one."""
+    output: int | None = None
+    """Of a model with several outputs; None for the one with the largest gain."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides which model comes out of some rows.
+
+    The names are those of the parameters of an estimator. Features are given by their names, rules
+    as queries, and conditions as they were used.
+    """
+
+    n_rules: int
+    strategy: str
+    objective: str
+    polish: bool
+    l2_regularization: float | str
+    """The parameter, which may be "auto"."""
+    fit_intercept: bool
+    search: Any
+    """The name of the method, or one of the caller's own."""
+    max_conditions: int | None
+    min_coverage: float
+    approximation_factor: float
+    simplify: float
+    node_limit: int | str | None
+    time_limit: float | None
+    max_thresholds: int | None
+    negated_categories: bool
+    categories: str
+    max_categories: int | None
+    categorical_features: tuple[str, ...]
+    ordered_features: tuple[str, ...]
+    date_parts: tuple[str, ...]
+    propositions: tuple[Proposition, ...] | None = None
+    """The conditions that were given; None where they were made from the table."""
+    constraints: Constraints | None = None
+    initial_rules: tuple[InitialRule, ...] = ()
+    excluded_rules: tuple[Query, ...] = ()
+    class_weight: Mapping[Any, float] | str | None = None
+    is_mixed: bool = False
+    """Whether some rules were found with other settings, by an earlier fit with `warm_start`."""
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether weights are refitted after every round."""
+        return self.objective == "joint"
+
+    @property
+    def is_polished(self) -> bool:
+        """Whether rules are exchanged for better ones, given all others."""
+        return self.polish or self.strategy == "global"
+
+    @property
+    def condition_options(self) -> dict[str, Any]:
+        """Parameters of `candidate_propositions`."""
+        return {name: getattr(self, name) for name in CONDITION_OPTIONS}
+
+    @property
+    def search_options(self) -> dict[str, Any]:
+        """Parameters of `laconic.search.search`."""
+        return {"method": self.search} | {name: getattr(self, name) for name in SEARCH_OPTIONS}
+
+    def check_search(self) -> None:
+        """Refuse to search by a method of the user's own that is not in the file of a model."""
+        if self.search == OWN_SEARCH:
+            raise ValueError(
+                "The search method that this model was fitted with is not in its file. Fit it "
+                "again with a method that laconic knows, or with the same one."
+            )
+
+    def is_same_search(self, other: Settings) -> bool:
+        """Check whether rules of both are searched among the same ones, by the same objective."""
+        names = (
+            *("objective", "search", "max_conditions", "min_coverage", "approximation_factor"),
+            *("simplify", *CONDITION_OPTIONS, "propositions", "constraints", "excluded_rules"),
+        )
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def candidates(self, data: TrainingData, **changes: Any) -> CandidatePropositions:
+        """Find the conditions that rules may be made of, maybe with some other options."""
+        if data.candidates is not None and not changes:
+            return data.candidates
+        if self.propositions is not None:
+            return given_propositions(data.table, self.propositions, sample_weight=data.weights)
+        options = self.condition_options | changes
+        # Sets of categories follow what the loss says of their targets.
+        orders = self._orders(data) if self.categories == "sets" else []
+        return candidate_propositions(
+            data.table, **options, sample_weight=data.weights, orders=orders
+        )
+
+    def _orders(self, data: TrainingData) -> list[tuple[Floats, Floats | None]]:
+        start, _ = data.start(fit_intercept=self.fit_intercept)
+        constants = [output.intercept for output in start.outputs] or start.intercept
+        weights = data.counted_weights
+        return ranking_values(data.loss, data.counted_y, np.array(constants), weights)
+
+    def parameters(self, labels: list[Any] | None) -> dict[str, Any]:
+        """Return the parameters of an estimator that has these settings.
+
+        Parameters
+        ----------
+        labels : list or None
+            The classes, where there are three or more.
+        """
+        names = (
+            *("n_rules", "strategy", "objective", "polish", "l2_regularization", "fit_intercept"),
+            *SEARCH_OPTIONS,
+            *CONDITION_OPTIONS,
+        )
+        found = {name: getattr(self, name) for name in names}
+        for name in ("categorical_features", "ordered_features", "date_parts"):
+            found[name] = list(found[name]) or None
+        if not found["categorical_features"]:
+            found["categorical_features"] = "from_dtype"
+        if self.search != OWN_SEARCH:
+            found["search"] = self.search
+        if self.class_weight is not None:
+            found["class_weight"] = self.class_weight
+        constraints = {} if self.constraints is None else self.constraints.settings
+        propositions = None if self.propositions is None else list(self.propositions)
+        return {
+            **found,
+            **CONSTRAINTS,
+            **constraints,
+            "propositions": propositions,
+            "initial_rules": [_parameter(rule, labels) for rule in self.initial_rules] or None,
+            "excluded_rules": list(self.excluded_rules) or None,
+        }
+
+
+def _parameter(rule: InitialRule, labels: list[Any] | None) -> Any:
+    """Write an initial rule as users do."""
+    if rule.weight is not None:
+        return Rule(rule.query, rule.weight, rule.output or 0)
+    if rule.output is None or labels is None:
+        return rule.query
+    return rule.query, labels[rule.output]

@@ -1,0 +1,109 @@
+"""What a fit learns from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.candidates import CandidatePropositions
+from laconic.data.columns import Rows
+from laconic.data.tables import Table
+from laconic.losses import Floats, Loss, MultinomialLoss, mean_hessian, optimal_constant
+from laconic.model.conditions import Query
+from laconic.model.outputs import Output
+from laconic.model.parsing import Feature, features_of
+from laconic.model.rules import RuleEnsemble
+from laconic.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """A table with its target and weights, checked, in memory or reduced to distinct rows.
+
+    Weights are those of the rows times those of their classes and their exposure. Rows of weight 0
+    do not count.
+    """
+
+    X: Any
+    """The table as it was passed to fit."""
+    table: Table
+    target: Floats
+    """The target as the task reads it: numbers of classes, or numbers; rates, with an exposure."""
+    task: Task
+    """What there is to predict, with a loss that suits the target."""
+    weights: Floats | None = None
+    candidates: CandidatePropositions | None = None
+    """The conditions, where these are known already."""
+    whole: TrainingData | None = None
+    """Rows in memory that these were reduced from."""
+    described: Callable[[str], Feature] | None = None
+    """What columns hold, where the table does not show it: rows that were read in parts."""
+
+    @property
+    def loss(self) -> Loss | MultinomialLoss:
+        """What the model is fitted by."""
+        return self.task.loss
+
+    @cached_property
+    def y(self) -> Floats:
+        """The target as the loss takes it."""
+        return self.task.for_loss(self.target)
+
+    @cached_property
+    def counted(self) -> Rows:
+        """Which rows count: others neither fit nor tell queries apart."""
+        return counted(self.weights)
+
+    @property
+    def counted_target(self) -> Floats:
+        """Target of the rows that count."""
+        return self.target[self.counted]
+
+    @property
+    def counted_y(self) -> Floats:
+        """Target of the rows that count, as the loss takes it."""
+        return self.y[self.counted]
+
+    @property
+    def counted_weights(self) -> Floats | None:
+        """Weights of the rows that count."""
+        return None if self.weights is None else self.weights[self.counted]
+
+    @property
+    def describe(self) -> Callable[[str], Feature]:
+        """What it takes to read a rule about a column."""
+        if self.described is not None:
+            return self.described
+        # Reduced rows may not show what a column holds.
+        return features_of(self.table if self.whole is None else self.whole.table)
+
+    def start(self, *, fit_intercept: bool) -> tuple[RuleEnsemble, float]:
+        """Find the best constants, or zeros, and the mean curvature of the loss of a row there."""
+        y, weights, loss = self.counted_y, self.counted_weights, self.loss
+        if isinstance(loss, MultinomialLoss):
+            names = self.task.outputs
+            constants = np.zeros(len(names))
+            if fit_intercept:
+                constants = loss.constants(y, len(names), weights)
+            curvature = float(loss.hessians(y[:1], constants[np.newaxis]).mean())
+            return RuleEnsemble(outputs=tuple(map(Output, names, constants.tolist()))), curvature
+        constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
+        return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
+
+    def covered(self, query: Query) -> NDArray[np.bool_]:
+        """Find the rows, of those that count, that a query covers."""
+        return np.ascontiguousarray(query.covered(self.table)[self.counted])
+
+    def with_weights(self, weights: Floats) -> TrainingData:
+        """Weigh the rows differently; the conditions are then others as well."""
+        return replace(self, weights=weights, candidates=None)
+
+
+def counted(weights: Floats | None) -> Rows:
+    """Return which rows have a weight."""
+    return slice(None) if weights is None else weights > 0

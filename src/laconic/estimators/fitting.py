@@ -1,0 +1,295 @@
+"""A fit while it runs: from training data and settings to a model with certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._defaults import PSEUDO_ROWS
+from laconic.boosting import (
+    MAX_ROUNDS,
+    BarredRows,
+    GivenRule,
+    Rounds,
+    Settings,
+    State,
+    Step,
+    TrainingData,
+    boost,
+    polish,
+    scale_of,
+)
+from laconic.candidates import CandidatePropositions
+from laconic.estimators.advice import is_stopped
+from laconic.estimators.callbacks import RuleTasks
+from laconic.estimators.progress import FitProgress
+from laconic.model.rules import RuleEnsemble
+from laconic.relaxation import RelaxationProgress
+from laconic.search import SearchProgress, SearchResult
+
+Callback = Callable[[FitProgress], Any]
+
+
+def resolved_penalty(settings: Settings, curvature: float) -> float:
+    """Return the penalty on weights, also where it is "auto"."""
+    penalty = settings.l2_regularization
+    return float(PSEUDO_ROWS * curvature if isinstance(penalty, str) else penalty)
+
+
+def barred_rows(data: TrainingData, settings: Settings) -> list[BarredRows]:
+    """Find the rows that no rule may cover, as those of rules that are not wanted."""
+    sets = [BarredRows(data.covered(query)) for query in settings.excluded_rules]
+    return with_rest(sets, has_intercept=settings.is_joint and settings.fit_intercept)
+
+
+def with_rest(sets: Sequence[BarredRows], *, has_intercept: bool) -> list[BarredRows]:
+    """Add the rest of the rows to each set of rows.
+
+    Beside an intercept that is refitted, a rule for all rows without a set says the same as one for
+    the set.
+    """
+    rest = (BarredRows(~rows, output) for rows, output in sets) if has_intercept else ()
+    return [*sets, *rest]
+
+
+def make_rounds(
+    data: TrainingData,
+    settings: Settings,
+    candidates: CandidatePropositions,
+    l2_regularization: float,
+    **options: Any,
+) -> Rounds:
+    """Make what all rounds of a fit share; `options` are further ones of the searches."""
+    return Rounds(
+        candidates,
+        data.counted_y,
+        data.loss,
+        l2_regularization=l2_regularization,
+        sample_weight=data.counted_weights,
+        objective=settings.objective,
+        fit_intercept=settings.fit_intercept,
+        constraints=settings.constraints,
+        barred=barred_rows(data, settings),
+        search_options=settings.search_options | options,
+    )
+
+
+class FitRun:
+    """A fit while it runs: the model so far, and callbacks that hear of it.
+
+    Each callback is called with a `FitProgress`; a true return value ends the fit.
+
+    Parameters
+    ----------
+    data : TrainingData
+    settings : Settings
+    before : State or None, default=None
+        A model to go on from.
+    callbacks : sequence of callable, default=()
+    tasks : RuleTasks or None, default=None
+        Tells callbacks of scikit-learn about every rule.
+    stage : str, default=""
+        What the fit is a part of, such as "fold 2 of 5".
+    n_jobs : int or None, default=None
+        Threads of searches.
+    unfinished : SearchResult or None, default=None
+        A search that a limit stopped before it found a rule.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        settings: Settings,
+        before: State | None = None,
+        *,
+        callbacks: Sequence[Callback] = (),
+        tasks: RuleTasks | None = None,
+        stage: str = "",
+        n_jobs: int | None = None,
+        unfinished: SearchResult | None = None,
+    ) -> None:
+        self.data, self.settings, self.callbacks = data, settings, callbacks
+        self.tasks, self.stage, self.n_jobs = tasks, stage, n_jobs
+        self.n_rules = settings.n_rules
+        self.number: int | None = None
+        self.is_stopped = self.is_interrupted = False
+        self.unfinished = unfinished
+        self.candidates = settings.candidates(data)
+        start, curvature = data.start(fit_intercept=settings.fit_intercept)
+        self.l2_regularization = resolved_penalty(settings, curvature)
+        self.scale = scale_of(data.loss, data.counted_y, settings.constraints)
+        tell = self.scale.callback(self.tell) if callbacks else None
+        rounds = make_rounds(
+            *(data, settings, self.candidates, self.l2_regularization),
+            n_jobs=n_jobs,
+            callback=tell,
+        )
+        self.rounds = replace(rounds, y=self.scale.numbers(rounds.y))
+        self.n_before = 0 if before is None else len(before.ensemble)
+        first = self._first_state(start) if before is None else self._with_kinds(before)
+        self.scaled = self.scale.state(first)
+        given = () if before is not None else self._given_rules()
+        self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
+
+    def _first_state(self, start: RuleEnsemble) -> State:
+        names, kinds = self.data.table.feature_names, self.candidates.feature_kinds
+        start = replace(start, feature_names=names, feature_kinds=kinds)
+        return State(start, stages=(start,))
+
+    def _with_kinds(self, before: State) -> State:
+        """Forget what texts may say about features, where new rows show something else."""
+        ensemble = before.ensemble
+        kinds = {
+            name: kind
+            for name, kind in self.candidates.feature_kinds.items()
+            if ensemble.feature_kinds.get(name) == kind
+        }
+        return replace(before, ensemble=replace(ensemble, feature_kinds=kinds))
+
+    def _given_rules(self) -> list[GivenRule]:
+        return [
+            self.scale.given(GivenRule(query, self.data.covered(query), weight, output))
+            for query, weight, output in self.settings.initial_rules
+        ]
+
+    @property
+    def state(self) -> State:
+        """The model so far."""
+        return self.scale.restored(self.scaled)
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """Its rules."""
+        return self.state.ensemble
+
+    def tell(self, search: SearchProgress | None = None) -> bool:
+        """Call all callbacks; returns whether one of them wants to end the fit.
+
+        Sets: is_stopped.
+        """
+        return self._call(search=search, stage=self.stage, number=self.number)
+
+    def tell_proof(self, proof: RelaxationProgress) -> bool:
+        """Call all callbacks with a proof for the whole model; returns as `tell` does.
+
+        Sets: is_stopped.
+        """
+        return self._call(stage="proving", proof=proof)
+
+    def _call(self, **facts: Any) -> bool:
+        state = self.state
+        progress = FitProgress(state.ensemble, state.results, self.n_rules, **facts)
+        answers = [callback(progress) for callback in self.callbacks]
+        self.is_stopped = self.is_stopped or any(answers)
+        return self.is_stopped
+
+    def advance(self) -> bool:
+        """Find a rule, unless there is none or a callback wants to end the fit.
+
+        Sets: scaled, unfinished, is_stopped.
+        """
+        if self.is_stopped:
+            return False
+        if self.tasks is not None and len(self.scaled.ensemble) < self.n_rules:
+            self.tasks.begin_rule()
+        has_rule = self._add_rule()
+        if has_rule and self.callbacks:
+            self.tell()
+        if self.tasks is not None:
+            self.is_stopped |= self.tasks.end_rule(self.state)
+        return has_rule
+
+    def _add_rule(self) -> bool:
+        try:
+            self.scaled = next(self._boosting)
+        except StopIteration as end:
+            if end.value is not None and is_stopped(end.value):
+                self.unfinished = self.scale.result(end.value)
+            return False
+        return True
+
+    def boost(self, *, keeps_rules: bool) -> None:
+        """Go through all rounds.
+
+        Sets: scaled; is_interrupted, if Ctrl-C ended them and rules are kept.
+        """
+        try:
+            while self.advance():
+                pass
+            self.scaled = self.rounds.certified(self.scaled)
+        except KeyboardInterrupt:
+            if not keeps_rules:
+                raise
+            self.is_interrupted = True
+            # Certificates about a rule that has left are about nothing: these say no more.
+            self.scaled = self.rounds.uncertified(self.scaled)
+
+    def polished(self) -> Iterator[Step]:
+        """Exchange rules for better ones; what is done with the exchanges is left to the caller.
+
+        Sets: stage and number, while it goes on.
+        """
+        n_rules = len(self.scaled.ensemble)
+        is_wanted = self.settings.is_polished and n_rules > 0 and not self.is_stopped
+        if not is_wanted:
+            return
+        fold, self.number = self.stage, 1
+        self.stage = f"{fold}, polishing" if fold else "polishing"
+        try:
+            for step in polish(self.rounds, self.scaled):
+                self.number = step.position + 1
+                yield step
+                self.number = self.number % n_rules + 1
+                if self.is_stopped:
+                    break
+        finally:
+            self.stage, self.number = fold, None
+
+    def polish(self, *, keeps_rules: bool) -> str | None:
+        """Exchange rules for better ones; returns what went wrong, in words.
+
+        Sets: scaled; is_interrupted, if Ctrl-C ended it and rules are kept.
+        """
+        step: Step | None = None
+        before = self.scaled.ensemble
+        try:
+            for step in self.polished():
+                self.scaled = step.state
+                if step.is_exchanged and self.callbacks:
+                    self.tell()
+        except KeyboardInterrupt:
+            if not keeps_rules:
+                raise
+            self.is_interrupted = True
+            return "Interrupted while polishing: exchanges of rules may still improve the model."
+        finally:
+            if self.scaled.ensemble is not before:
+                self.scaled = replace(self.scaled, stages=self.rounds.stages(self.scaled))
+        if step is None or step.is_stable or self.is_stopped:
+            return None
+        return (
+            f"Polishing ended after {MAX_ROUNDS} rounds: exchanges of rules may still improve the "
+            "model."
+        )
+
+    def warnings(self) -> Iterator[str]:
+        """Say which of the given rules constraints left without a weight."""
+        for rule, result in zip(self.scaled.ensemble, self.scaled.results, strict=True):
+            if rule.weight == 0.0 and result.status == "given":
+                yield (
+                    f"The rule '{rule.query}' has the weight 0, as the constraints allow none of "
+                    "the other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
+                )
+
+
+def covered_by(ensemble: RuleEnsemble, data: TrainingData) -> tuple[NDArray[np.bool_], ...]:
+    """Find the rows, of those that count, that each rule covers."""
+    if len(ensemble) == 0:
+        return ()
+    return tuple(
+        np.ascontiguousarray(mask) for mask in ensemble.covered(data.table)[data.counted].T
+    )

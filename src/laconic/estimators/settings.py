@@ -1,0 +1,161 @@
+"""Settings, read from the parameters of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from laconic._words import listed_names
+from laconic.boosting import InitialRule, Settings, TrainingData
+from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
+from laconic.model.parsing import as_query
+from laconic.model.rules import Rule
+from laconic.tasks import Task
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
+
+
+def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
+    """Read parameters as plain values; rules and constraints follow in `with_rules`."""
+    given = estimator.propositions
+    if given is not None:
+        given = tuple(given(X) if callable(given) else given)
+    categorical, ordered = (
+        named_features(name, getattr(estimator, name), feature_names)
+        for name in ("categorical_features", "ordered_features")
+    )
+    penalty = estimator.l2_regularization
+    return Settings(
+        n_rules=int(estimator.n_rules),
+        strategy=str(estimator.strategy),
+        objective=str(estimator.objective),
+        polish=bool(estimator.polish),
+        l2_regularization=str(penalty) if isinstance(penalty, str) else float(penalty),
+        fit_intercept=bool(estimator.fit_intercept),
+        search=str(estimator.search) if isinstance(estimator.search, str) else estimator.search,
+        max_conditions=_whole(estimator.max_conditions),
+        min_coverage=float(estimator.min_coverage),
+        approximation_factor=float(estimator.approximation_factor),
+        simplify=float(estimator.simplify),
+        node_limit="auto" if estimator.node_limit == "auto" else _whole(estimator.node_limit),
+        time_limit=None if estimator.time_limit is None else float(estimator.time_limit),
+        max_thresholds=_whole(estimator.max_thresholds),
+        negated_categories=bool(estimator.negated_categories),
+        categories=str(estimator.categories),
+        max_categories=_whole(estimator.max_categories),
+        categorical_features=categorical,
+        ordered_features=ordered,
+        date_parts=tuple(map(str, estimator.date_parts or ())),
+        propositions=given,
+        class_weight=getattr(estimator, "class_weight", None),
+    )
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def with_rules(estimator: RuleBoosting, settings: Settings, data: TrainingData) -> Settings:
+    """Add constraints, and the rules that a model must or must not have."""
+    names = data.table.feature_names
+    constraints = read_constraints(
+        names,
+        classes=data.task.labels,
+        **{name: getattr(estimator, name) for name in CONSTRAINTS},
+    )
+    initial = read_rules(estimator.initial_rules or (), data, constraints)
+    if len(initial) > settings.n_rules:
+        raise ValueError(
+            "n_rules must not be smaller than the number of 'initial_rules'. Got "
+            f"{settings.n_rules} for {len(initial)}."
+        )
+    excluded = (as_query(rule, names, data.describe) for rule in estimator.excluded_rules or ())
+    return replace(
+        settings,
+        constraints=constraints,
+        initial_rules=tuple(initial),
+        excluded_rules=tuple(dict.fromkeys(excluded)),
+    )
+
+
+def read_rules(
+    rules: Sequence[Any], data: TrainingData, constraints: Constraints | None
+) -> list[InitialRule]:
+    """Read rules that a model is to have; refuse those that are not allowed, or there twice."""
+    found: list[InitialRule] = []
+    for rule in rules:
+        read = _initial_rule(rule, data.table.feature_names, data.describe, data.task)
+        if constraints is not None:
+            _check_allowed(read, constraints, len(data.task.outputs))
+        if any((read.query, read.output) == (other.query, other.output) for other in found):
+            raise ValueError(f"Rules must be different. Got '{read.query}' twice.")
+        found.append(read)
+    return found
+
+
+def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
+    """Refuse a rule that constraints do not allow for any output that it may be about."""
+    output = rule.output
+    if output is None and n_outputs > 0:
+        fitting = (n for n in range(n_outputs) if constraints.signs_of(rule.query, n))
+        output = next(fitting, n_outputs - 1)
+    constraints.check(rule.query, output)
+
+
+def _initial_rule(
+    rule: Any, names: Sequence[str], describe: Callable[[str], Any], task: Task
+) -> InitialRule:
+    """Read a rule: a text, a Query or a Rule, and maybe the class that it is about."""
+    output = None
+    if isinstance(rule, tuple) and len(rule) == 2:
+        rule, label = rule
+        labels = task.labels or []
+        if not task.outputs or label not in labels:
+            raise ValueError(
+                "A pair in 'initial_rules' must be a rule and one of three or more classes. Got "
+                f"{label!r} for the classes {labels}."
+            )
+        output = labels.index(label)
+    elif isinstance(rule, Rule) and task.outputs:
+        output = rule.output
+    weight = rule.weight if isinstance(rule, Rule) else None
+    return InitialRule(as_query(rule, names, describe), weight, output)
+
+
+def named_features(parameter: str, given: Any, feature_names: Sequence[str]) -> tuple[str, ...]:
+    """Find the names of features that are given by names, positions or a mask.
+
+    Examples
+    --------
+    >>> names = ("age", "zip", "plan")
+    >>> named_features("categorical_features", [1], names)
+    ('zip',)
+    >>> named_features("categorical_features", [False, True, True], names)
+    ('zip', 'plan')
+    """
+    if given is None or isinstance(given, str):
+        return ()
+    features = np.asarray(given)
+    if features.dtype == bool:
+        _require(len(features) == len(feature_names), parameter, given, feature_names)
+        return tuple(np.array(feature_names, dtype=object)[features].tolist())
+    names = list(feature_names)
+    find: Callable[[Any], Any] = str
+    if features.dtype.kind in "iu":
+        _require(bool((np.abs(features) < len(names)).all()), parameter, given, feature_names)
+        find = names.__getitem__
+    found = [find(feature) for feature in features.tolist()]
+    _require({*found} <= {*names}, parameter, given, feature_names)
+    return tuple(name for name in names if name in found)
+
+
+def _require(is_met: bool, parameter: str, given: Any, feature_names: Sequence[str]) -> None:
+    if not is_met:
+        raise ValueError(
+            f"The {parameter!r} parameter must be names or positions of columns of X, or a mask "
+            f"with one entry for each of them. Got {given!r} for {listed_names(feature_names)}."
+        )

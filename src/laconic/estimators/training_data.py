@@ -1,0 +1,104 @@
+"""Training data and settings, read from what is passed to an estimator.
+
+This is the only place where tables, targets, weights, class weights, exposures and parameters are
+put together; `fit`, edits, alternatives and certificates all start here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import validate_data
+
+from laconic.boosting import Settings, TrainingData, counted
+from laconic.data.inspection import warn_about_columns
+from laconic.data.sources import is_source
+from laconic.data.tables import Table
+from laconic.estimators.reducing import read_stream
+from laconic.estimators.settings import read_settings, with_rules
+from laconic.estimators.weights import (
+    check_any,
+    check_exposed,
+    checked_exposure,
+    checked_weights,
+    class_factors,
+)
+from laconic.explain.rule_model import checked_table
+from laconic.losses import Floats, get_loss
+from laconic.tasks import Task
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
+
+
+def read_inputs(
+    estimator: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any
+) -> tuple[TrainingData, Settings]:
+    """Read what is passed to `fit`: what to learn from, and how.
+
+    Sets, of the estimator: n_features_in_, feature_names_in_.
+    """
+    loss = get_loss(estimator.task.default_loss if estimator.loss == "auto" else estimator.loss)
+    is_fitted = estimator.__sklearn_is_fitted__()
+    if is_source(X):
+        data, settings = read_stream(estimator, X, y, sample_weight, exposure, loss)
+    else:
+        table = checked_table(X)
+        _, y = validate_data(estimator, X, y, skip_check_array=True, reset=not is_fitted)
+        if is_fitted:
+            table = estimator._with_fitted_names(table)
+        table = table.reading_dates(table.feature_names)
+        settings = read_settings(estimator, X, table.feature_names)
+        weights = checked_weights(sample_weight, table.n_rows)
+        task, target = estimator.task.read(
+            y, loss, n_rows=table.n_rows, counted=counted(weights), owner=type(estimator).__name__
+        )
+        data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
+    if is_fitted:
+        estimator.task_.check_same(data.task)
+    elif settings.propositions is None and not is_source(X):
+        warn_about_columns(data.table, data.counted_target, data.counted)
+    return data, with_rules(estimator, settings, data)
+
+
+def read_rows(
+    model: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any
+) -> TrainingData:
+    """Read rows for a fitted model: weighed and measured as those that it was fitted to."""
+    settings, task = model.settings_, model.task_
+    if is_source(X):
+        return read_stream(model, X, y, sample_weight, exposure, task.loss, settings)[0]
+    table = model._fitted_table(X)
+    target = task.numbers(y, table.n_rows)
+    weights = checked_weights(sample_weight, table.n_rows)
+    return make_data(task, X, table, target, weights, exposure, settings.class_weight)
+
+
+def make_data(
+    task: Task,
+    X: Any,
+    table: Table,
+    target: Floats,
+    weights: Floats | None,
+    exposure: ArrayLike | None,
+    class_weight: Mapping[Any, float] | str | None,
+) -> TrainingData:
+    """Put a table in memory, its target and weights together.
+
+    Sets, of the task: loss, as far as it depends on the target.
+    """
+    if exposure is not None:
+        check_exposed(task.loss)
+        amounts = checked_exposure(exposure, table.n_rows)
+        target = target / amounts
+        weights = amounts if weights is None else amounts * weights
+    if class_weight is not None:
+        numbers = target.astype(np.intp)
+        factors = class_factors(task, class_weight, np.bincount(numbers[counted(weights)]))
+        weights = factors[numbers] if weights is None else factors[numbers] * weights
+        check_any(weights, class_weight)
+    task.settle_loss(target[counted(weights)], None if weights is None else weights[weights > 0])
+    return TrainingData(X, table, target, task, weights)

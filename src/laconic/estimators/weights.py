@@ -1,0 +1,97 @@
+"""Weights of rows: those that are passed, those of classes, and exposures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from laconic._words import listed_names
+from laconic.losses import Floats, Loss, known_loss
+from laconic.tasks import Task
+
+
+def class_factors(
+    task: Task, class_weight: Mapping[Any, float] | str, counts: Sequence[int] | Any
+) -> Floats:
+    """Find the weight of each class, given how many rows have the first, second, ... of them."""
+    assert task.classes is not None
+    numbers = np.repeat(np.arange(len(counts)), counts)
+    present, labels = np.unique(numbers), task.classes
+    factors = np.ones(len(labels))
+    if isinstance(class_weight, str):
+        factors[present] = compute_class_weight(
+            class_weight, classes=labels[present], y=labels[numbers]
+        )
+        return factors
+    known = labels.tolist()
+    for label, weight in class_weight.items():
+        if label not in known:
+            raise ValueError(
+                f"The 'class_weight' parameter must be about the classes of the target, "
+                f"{listed_names(list(map(str, known)))}. Got {label!r}."
+            )
+        factors[known.index(label)] = weight
+    if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        raise ValueError(
+            "The 'class_weight' parameter must have finite weights in the range [0, inf). Got "
+            f"{class_weight!r}."
+        )
+    return factors
+
+
+def check_any(weights: Floats, class_weight: Any) -> None:
+    """Refuse weights of classes that leave no row."""
+    if not weights.any():
+        raise ValueError(
+            "The 'class_weight' parameter must be positive for some class of the target. Got "
+            f"{class_weight!r}."
+        )
+
+
+def check_exposed(loss: Loss) -> None:
+    """Refuse an exposure for a loss that has no use for one."""
+    known = known_loss(loss)
+    if known is None or known.link != "log":
+        raise ValueError(
+            "An exposure needs a loss with a logarithmic link: 'poisson', 'gamma' or "
+            f"'tweedie'. Got loss {loss!r}. Set one of these, or pass y / exposure with "
+            "sample_weight=exposure."
+        )
+
+
+def checked_exposure(exposure: ArrayLike, n_rows: int) -> Floats:
+    """Read one positive exposure per row."""
+    _refuse_masked(exposure, "exposure")
+    amounts: Floats = _check_sample_weight(exposure, np.empty((n_rows, 0)))
+    if not (amounts > 0).all():
+        row = int((amounts > 0).argmin())
+        raise ValueError(
+            f"The exposure must be positive in every row. Got {amounts[row]} at row {row}. "
+            "Leave out rows over which nothing could be counted."
+        )
+    return amounts
+
+
+def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Read one weight per row, if there are any."""
+    if sample_weight is None:
+        return None
+    _refuse_masked(sample_weight, "sample_weight")
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 0)), ensure_non_negative=True
+    )
+    return weights
+
+
+def _refuse_masked(values: ArrayLike, name: str) -> None:
+    if np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(np.ma.asarray(values)).argmax())
+        raise ValueError(
+            f"'{name}' must have a value in every row. Got a masked one at row {row}. Fill it with "
+            "a number, or leave the row out."
+        )

@@ -1,0 +1,152 @@
+"""Settings of a model as plain values, as files have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from laconic._checks import require
+from laconic.boosting import InitialRule, Settings
+from laconic.boosting.settings import OWN_SEARCH
+from laconic.constraints import read_constraints
+from laconic.data.entries import (
+    check_keys,
+    read_amount,
+    read_bool,
+    read_category,
+    read_choice,
+    read_list,
+    read_number,
+    read_text,
+    read_whole,
+)
+from laconic.export.json.conditions import condition_to_dict, read_condition
+from laconic.export.json.constraints import read_constraint_entries
+from laconic.model.conditions import Proposition, Query
+from laconic.tasks import Task
+
+_RULES = ("propositions", "constraints", "initial_rules", "excluded_rules", "class_weight")
+
+
+def settings_to_dict(settings: Settings) -> dict[str, Any]:
+    """Describe settings by plain values."""
+    plain = {name: value for name, value in vars(settings).items() if name not in _RULES}
+    if not isinstance(settings.search, str):
+        plain["search"] = OWN_SEARCH
+    given = settings.propositions
+    return {
+        **{
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in plain.items()
+        },
+        "propositions": None if given is None else _conditions(given),
+        "constraints": {} if settings.constraints is None else dict(settings.constraints.settings),
+        "initial_rules": [
+            {"conditions": _conditions(rule.query), "weight": rule.weight, "output": rule.output}
+            for rule in settings.initial_rules
+        ],
+        "excluded_rules": [_conditions(query) for query in settings.excluded_rules],
+        "class_weight": _class_weight(settings.class_weight),
+    }
+
+
+def _conditions(propositions: Collection[Proposition] | Query) -> list[dict[str, Any]]:
+    return [condition_to_dict(each) for each in propositions]
+
+
+def _class_weight(given: Mapping[Any, float] | str | None) -> Any:
+    if given is None or isinstance(given, str):
+        return given
+    # Classes need not be texts, as the keys of an object are.
+    return [
+        [label.item() if hasattr(label, "item") else label, float(weight)]
+        for label, weight in given.items()
+    ]
+
+
+def read_settings(data: Any, path: str, feature_names: Collection[str], task: Task) -> Settings:
+    """Read what `settings_to_dict` returned."""
+    check_keys(data, path, (*_ENTRIES, *_RULES))
+    plain = {name: read(data[name], f"{path}.{name}") for name, read in _ENTRIES.items()}
+
+    def read_conditions(value: Any, path: str) -> tuple[Proposition, ...]:
+        return tuple(
+            read_list(value, path, lambda each, path: read_condition(each, path, feature_names))
+        )
+
+    def read_initial_rule(value: Any, path: str) -> InitialRule:
+        check_keys(value, path, ("conditions", "weight", "output"))
+        weight, output = value["weight"], value["output"]
+        if output is not None:
+            is_output = read_whole(output, f"{path}.output") < max(1, len(task.outputs))
+            require(is_output, f"{path}.output", "one of the outputs", output)
+        return InitialRule(
+            Query(read_conditions(value["conditions"], f"{path}.conditions")),
+            None if weight is None else read_number(weight, f"{path}.weight"),
+            output,
+        )
+
+    given = data["propositions"]
+    constraints = read_constraint_entries(data["constraints"], f"{path}.constraints")
+    queries = read_list(data["excluded_rules"], f"{path}.excluded_rules", read_conditions)
+    rules = read_list(data["initial_rules"], f"{path}.initial_rules", read_initial_rule)
+    return Settings(
+        **plain,
+        propositions=None if given is None else read_conditions(given, f"{path}.propositions"),
+        constraints=read_constraints(tuple(feature_names), classes=task.labels, **constraints),
+        initial_rules=tuple(rules),
+        excluded_rules=tuple(map(Query, queries)),
+        class_weight=_read_class_weight(data["class_weight"], f"{path}.class_weight"),
+    )
+
+
+def _read_class_weight(value: Any, path: str) -> dict[Any, float] | str | None:
+    if value is None or isinstance(value, str):
+        return None if value is None else read_choice(value, path, ("balanced",))
+
+    def read_pair(pair: Any, path: str) -> tuple[Any, float]:
+        is_pair = isinstance(pair, list) and len(pair) == 2
+        require(is_pair, path, "an array of a class and its weight", pair)
+        return read_category(pair[0], f"{path}[0]"), read_amount(pair[1], f"{path}[1]")
+
+    return dict(read_list(value, path, read_pair))
+
+
+def _read_names(value: Any, path: str) -> tuple[str, ...]:
+    return tuple(read_list(value, path, read_text))
+
+
+def _or(other: Any, read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    """Read a value that may also be something else."""
+
+    def read_either(value: Any, path: str) -> Any:
+        return other if type(value) is type(other) and value == other else read(value, path)
+
+    return read_either
+
+
+_read_limit = _or(None, read_whole)
+
+_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
+    "n_rules": read_whole,
+    "strategy": read_text,
+    "objective": read_text,
+    "polish": read_bool,
+    "l2_regularization": _or("auto", read_amount),
+    "fit_intercept": read_bool,
+    "search": read_text,
+    "max_conditions": _read_limit,
+    "min_coverage": read_amount,
+    "approximation_factor": read_amount,
+    "simplify": read_amount,
+    "node_limit": _or("auto", _read_limit),
+    "time_limit": _or(None, read_amount),
+    "max_thresholds": _read_limit,
+    "negated_categories": read_bool,
+    "categories": read_text,
+    "max_categories": _read_limit,
+    "categorical_features": _read_names,
+    "ordered_features": _read_names,
+    "date_parts": _read_names,
+    "is_mixed": read_bool,
+}

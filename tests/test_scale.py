@@ -1,0 +1,66 @@
+"""Targets that are too small to be squared are learned on another scale."""
+
+import math
+
+import numpy as np
+import pytest
+
+from laconic import Query, Rule, RuleEnsemble
+from laconic.boosting import GivenRule, Scale, State, scale_of
+from laconic.constraints import read_constraints
+from laconic.losses import LogisticLoss, SquaredLoss
+from laconic.search import SearchProgress, SearchResult, SearchStatus
+
+SMALL = RuleEnsemble((Rule(Query(), 3e-170),), 1e-171)
+
+
+def test_only_small_targets_of_the_squared_loss_have_a_scale():
+    assert scale_of(SquaredLoss(), np.array([1.0, 1e-300])) == Scale()
+    assert scale_of(SquaredLoss(), np.array([1e150])) == Scale()
+    assert scale_of(SquaredLoss(), np.zeros(3)) == Scale()
+    assert scale_of(LogisticLoss(), np.array([1e-300])) == Scale()
+
+    class Own(SquaredLoss):
+        pass
+
+    assert scale_of(Own(), np.array([1e-300])) == Scale()
+    assert scale_of(SquaredLoss(), np.array([0.0, -1e-300])).exponent == math.frexp(1e-300)[1]
+
+
+def test_costs_are_in_units_of_the_target():
+    tiny = np.array([1e-300])
+    costly = read_constraints(["x0"], feature_costs={0: 1.0})
+    free = read_constraints(["x0"], weight_signs="positive")
+    assert scale_of(SquaredLoss(), tiny, costly) == Scale()
+    assert scale_of(SquaredLoss(), tiny, free) != Scale()
+
+
+def test_there_and_back():
+    scale = Scale(-600)
+    result = SearchResult((0,), 2.0**-900, 2.0**-899, SearchStatus.NODE_LIMIT)
+    state = State(SMALL, (np.array([True]),), (result,), (SMALL[:0], SMALL))
+    scaled = scale.state(state)
+    assert scaled.results[0].objective_value == 2.0**300
+    back = scale.restored(scaled)
+    assert (back.ensemble, back.results, back.stages) == (SMALL, (result,), (SMALL[:0], SMALL))
+    assert scale.numbers(np.array([2.0**-600])).tolist() == [1.0]
+    assert scale.losses(np.array([1.0, 2.0**200])).tolist() == [0.0, 2.0**-1000]
+    assert Scale().state(state) is state
+
+
+def test_given_rules_have_weights_on_the_scale():
+    rule = GivenRule(Query(), np.array([True]), 2.0**-600)
+    assert Scale(-600).given(rule).weight == 1.0
+    unweighted = GivenRule(Query(), np.array([True]))
+    assert Scale(-600).given(unweighted) is unweighted
+
+
+def test_objectives_are_told_as_they_are():
+    scale = Scale(-300)
+    result = SearchResult((0,), 3.0, 4.0, SearchStatus.NODE_LIMIT)
+    told = scale.result(result)
+    assert (told.objective_value, told.bound) == (3 * 2.0**-600, 4 * 2.0**-600)
+    seen = []
+    scale.callback(seen.append)(SearchProgress(1.0, 2.0, 3, 4))
+    assert seen[0].bound == pytest.approx(2.0**-599)
+    assert scale.callback(None) is None
