@@ -218,7 +218,6 @@ USES = {
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
 NOT_OF_CROSS_VALIDATED = {"fit", "fit_transform", "set_output", "get_params", "set_params", "edit"}
-NOT_COMPARED = {"reason_": "of cross-validation, which files do not hold"}
 
 
 def public_members(kind):
