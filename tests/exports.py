@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import date, datetime, time
 
 import numpy as np
 import polars as pl
@@ -16,14 +17,23 @@ from laconic import (
     RuleBoostingRegressor,
     RuleEnsemble,
 )
+from laconic.data.times import WEEKDAYS
 from laconic.estimators.settings import read_settings
 from laconic.export import model_to_dict
 from laconic.export.edge_rows import Outputs, edge_values, expected_outputs
 from laconic.export.portable import portable_model
-from laconic.losses import HuberLoss, LogisticLoss, PoissonLoss, SquaredLoss, TweedieLoss
+from laconic.losses import (
+    HuberLoss,
+    LogisticLoss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+    TweedieLoss,
+)
+from laconic.model.outputs import Output
 from laconic.model.record import FitRecord, RowScores
 from laconic.search import SearchResult, SearchStatus
-from laconic.tasks import Classification, Regression
+from laconic.tasks import Classification, ManyClasses, Regression
 
 N_ROWS = 10_000
 
@@ -136,6 +146,57 @@ MODELS = {
     "no rules": make_model([], classes=("a", "b"), intercept=0.5),
     "only an intercept": make_model([((), 2.5)]),
 }
+
+
+def many_classes():
+    """Classifier of three classes."""
+    rules = (
+        Rule(Query((Proposition("age", ">", 65),)), 1.25, output=0),
+        Rule(Query((Proposition("mark", "==", "x"),)), -0.3, output=1),
+        Rule(Query((Proposition("age", "<=", 40), Proposition("mark", "!=", "x"))), 2.1, output=2),
+        Rule(Query((Proposition("age", "is missing"),)), 0.7, output=1),
+    )
+    outputs = (Output("high", 0.1), Output("low", -0.2), Output("medium", 1 / 3))
+    model = RuleBoostingClassifier()
+    names = ("age", "mark")
+    model.ensemble_ = RuleEnsemble(rules, 0.0, names, outputs=outputs)
+    model.search_results_ = []
+    model.task_ = ManyClasses(MultinomialLoss(), np.array([each.name for each in outputs]))
+    model.n_features_in_, model.feature_names_in_ = 2, np.array(names, dtype=object)
+    return model
+
+
+def dated_model(**settings):
+    """Regressor with every relation on dates, on times and on every part of dates."""
+    at, noon = datetime(1969, 12, 31, 23, 59, 59, 999_999), time(12, 30)
+    conditions = [
+        Proposition("day", "<=", date(1968, 2, 29)),
+        Proposition("day", ">", date(2024, 3, 1)),
+        Proposition("day", "==", date(2024, 3, 1)),
+        Proposition("day", "is missing"),
+        Proposition("seen", ">", at),
+        Proposition("seen", "==", at),
+        Proposition("seen", "!=", datetime(2024, 3, 1)),
+        Proposition("seen", "is present"),
+        Proposition("clock", "<=", noon),
+        Proposition("clock", "==", noon),
+        Proposition("clock", "!=", time(0, 0)),
+        *(Proposition("weekday of seen", "==", name) for name in WEEKDAYS),
+        Proposition("weekday of day", "!=", "Sun"),
+        Proposition("weekday of seen", "in", ("Sat", "Sun")),
+        Proposition("weekday of seen", "not in", ("Mon", "Thu")),
+        Proposition("weekday of seen", "is missing"),
+        *(Proposition("month of seen", "==", name) for name in ("Jan", "May", "Dec")),
+        Proposition("month of day", "in", ("Feb", "Jan")),
+        Proposition("year of seen", "<=", 1969),
+        Proposition("year of day", ">", 2000.5),
+        Proposition("day of seen", ">", 15),
+        Proposition("day of day", "==", 29),
+        Proposition("hour of seen", "<=", 12),
+        Proposition("hour of seen", ">", 22),
+    ]
+    rules = [((condition,), 2.0**n) for n, condition in enumerate(conditions)]
+    return make_model(rules, feature_names=("unused", "day", "seen", "clock"), **settings)
 
 
 def random_rows(model, n_rows=N_ROWS, seed=0):

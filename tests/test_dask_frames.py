@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import time
+from decimal import Decimal
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -107,6 +110,52 @@ def test_a_data_frame_of_files_is_read_on_threads_without_a_cluster(tmp_path):
         found = RuleBoostingRegressor(n_rules=3).fit(dd.read_parquet(tmp_path), "target")
     expected = RuleBoostingRegressor(n_rules=3).fit(frame.drop(columns="target"), frame["target"])
     assert_same(found, expected)
+
+
+def make_objects():
+    """Objects of which Dask makes texts."""
+    frame = make_frame(200)[["few", "number", "target"]]
+    return frame.assign(
+        price=[Decimal(few) / 10 for few in frame["few"]],
+        paid=[None if few == 3 else few > 1 for few in frame["few"]],
+        at=[time(hour) for hour in frame["few"]],
+        text=pd.Series([f"t{few // 2}" for few in frame["few"]], dtype=object),
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "delayed", "map"])
+def test_objects_stay_what_they_are(kind):
+    frame = make_objects()
+    parts = [frame[:90], frame[90:]]
+    lazy = {
+        "pandas": lambda: dd.from_pandas(frame, npartitions=3),
+        "delayed": lambda: dd.from_delayed([*map(dask.delayed, parts)]),
+        "map": lambda: dd.from_map(lambda number: parts[number], [0, 1]),
+    }[kind]()
+    known = RuleBoostingRegressor(n_rules=2).fit(frame[["price", "paid", "at"]], frame["target"])
+    found = RuleBoostingRegressor(n_rules=2).fit(lazy[["price", "paid", "at", "target"]], "target")
+    assert_same(found, known)
+    # As a target, too.
+    X, y = lazy[["number", "text"]], lazy["price"]
+    known = RuleBoostingRegressor(n_rules=1).fit(frame[["number", "text"]], frame["price"])
+    assert_same(RuleBoostingRegressor(n_rules=1).fit(X, y), known)
+
+
+def test_texts_that_dask_has_made_and_worked_on_are_refused():
+    frame = make_objects()
+    lazy = dd.from_pandas(frame, npartitions=3)
+    lazy = lazy[lazy["few"] > 0]
+    with pytest.raises(TypeError, match=r"Column 'price' must hold what it held in pandas\."):
+        RuleBoostingRegressor().fit(lazy, "target")
+    fitted = RuleBoostingRegressor(n_rules=1).fit(lazy[["number", "text", "target"]], "target")
+    assert fitted.feature_names_in_.tolist() == ["number", "text"]
+    with dask.config.set({"dataframe.convert-string": False}):
+        lazy = dd.from_pandas(frame, npartitions=3)
+    fitted = RuleBoostingRegressor(n_rules=1).fit(lazy[lazy["few"] > 0], "target")
+    kept = frame[frame["few"] > 0]
+    assert_same(
+        fitted, RuleBoostingRegressor(n_rules=1).fit(kept.drop(columns="target"), kept["target"])
+    )
 
 
 def test_columns_that_are_missing_are_named():

@@ -214,6 +214,25 @@ def test_types_of_postgres(postgres_folder):
     assert models[0].ensemble_ == models[1].ensemble_ == models[2].ensemble_
 
 
+def test_no_transaction_of_psycopg_is_left_open(postgres_folder):
+    how = f"host={postgres_folder} user=tester dbname=postgres"
+    idle, open_ = psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.INTRANS
+    with closing(psycopg.connect(how)) as connection:
+        source = scan(connection, query='SELECT few, "class" FROM "big rows"')
+        RuleBoostingClassifier(n_rules=1).fit(source, "class")
+        assert connection.info.transaction_status == idle
+        # What is not committed stays, and is read.
+        connection.execute("CREATE TEMPORARY TABLE mine AS SELECT 1 AS x, 2 AS y")
+        assert scan(connection, query="mine").column_names == ("x", "y")
+        assert connection.info.transaction_status == open_
+        assert connection.execute("SELECT x FROM mine").fetchone() == (1,)
+        connection.rollback()
+        # All readings see the same rows where the caller wants that.
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        scan(connection, query='"big rows"')
+        assert connection.info.transaction_status == open_
+
+
 def test_values_of_several_kinds_are_told():
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("CREATE TABLE t (a, y)")

@@ -1,11 +1,14 @@
 """Saved estimators: exact round trips, and a clear refusal of files that hold no model."""
 
+import copy
+import io
 import json
 import os
 import pickle
 import re
 import tracemalloc
 
+import joblib
 import jsonschema
 import numpy as np
 import pandas as pd
@@ -18,7 +21,9 @@ from laconic import (
     Proposition,
     Query,
     RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
     RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
     load_model,
     save_model,
 )
@@ -28,6 +33,7 @@ from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
 from laconic.losses import SquaredLoss
 from laconic.search import search
+from laconic.tasks import Classification, ManyClasses, Regression
 
 SCHEMA = model_schema()
 
@@ -121,6 +127,44 @@ def test_loaded_model_pickles_clones_and_goes_on():
         clone(loaded).predict(X)
     loaded.set_params(n_rules=4, warm_start=True).fit(X, y)
     assert loaded.ensemble_ == RuleBoostingRegressor(4).fit(X, y).ensemble_
+
+
+def with_joblib(model):
+    file = io.BytesIO()
+    joblib.dump(model, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+COPIES = [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)), with_joblib]
+
+
+LOSSES = [
+    (Classification, "logistic"),
+    (ManyClasses, "multinomial"),
+    *((Regression, loss) for loss in Regression.losses),
+]
+
+
+@pytest.mark.parametrize("duplicate", COPIES, ids=["deepcopy", "pickle", "joblib"])
+@pytest.mark.parametrize(("task", "loss"), LOSSES)
+def test_models_of_every_loss_can_be_copied(task, loss, duplicate):
+    """The scores of Poisson, gamma and Tweedie models were functions that pickle cannot find."""
+    X = mixed_table()
+    n_values = {Classification: 2, ManyClasses: 3}.get(task, 5)
+    y = X["count"].to_numpy() % n_values + 1
+    is_regression = task is Regression
+    simple = RuleBoostingRegressor if is_regression else RuleBoostingClassifier
+    chosen = RuleBoostingRegressorCV if is_regression else RuleBoostingClassifierCV
+    settings = {"loss": loss} if is_regression else {}
+    for model in (simple(2, **settings), chosen(**settings)):
+        model.fit(X, y)
+        assert type(model.task_) is task
+        assert model.loss_.name == loss
+        for original in (model, model_from_dict(model_to_dict(model))):
+            copied = duplicate(original)
+            assert_same_model(copied, original, X)
+            assert copied.score(X, y) == original.score(X, y)
 
 
 def test_loss_other_than_the_default_is_kept():

@@ -7,7 +7,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from exports import MODELS, classifier, make_model, rows_and_outputs
+from exports import MODELS, classifier, dated_model, make_model, rows_and_outputs
 from laconic import Proposition
 from laconic.export import to_javascript
 from laconic.export.edge_rows import Outputs, check_outputs
@@ -56,6 +56,26 @@ def test_node_predicts_the_same(name, tmp_path):
 
 
 @needs_node
+def test_dates_and_their_parts(tmp_path):
+    model = dated_model()
+    rows, expected = rows_and_outputs(model)
+    texts = [{name: cell and str(cell) for name, cell in row.items()} for row in rows]
+    check_outputs("JavaScript", rows, expected, outputs_of_node(model, texts, tmp_path))
+
+
+@needs_node
+@pytest.mark.parametrize("text", ["2024-02-30", "2024-13-01", "2024-03-01 24:00", "soon"])
+def test_texts_that_are_no_dates_are_refused(text, tmp_path):
+    (tmp_path / "model.js").write_text(to_javascript(dated_model()), "utf-8")
+    script = f"""
+    const {{ predict }} = require("./model.js");
+    const row = {{ day: null, seen: "{text}", clock: null }};
+    try {{ predict(row); }} catch (error) {{ console.log(String(error)); }}
+    """
+    assert f'Column "seen" must hold dates. Got "{text}"' in run_node(script, tmp_path)
+
+
+@needs_node
 def test_cells_of_every_type(tmp_path):
     (tmp_path / "model.js").write_text(to_javascript(classifier()), "utf-8")
     script = """
@@ -72,10 +92,12 @@ def test_cells_of_every_type(tmp_path):
     same({ size: -0 }, { size: 0 });
     same({ size: 9007199254740993n }, { size: 9007199254740992 });
     same({ seen: 5 }, { seen: "" });
+    same({ seen: new Date() }, { seen: "" });
+    same({ seen: new Date("no date") }, { seen: null });
     differ({ seen: NaN }, { seen: "" });
     differ({ mark: null }, { mark: "unseen" });
     """
-    assert run_node(script, tmp_path).split() == ["true"] * 10
+    assert run_node(script, tmp_path).split() == ["true"] * 12
 
 
 @needs_node
@@ -85,7 +107,7 @@ def test_cells_of_every_type(tmp_path):
         ("{ age: Infinity }", 'RangeError: Column "age" contains infinity'),
         ('{ age: "70" }', 'TypeError: Column "age" must hold numbers or booleans. Got a value of'),
         ("{ mark: 3 }", 'TypeError: Column "mark" must hold text. Got a value of type number'),
-        ("{ seen: new Date() }", 'TypeError: Column "seen" must hold text or numbers'),
+        ("{ seen: [1] }", 'TypeError: Column "seen" must hold text, numbers or dates. Got'),
         ("{ age: 10n ** 400n }", 'RangeError: Column "age" contains infinity'),
     ],
 )

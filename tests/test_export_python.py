@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -13,13 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
-from exports import MODELS, classifier, make_model, rows_and_outputs
+from exports import MODELS, classifier, dated_model, make_model, rows_and_outputs
 from laconic import Proposition, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import to_python
 from laconic.export.edge_rows import check_outputs
 from laconic.export.program.python import run_python
 
 ROW = {"age": 70, "mark": "x", "flag": True, "grade": 3, "size": 1.0, "seen": 1}
+MOMENTS = (
+    *(date(1968, 2, 29), datetime(2024, 3, 1, tzinfo=UTC), time(12, 30), timedelta(-1)),
+    *(np.datetime64("2024-03-01"), np.timedelta64(0, "s"), pd.Timestamp(0), pd.Timedelta(0)),
+)
+NO_MOMENTS = (pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT"))
 
 
 def predictor(model):
@@ -33,6 +39,22 @@ def test_the_function_predicts_the_same(name):
     model = MODELS[name]
     rows, expected = rows_and_outputs(model)
     check_outputs("Python", rows, expected, run_python(to_python(model), rows))
+
+
+def test_dates_and_their_parts():
+    model = dated_model()
+    rows, expected = rows_and_outputs(model)
+    check_outputs("Python", rows, expected, run_python(to_python(model), rows))
+
+
+@pytest.mark.parametrize("relation", ["is missing", "is present"])
+@pytest.mark.parametrize("moment", MOMENTS, ids=repr)
+def test_times_of_which_rules_only_ask_whether_they_are_there(moment, relation):
+    """Such a column was once refused: it holds neither text nor numbers."""
+    X = pd.DataFrame({"day": [None if n % 3 else moment for n in range(12)]})
+    model = make_model([((Proposition("day", relation),), 1.0)])
+    predict = predictor(model)
+    assert [predict({"day": cell})["prediction"] for cell in X["day"]] == model.predict(X).tolist()
 
 
 def test_the_module_needs_nothing_but_python(tmp_path):
@@ -65,6 +87,8 @@ def test_the_module_needs_nothing_but_python(tmp_path):
         ({"size": 2**53 + 1}, {"size": 2.0**53}),
         ({"mark": np.str_("x")}, {"mark": "x"}),
         ({"seen": "text"}, {"seen": 1}),
+        *(({"seen": moment}, {"seen": 1}) for moment in MOMENTS),
+        *(({"seen": moment}, {"seen": None}) for moment in NO_MOMENTS),
     ],
 )
 def test_cells_of_every_type(cells, same):
@@ -92,7 +116,7 @@ def test_rows_of_frames_and_their_categoricals(frame):
         ({"age": float("inf")}, ValueError, "Column 'age' contains infinity"),
         ({"age": "70"}, TypeError, "Column 'age' must hold numbers or booleans. Got .* type str"),
         ({"mark": 3}, TypeError, "Column 'mark' must hold text. Got a value of type int"),
-        ({"seen": [1]}, TypeError, "Column 'seen' must hold text or numbers"),
+        ({"seen": [1]}, TypeError, "Column 'seen' must hold text, numbers or times"),
     ],
 )
 def test_wrong_cells_are_refused(cells, error, message):

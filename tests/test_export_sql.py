@@ -1,6 +1,7 @@
 """Exports to SQL, run in SQLite, DuckDB and PostgreSQL."""
 
 import sqlite3
+from datetime import datetime, time
 
 import duckdb
 import numpy as np
@@ -11,21 +12,37 @@ import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from exports import MODELS, classifier, make_model, regressor, rows_and_outputs
-from laconic import Proposition
+from exports import (
+    MODELS,
+    N_ROWS,
+    classifier,
+    dated_model,
+    every_relation,
+    make_model,
+    many_classes,
+    regressor,
+    rows_and_outputs,
+)
+from laconic import Proposition, RuleBoostingRegressor
+from laconic.data.times import DATE_PARTS, part_codes
 from laconic.export import to_sql
 from laconic.export.edge_rows import check_outputs, expected_outputs
 from laconic.export.portable import portable_model
 from laconic.export.sql.run import KEY, TABLE, column_names, run_duckdb, run_sqlite, select_outputs
 from laconic.export.sql.statement import select_for_checks
+from laconic.losses import PoissonLoss
 from postgres import find_server, running_server
 
 POSTGRES_TYPES = {
     "number": "double precision",
     "boolean": "boolean",
     "text": "text",
+    "date": "timestamp",
+    "time": "time",
     "any": "double precision",
 }
+SQL_MODELS = {**MODELS, "many classes": many_classes(), "dates": dated_model()}
+KEEPS_ALL = pytest.mark.parametrize("keeps_all", [False, True])
 NOT_SQL = {"dax", "exasol", "prql", "solr", "tableau"}
 DIALECTS = sorted(name for name in sqlglot.Dialect.classes if name and name not in NOT_SQL)
 
@@ -41,28 +58,32 @@ def postgres():
 
 
 @pytest.mark.parametrize("run", [run_sqlite, run_duckdb])
-@pytest.mark.parametrize("name", MODELS)
-def test_databases_predict_the_same(name, run):
-    model = MODELS[name]
-    rows, expected = rows_and_outputs(model)
+@KEEPS_ALL
+@pytest.mark.parametrize("name", SQL_MODELS)
+def test_databases_predict_the_same(name, keeps_all, run):
+    model = SQL_MODELS[name]
+    rows, expected = rows_and_outputs(model, 1000 if keeps_all else N_ROWS)
     portable = portable_model(model)
-    select = select_for_checks(portable, run.__name__.removeprefix("run_"))
+    dialect = run.__name__.removeprefix("run_")
+    select = select_for_checks(portable, dialect, keeps_all=keeps_all)
     check_outputs("SQL", rows, expected, run(portable, select, rows))
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_postgres_predicts_the_same(name, postgres):
-    model = MODELS[name]
-    rows, expected = rows_and_outputs(model)
+@KEEPS_ALL
+@pytest.mark.parametrize("name", SQL_MODELS)
+def test_postgres_predicts_the_same(name, keeps_all, postgres):
+    model = SQL_MODELS[name]
+    rows, expected = rows_and_outputs(model, 1000 if keeps_all else N_ROWS)
     portable = portable_model(model)
     names = column_names(portable)
     declared = [f'"{names[name]}" {POSTGRES_TYPES[kind]}' for name, kind in portable.kinds.items()]
+    select = select_for_checks(portable, "postgres", keeps_all=keeps_all)
     with postgres.transaction(force_rollback=True), postgres.cursor() as cursor:
         cursor.execute(f"CREATE TABLE {TABLE} ({', '.join([f'{KEY} integer', *declared])})")
         with cursor.copy(f"COPY {TABLE} FROM STDIN") as copy:
             for number, row in enumerate(rows):
                 copy.write_row([number, *(row[name] for name in names)])
-        cursor.execute(f"{select_for_checks(portable, 'postgres')} ORDER BY 1".encode())
+        cursor.execute(f"{select} ORDER BY 1".encode())
         check_outputs("SQL", rows, expected, select_outputs(portable, cursor.fetchall()))
 
 
@@ -98,6 +119,147 @@ def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(cell):
+    if cell is None:
+        return "NULL"
+    return repr(cell) if isinstance(cell, float | int) else "'" + cell.replace("'", "''") + "'"
+
+
+def few_counts():
+    return make_model(every_relation()[:4], loss=PoissonLoss())
+
+
+def identifiers(model, dialect):
+    """Collect all names that a statement is made of."""
+    trees = [
+        sqlglot.parse_one(
+            to_sql(model, dialect, table="t", keep=keep, rule_columns=True), dialect=dialect
+        )
+        for keep in (None, ["id"])
+    ]
+    found = {node.name for tree in trees for node in tree.find_all(sqlglot.exp.Identifier)}
+    return sorted(found - {"id"})
+
+
+@ALL_DATABASES
+@pytest.mark.parametrize("spell", [str, str.upper, str.title])
+@pytest.mark.parametrize("model", [classifier(n_rules=4), few_counts(), many_classes()])
+def test_columns_of_the_table_are_not_taken_for_ours(model, spell, dialect, request):
+    """A column raw_prediction of the table was once returned as the prediction."""
+    features = {p.feature for rule in model.ensemble_ for p in rule.query}
+    others = [spell(name) for name in identifiers(model, dialect) if name not in features]
+    rows = [
+        dict.fromkeys(features) | {"age": age, "mark": mark}
+        for age in (20.0, 50.0, 80.0, None)
+        for mark in ("x", "o", None)
+    ]
+    types = {name: "VARCHAR(9)" if name == "mark" else "DOUBLE PRECISION" for name in features}
+    columns = [f"{quoted(name)} {types[name]}" for name in features]
+    columns += [f"{quoted(name)} DOUBLE PRECISION" for name in others]
+    lines = [
+        [str(number), *(literal(row[name]) for name in features), *["-9"] * len(others)]
+        for number, row in enumerate(rows)
+    ]
+    cells = ", ".join(f"({', '.join(line)})" for line in lines)
+    made = [
+        f"CREATE TABLE scored (id INTEGER, {', '.join(columns)})",
+        f"INSERT INTO scored VALUES {cells}",
+    ]
+    expected = expected_outputs(model, rows)
+    for keep in (None, ["id"], ["id", *others, *others[:2]]):
+        statement = to_sql(model, dialect, table="scored", keep=keep, rule_columns=True)
+        fetched = run_statements(dialect, [*made, f"{statement} ORDER BY 1"], request)
+        check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
+        assert [row[0] for row in fetched] == list(range(len(rows)))
+
+
+@ALL_DATABASES
+def test_features_may_have_our_names(dialect, request):
+    names = ("raw_prediction", "probability", "prediction", "rule_1", "scored", "t")
+    rules = [((Proposition(name, ">", 0.5),), 2.0**n) for n, name in enumerate(names)]
+    model = make_model(rules, intercept=-20.0, classes=("no", "yes"))
+    rows = [{name: float(n >> k & 1) for k, name in enumerate(names)} for n in range(64)]
+    cells = ", ".join(f"({', '.join(map(str, row.values()))})" for row in rows)
+    statements = [
+        f"CREATE TABLE t ({', '.join(f'{quoted(name)} DOUBLE PRECISION' for name in names)})",
+        f"INSERT INTO t VALUES {cells}",
+    ]
+    expected = expected_outputs(model, rows)
+    for keep in (None, names):
+        select = to_sql(model, dialect, table="t", keep=keep, rule_columns=True)
+        fetched = run_statements(dialect, [*statements, select], request)
+        fetched.sort(key=lambda row: row[len(names) - 1 :: -1])
+        check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
+        assert [tuple(row[:6]) for row in fetched] == [tuple(row.values()) for row in rows]
+
+
+def test_fields_of_structures_are_not_taken_for_columns():
+    model = make_model([((Proposition("x", ">", 3),), 1.0)])
+    statements = [
+        "CREATE TABLE t (x INTEGER, t STRUCT(x INTEGER), scored STRUCT(raw_prediction INTEGER))",
+        "INSERT INTO t VALUES (4, {'x': 0}, {'raw_prediction': 9}), (0, {'x': 4}, NULL)",
+    ]
+    for keep in (None, ["x", "t", "scored"]):
+        select = to_sql(model, "duckdb", table="t", keep=keep) + " ORDER BY 1"
+        assert [row[-1] for row in execute_duckdb([*statements, select])] == [0.0, 1.0]
+
+
+DAYS = (
+    *("1699-12-31", "1900-02-28", "1968-02-29", "1969-12-31", "1970-01-01", "2000-02-29"),
+    *("2024-02-29", "2024-03-01", "2024-03-02", "2024-03-03", "2024-12-31"),
+)
+CLOCKS = ("", " 00:00", " 12:30", " 23:59:59", " 00:00:00.000001", " 23:59:59.999999", "T12:59:59")
+
+
+@ALL_DATABASES
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TEXT"])
+def test_dates_of_every_type(kind, dialect, request):
+    """A fraction of a second near midnight was once counted to the next weekday in SQLite."""
+    clocks = CLOCKS if kind != "DATE" else ("",)
+    texts = [f"{day}{clock}" for day in DAYS for clock in clocks]
+    rows = [
+        {"day": text, "seen": text, "clock": None if n % 3 else "12:30", "unused": None}
+        for n, text in enumerate(texts)
+    ]
+    rows.append(dict.fromkeys(rows[0]))
+    model = dated_model()
+    read = [
+        {
+            name: cell and (time if name == "clock" else datetime).fromisoformat(cell)
+            for name, cell in row.items()
+        }
+        for row in rows
+    ]
+    clock_type = "TEXT" if kind == "TEXT" else "TIME"
+    cells = ", ".join(
+        f"({n}, {', '.join(literal(row[name]) for name in ('day', 'seen', 'clock'))})"
+        for n, row in enumerate(rows)
+    )
+    statements = [
+        f"CREATE TABLE t (id INTEGER, day {kind}, seen {kind}, clock {clock_type})",
+        f"INSERT INTO t VALUES {cells}",
+        to_sql(model, dialect, table="t", keep=["id"], rule_columns=True) + " ORDER BY 1",
+    ]
+    fetched = run_statements(dialect, statements, request)
+    expected = expected_outputs(model, read)
+    check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
+
+
+@ALL_DATABASES
+@pytest.mark.parametrize("part", DATE_PARTS)
+def test_fitted_parts_of_dates(part, dialect):
+    rng = np.random.default_rng(0)
+    days = np.datetime64("1960-01-01T00:30", "m") + rng.integers(0, 40 * 366 * 1440, 300)
+    codes = part_codes(days.astype("M8[us]").astype(float), part)
+    X = pl.DataFrame(
+        {"day": pl.Series(days.astype("M8[us]").tolist()).set(pl.Series(codes < 2), None)}
+    )
+    y = (codes == np.median(codes)) * 3.0 + (codes < 2)
+    model = RuleBoostingRegressor(4, date_parts=[part]).fit(X, y)
+    assert f"{part} of day" in str(model)
+    assert to_sql(model, dialect, table="t")
+
+
 @ALL_DATABASES
 def test_hostile_names_and_texts_as_they_are(dialect, request):
     model = MODELS["hostile"]
@@ -105,9 +267,6 @@ def test_hostile_names_and_texts_as_they_are(dialect, request):
     # The categories of the model, in turn, and one that it does not know.
     texts = [p.value for rule in model.ensemble_ for p in rule.query] + ["unseen"]
     rows = [{name: texts[(n + k) % len(texts)] for k, name in enumerate(names)} for n in range(40)]
-
-    def literal(text):
-        return "'" + text.replace("'", "''") + "'"
 
     values = ", ".join(
         f"({n}, {', '.join(literal(row[name]) for name in names)})" for n, row in enumerate(rows)
@@ -262,7 +421,13 @@ def test_every_dialect_reads_back_whole(dialect, name):
     [tree] = sqlglot.parse(sql, dialect=dialect)
     used = {p.feature for rule in model.ensemble_ for p in rule.query}
     names = {column.name for column in tree.find_all(sqlglot.exp.Column)}
-    assert names == used | {"raw_prediction", "*"}
+    assert names == used | {"*"}
+    sql = to_sql(model, dialect, table="t", keep=["id"])
+    tables = {
+        column.table
+        for column in sqlglot.parse_one(sql, dialect=dialect).find_all(sqlglot.exp.Column)
+    }
+    assert tables == {"t", "scored"}
 
 
 def test_columns_can_have_other_names_in_the_database():

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,9 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.model.record import FitRecord
 from laconic.report import Report
+from laconic.report.certificates import is_polished
 from reports import HOSTILE_NAMES, classifier, hostile, regressor
 
 
@@ -106,6 +109,30 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
     report = model.report(X, y)
     assert words in report.to_dict()["certificates"]["scope_words"]
     assert json.loads(report.to_json()) == report.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "the rules before it"),
+        ({"polish": True}, "all others"),
+        ({"strategy": "global"}, "all others"),
+    ],
+)
+def test_certificates_say_what_rules_are_given(fitted, parameters, words):
+    """After polishing, a rule is the best one given all others, also those after it."""
+    _, X, y = fitted
+    model = RuleBoostingClassifier(n_rules=2, max_conditions=2, **parameters).fit(X[:80], y[:80])
+    report = model.report(X[:80], y[:80])
+    assert report.to_dict()["certificates"]["given"] == words
+    text = " ".join(report.to_html().split())
+    assert f"means that, given {words}, no other such conjunction" in text
+    # What the fit was told counts, not what the estimator is told now.
+    model.settings_ = SimpleNamespace(polish=not parameters, strategy="boosting")
+    assert is_polished(model) == (not parameters)
+    del model.settings_, model.polish, model.strategy
+    model.record_ = FitRecord(settings=parameters)
+    assert is_polished(model) == bool(parameters)
 
 
 def test_a_loaded_model_has_the_same_report(fitted, tmp_path):

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from laconic.search import Allowed, Family, SearchProblem, SearchStatus, search
+from laconic.search import METHODS, Allowed, Family, SearchProblem, SearchStatus, search
 from laconic.search.allowed import part_of
 from problems import n_drawn, random_problem, random_problem_with_others
 
@@ -190,6 +190,72 @@ def test_simplified_queries_stay_within_their_family_and_sign():
         assert short.bound >= full.objective_value
         weight = case.problem.weight(short.query)
         assert short.objective_value == 0.0 or weight > 0 or max(short.query, default=-1) < n // 2
+
+
+def test_queries_are_simplified_by_what_they_gain_after_prices():
+    """A rule was shortened to one that gains less than it costs."""
+    n_shorter = 0
+    for seed in range(300):
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        n = case.problem.n_propositions
+        best = search(case.problem, **case.limits).objective_value
+        prices = {frozenset({p}): best * float(rng.choice([0.1, 0.25])) for p in range(0, n, 2)}
+        allowed = Allowed((Family(tuple(range(n))),), prices)
+        full = search(case.problem, allowed=allowed, **case.limits)
+        short = search(case.problem, allowed=allowed, simplify=0.3, **case.limits)
+        assert short.objective_value >= 0.7 * full.objective_value * (1 - 1e-12), seed
+        objective = case.problem.objective(short.query)
+        assert short.objective_value == pytest.approx(objective - allowed.price(short.query))
+        assert short.bound >= full.objective_value
+        n_shorter += len(short.query) < len(full.query)
+    assert n_shorter > 3
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_barred_rows_agree_with_brute_force_over_all_allowed_queries(number):
+    for seed in chunk(number)[::4]:
+        draw = (random_problem, random_problem_with_others)[seed % 2]
+        case, rng = draw(seed), np.random.default_rng(seed)
+        limits = case.limits | {"max_conditions": 3}
+        n = case.problem.n_propositions
+        best = search(case.problem, **limits)
+        queries = [best.query, *([p] for p in subsets(rng, n)[:2])]
+        problem = case.problem.barring([case.problem.covered(tuple(query)) for query in queries])
+        signs = rng.choice([-1, 0, 1], size=rng.integers(1, 4))
+        families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
+        price = 0.2 * best.objective_value * (seed % 3)
+        allowed = Allowed(families, {frozenset(range(n // 2)): price} if price else {})
+        query, value = best_of_all(problem, allowed, limits)
+        for options in ({}, {"branching": "paper"}, {"branching": "tables"}):
+            result = search(problem, allowed=allowed, **limits, **options)
+            assert result.query == query, (seed, options)
+            assert result.objective_value == pytest.approx(value, rel=1e-9, abs=0)
+            assert result.status is SearchStatus.OPTIMAL
+
+
+def test_what_families_cannot_give_is_refused():
+    problem = hard_problem()
+    allowed = Allowed((Family((0, 1, 2)), Family((3, 4))))
+    with pytest.raises(ValueError, match="n_best must be 1 where not all queries are allowed"):
+        search(problem, allowed=allowed, n_best=3)
+    with pytest.raises(ValueError, match="cutoff must be None where not all queries are allowed"):
+        search(problem, allowed=allowed, cutoff=0.1)
+
+
+def test_heuristics_divide_few_families_by_prices():
+    """They took longer than the proof: their bounds rule out no part, and parts were doubled."""
+    problem, calls = hard_problem(n_propositions=40), []
+    prices = {frozenset({p}): 1e-3 for p in range(40)}
+
+    def greedy(part, limits, **options):
+        calls.append(part)
+        return METHODS["greedy"](part, limits, **options)
+
+    allowed = Allowed((Family(tuple(range(40))),), prices)
+    result = search(problem, greedy, allowed=allowed)
+    assert result.status is SearchStatus.HEURISTIC
+    assert len(calls) <= 41
+    assert result.bound >= search(problem, allowed=allowed, max_conditions=3).objective_value
 
 
 def test_parts_of_extents_are_made_once():

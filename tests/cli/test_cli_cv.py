@@ -96,9 +96,9 @@ def test_models_are_those_of_fit(run, table, monkeypatch):
     given = []
 
     class Spy(RuleBoostingClassifier):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, exposure=None):
             given.append(self.get_params())
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, exposure)
 
     monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     options = ("--min-coverage", 7, "--node-limit", 50, "--time-limit", 90, "--folds", 2)

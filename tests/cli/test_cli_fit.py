@@ -48,9 +48,9 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
     given = {}
 
     class Spy(RuleBoostingRegressor):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, exposure=None):
             given.update(self.get_params(), sample_weight=sample_weight, columns=X.columns)
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, exposure)
 
     monkeypatch.setitem(ESTIMATORS, "regression", Spy)
     options = {
@@ -94,9 +94,9 @@ def test_limits_can_be_lifted(run, table, monkeypatch, option, word):
     given = {}
 
     class Spy(RuleBoostingClassifier):
-        def fit(self, X, y, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, exposure=None):
             given.update(self.get_params())
-            return super().fit(X, y, sample_weight)
+            return super().fit(X, y, sample_weight, exposure)
 
     monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     flag = f"--{option.replace('_', '-')}"

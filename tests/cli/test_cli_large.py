@@ -163,5 +163,18 @@ def test_counts_over_an_exposure(run, parts, tmp_path):
     assert "weight" not in models[0].ensemble_.feature_names
 
 
+def test_an_exposure_needs_a_loss_for_counts_however_a_table_is_read(run, parts, tmp_path):
+    people(300).write_parquet(tmp_path / "whole.parquet")
+    how = ("--target", "age", "--exposure", "weight")
+    tables = [
+        ("fit", parts),
+        ("fit", tmp_path / "whole.parquet"),
+        ("cv", tmp_path / "whole.parquet"),
+    ]
+    results = [run(command, table, *how) for command, table in tables]
+    assert all(refused(result, "needs a loss with a logarithmic link") for result in results)
+    assert len({err for _, _, err in results}) == 1
+
+
 def test_a_pattern_without_files_is_told(run, tmp_path):
     refused(run("fit", tmp_path / "no-*.parquet", "--target", "y"), "There is no file")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -104,7 +106,7 @@ def _judge(
         if status is not None:
             status.update(f"fold {fold} of {len(splits)}")
         X = rows.X[test]
-        models = _models(model, (rows.X[training], rows.y[training], weights[training]), X)
+        models = _models(model, partial(rows.fit, rows=training), X)
         task, numbers = model.task_, model.task_.numbers(rows.y[test], len(test))
         raw = [each.predictions_for(X).raw for each in models]
         for metric in metrics:
@@ -119,18 +121,18 @@ def _judge(
     return {name: np.array(values) for name, values in scores.items()}, choice
 
 
-def _models(model: RuleBoosting, training: tuple[Any, ...], X: Any) -> list[RuleBoosting]:
+def _models(
+    model: RuleBoosting, fit: Callable[[RuleBoosting], RuleBoosting], X: Any
+) -> list[RuleBoosting]:
     """Fit models of 0, 1, ... rules, to be asked about the rows of X."""
     from sklearn.base import clone
 
     from laconic.explain import first_rules
 
-    models = list(first_rules(model.fit(*training), X))
+    models = list(first_rules(fit(model), X))
     if model.polish or model.strategy == "global":
         # The model is, and those that led to it are not.
-        models[1:-1] = [
-            clone(model).set_params(n_rules=n).fit(*training) for n in range(1, len(models) - 1)
-        ]
+        models[1:-1] = [fit(clone(model).set_params(n_rules=n)) for n in range(1, len(models) - 1)]
     # A model that needs fewer rules stays as good as it is.
     return models + models[-1:] * (model.n_rules + 1 - len(models))
 

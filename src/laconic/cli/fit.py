@@ -95,7 +95,7 @@ def _fit(
     estimator = learning.estimator(rows)
     fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
     with inputs.short_warnings(), progress.watch():
-        fitted.fit(rows.X, rows.y, rows.sample_weight)
+        rows.fit(fitted)
     if progress.is_interrupted and not _tell_interrupted(fitted):
         return EXIT_INTERRUPTED
     predictions = fitted.predictions_for(rows.X)

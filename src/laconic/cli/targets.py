@@ -115,10 +115,12 @@ def check_two_classes(target: pl.Series) -> None:
         )
 
 
-def read_exposure(exposure: pl.Series) -> NDArray[np.float64]:
+def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> NDArray[np.float64]:
     """Check what targets were counted over, and turn it into an array."""
     import polars as pl
 
+    if task.holds_classes:
+        raise CommandError("--exposure needs a target of numbers. Use --task regression.")
     is_wrong = not exposure.dtype.is_numeric() or exposure.null_count() > 0
     if is_wrong or not bool((exposure > 0).all()):
         raise CommandError(
@@ -128,16 +130,6 @@ def read_exposure(exposure: pl.Series) -> NDArray[np.float64]:
         )
     numbers: NDArray[np.float64] = exposure.cast(pl.Float64).to_numpy()
     return numbers
-
-
-def per_exposure(
-    task: type[Task], y: NDArray[Any], weights: NDArray[np.float64] | None, exposure: pl.Series
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Make rates and their weights: an exposure of the estimators, for scores and folds too."""
-    amounts = read_exposure(exposure)
-    if task.holds_classes:
-        raise CommandError("--exposure needs a target of numbers. Use --task regression.")
-    return y / amounts, amounts if weights is None else weights * amounts
 
 
 def read_weights(weights: pl.Series) -> NDArray[np.float64]:

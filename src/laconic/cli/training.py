@@ -40,9 +40,27 @@ class TrainingRows(NamedTuple):
 
     estimator: type[RuleBoosting]
     X: pl.DataFrame
-    y: NDArray[Any]
-    sample_weight: NDArray[np.float64] | None
+    target: NDArray[Any]
+    weights: NDArray[np.float64] | None
     reading: Reading
+    exposure: NDArray[np.float64] | None = None
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """What models predict: the target, or its rate where there is an exposure."""
+        return self.target if self.exposure is None else self.target / self.exposure
+
+    @property
+    def sample_weight(self) -> NDArray[np.float64] | None:
+        """How much each row counts in scores."""
+        if self.exposure is None or self.weights is None:
+            return self.weights if self.exposure is None else self.exposure
+        return self.weights * self.exposure
+
+    def fit(self, model: RuleBoosting, rows: Any = slice(None)) -> RuleBoosting:
+        """Fit a model to some of the rows."""
+        others = (None if each is None else each[rows] for each in (self.weights, self.exposure))
+        return model.fit(self.X[rows], self.target[rows], *others)
 
     def task(self, loss: str) -> Task:
         """Tell what models of the rows are for, before there is one."""
@@ -117,13 +135,15 @@ class Source:
         weights = None
         if self.weight is not None:
             weights = targets.read_weights(found.others[self.weight].filter(is_known))
+        exposure = None
         if self.exposure is not None:
             amounts = found.others[self.exposure].filter(is_known)
-            y, weights = targets.per_exposure(estimator.task, y, weights, amounts)
-        warn_about_target(X, y, self.keep)
+            exposure = targets.read_exposure(amounts, estimator.task)
+        rows = TrainingRows(estimator, X, y, weights, found.reading, exposure)
+        warn_about_target(X, rows.y, self.keep)
         if self.task == "auto" and self.exposure is None and not estimator.task.holds_classes:
             inputs.note(targets.describe_numbers(goal), quiet=quiet)
-        return TrainingRows(estimator, X, y, weights, found.reading)
+        return rows
 
 
 # Options that take several words.

@@ -127,9 +127,7 @@ def cross_validation_scores(
     for number, (training, test) in enumerate(splits(rows, folds), start=1):
         tell(f"scoring on unseen rows, fold {number} of {folds}")
         weights = rows.sample_weight
-        model.fit(
-            rows.X[training], rows.y[training], None if weights is None else weights[training]
-        )
+        rows.fit(model, training)
         raw = model.predictions_for(rows.X[test]).raw
         numbers = model.task_.numbers(rows.y[test], len(test))
         scores.append(

@@ -73,10 +73,13 @@ def pandas_column(name: str, series: Any) -> Column:
 def series_column(name: str, series: nw.Series[Any]) -> Column:
     """Column of the cells of a narwhals series."""
     dtype = series.dtype
+    if dtype in (nw.Int64, nw.UInt64):
+        # PyArrow would refuse to round them.
+        known = series.drop_nulls().to_numpy()
+        values = known if len(known) == len(series) else _with_gaps(known, series)
+        return _numeric_column(name, values, is_rounded=_are_rounded(known))
     if dtype.is_numeric():
-        may_round = dtype in (nw.Int64, nw.UInt64)
-        known = series.drop_nulls().to_numpy() if may_round else np.empty(0)
-        return _numeric_column(name, _floats(series), is_rounded=_are_rounded(known))
+        return _numeric_column(name, _floats(series))
     if dtype == nw.Boolean:
         return _boolean_column(name, _floats(series))
     if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
@@ -105,9 +108,15 @@ def _time_series_column(name: str, series: nw.Series[Any]) -> Column:
     if known.dtype.kind not in "mM":
         # Dates of pandas and PyArrow may be objects.
         known = known.astype("m8[us]" if kind == "duration" else "M8[us]")
-    counts = np.full(len(series), np.nan)
-    counts[~series.is_null().to_numpy()] = count_microseconds(known)
+    counts = _with_gaps(count_microseconds(known), series)
     return time_column(name, counts, "date" if series.dtype == nw.Date else kind)
+
+
+def _with_gaps(known: NDArray[Any], series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Numbers of a series, of which the known ones are given."""
+    values = np.full(len(series), np.nan)
+    values[~series.is_null().to_numpy()] = known
+    return values
 
 
 def _declared(column: Column, series: nw.Series[Any]) -> Column:

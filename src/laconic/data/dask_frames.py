@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from importlib import import_module
 from typing import Any
 
 from laconic._optional import import_extra
@@ -20,7 +21,7 @@ class DaskSource(TableSource):
     """A data frame of Dask, read by the scheduler in use: that of a cluster, or threads."""
 
     def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
-        self.frame = frame  # its parts have the size that they have
+        self.frame = _with_objects(frame)  # its parts have the size that they have
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -60,7 +61,49 @@ class DaskSource(TableSource):
         name = role if column.name is None else str(column.name)
         if name in self.column_names:
             name = f"{name} ({role})"
-        return DaskSource(self.frame.assign(**{name: column})), name
+        return DaskSource(self.frame.assign(**{name: _with_objects(column)})), name
+
+
+def _with_objects(frame: Any) -> Any:
+    """Undo that Dask makes texts of objects such as decimals, or refuse texts made in this way.
+
+    Dask does so when it takes a table of pandas. Once there are operations on the texts, it can no
+    longer be undone.
+    """
+    expression = chosen = frame.expr
+    while type(chosen).__name__ == "Projection":
+        chosen = chosen.frame
+    if type(chosen).__name__ == "ArrowStringConversion":
+        plain = chosen.frame
+    elif _object_columns(chosen):
+        plain = chosen.substitute_parameters({"pyarrow_strings_enabled": False})
+    else:
+        _refuse_made_texts(frame)
+        return frame
+    return type(frame)(expression.substitute(chosen, plain))
+
+
+def _object_columns(expression: Any) -> dict[str, Any]:
+    """Columns of a table of pandas that Dask takes for texts, and that may be others."""
+    if type(expression).__name__ != "FromPandas" or not expression.pyarrow_strings_enabled:
+        return {}
+    data = expression.frame
+    columns = data.items() if data.ndim == 2 else [(data.name, data)]
+    return {name: column for name, column in columns if column.dtype == object}
+
+
+def _refuse_made_texts(frame: Any) -> None:
+    kinds = import_module("pandas.api.types")
+    dtypes = frame.dtypes if frame.ndim == 2 else {frame.name: frame.dtype}
+    for expression in frame.expr.walk():
+        for name, column in _object_columns(expression).items():
+            is_text = kinds.infer_dtype(column) in ("string", "empty")
+            if not is_text and name in dtypes and kinds.is_string_dtype(dtypes[name]):
+                raise TypeError(
+                    f"Column {name!r} must hold what it held in pandas. Dask has made texts of it. "
+                    "Set dask.config.set({'dataframe.convert-string': False}) before you make the "
+                    "data frame."
+                )
 
 
 def _look_at(look: Callable[[Any], Any], part: Any) -> Seen:

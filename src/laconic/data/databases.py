@@ -11,7 +11,7 @@ import re
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from decimal import Decimal
 from importlib.util import find_spec
 from pathlib import Path
@@ -159,7 +159,11 @@ class DriverDatabase(Database):
 
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
         """Yield what a query gives as tables of Arrow."""
-        with self.opened() as connection, closing(_cursor(connection)) as cursor:
+        with (
+            self.opened() as connection,
+            _transaction(connection),
+            closing(_cursor(connection)) as cursor,
+        ):
             cursor.execute(query)
             rows = cursor.fetchmany(min(n_rows, OBJECT_ROWS))
             names = [column[0] for column in cursor.description]
@@ -177,8 +181,31 @@ class DriverDatabase(Database):
         return [name for name in names if not name.startswith("sqlite_")]
 
 
+@contextmanager
+def _transaction(connection: Any) -> Iterator[None]:
+    """End the transaction that psycopg begins with a query; what the caller has begun goes on.
+
+    Where the caller has chosen an isolation level, all readings may be meant to see the same rows.
+    """
+    is_begun = (
+        _is_psycopg(connection)
+        and connection.info.transaction_status == 0
+        and not connection.autocommit
+        and connection.isolation_level is None
+    )
+    try:
+        yield
+    finally:
+        if is_begun:
+            connection.rollback()
+
+
+def _is_psycopg(connection: Any) -> bool:
+    return type(connection).__module__.split(".")[0] in ("psycopg", "psycopg2")
+
+
 def _cursor(connection: Any) -> Any:
-    if type(connection).__module__.split(".")[0] in ("psycopg", "psycopg2"):
+    if _is_psycopg(connection):
         # Without a name, all rows would be fetched at once.
         return connection.cursor("laconic", withhold=bool(connection.autocommit))
     return connection.cursor()

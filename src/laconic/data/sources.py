@@ -6,40 +6,26 @@ tables in memory.
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from laconic._optional import import_extra
 from laconic._words import listed_names
 from laconic.data.tables import as_table, unknown_column_message
+from laconic.data.times import DAY
 
 ROWS_PER_PART = 500_000
 """Rows that are in memory at a time."""
 
-_READERS = {
-    ".parquet": "scan_parquet",
-    ".pq": "scan_parquet",
-    ".csv": "scan_csv",
-    ".tsv": "scan_csv",
-    ".txt": "scan_csv",
-    ".csv.gz": "scan_csv",
-    ".csv.zst": "scan_csv",
-    ".feather": "scan_ipc",
-    ".arrow": "scan_ipc",
-    ".ipc": "scan_ipc",
-    ".jsonl": "scan_ndjson",
-    ".ndjson": "scan_ndjson",
-}
-
+# How Arrow keeps them.
+_INTERVAL = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 _NAME = r'(?:[\w$]+|"[^"]+"|`[^`]+`)'
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME})*")
@@ -144,7 +130,7 @@ class DuckDBSource(TableSource):
 
     def is_integer(self, column: str) -> bool:
         """Tell whether the type of a column is that of whole numbers."""
-        return "INT" in self.types[column]
+        return bool(self.types[column].endswith(("INT", "INTEGER")))
 
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where one of these has no value."""
@@ -168,9 +154,33 @@ def joined_batches(reader: Any, rows_per_part: int, arrow: Any) -> Iterator[Any]
         batches.append(batch)
         n_rows += len(batch)
         if n_rows >= rows_per_part:
-            yield arrow.Table.from_batches(batches)
+            yield _with_durations(arrow.Table.from_batches(batches), arrow)
             batches, n_rows = [], 0
-    yield arrow.Table.from_batches(batches, schema=reader.schema)
+    yield _with_durations(arrow.Table.from_batches(batches, schema=reader.schema), arrow)
+
+
+def _with_durations(table: Any, arrow: Any) -> Any:
+    """Make durations of intervals, which databases have in their place."""
+    for position, field in enumerate(table.schema):
+        if field.type == arrow.month_day_nano_interval():
+            chunks = [_durations(field.name, chunk, arrow) for chunk in table[position].chunks]
+            durations = arrow.chunked_array(chunks, arrow.duration("us"))
+            table = table.set_column(position, field.name, durations)
+    return table
+
+
+def _durations(name: str, intervals: Any, arrow: Any) -> Any:
+    cells = np.frombuffer(intervals.buffers()[1], _INTERVAL)
+    cells = cells[intervals.offset : intervals.offset + len(intervals)]
+    missing = intervals.is_null().to_numpy(zero_copy_only=False)
+    if cells["months"][~missing].any():
+        raise ValueError(
+            f"Column {name!r} must hold durations in days and less. Got one in months or years, "
+            "which are not all equally long. Let the query count days."
+        )
+    # What is finer than microseconds is rounded up, as in tables in memory.
+    counts = cells["days"] * np.int64(DAY) - (-cells["nanoseconds"] // 1000)
+    return arrow.array(counts, arrow.duration("us"), mask=missing)
 
 
 class FrameSource(TableSource):
@@ -234,6 +244,8 @@ def scan(
     >>> source
     <FrameSource: 2 columns ('age' and 'ill')>
     """
+    from laconic.data.table_files import scan_files
+
     if is_source(table):
         return as_source(table, rows_per_part)
     source = _scan_database(table, query, rows_per_part)
@@ -245,9 +257,9 @@ def scan(
             f"{' or '.join(DATABASES)}. Got {table!r}. Pass duckdb.sql(query) for other tables."
         )
     if isinstance(table, str | os.PathLike):
-        return _scan_files([os.fspath(table)], rows_per_part, options)
+        return scan_files([os.fspath(table)], rows_per_part, options)
     if isinstance(table, Sequence) and all(isinstance(path, str | os.PathLike) for path in table):
-        return _scan_files(list(map(os.fspath, table)), rows_per_part, options)
+        return scan_files(list(map(os.fspath, table)), rows_per_part, options)
     if nw.dependencies.is_into_dataframe(table):
         return FrameSource(table, rows_per_part)
     raise TypeError(
@@ -296,7 +308,7 @@ def _scan_database(table: Any, query: Any, rows_per_part: int) -> TableSource | 
     database = find_database(table)
     if database is None and isinstance(table, str | os.PathLike):
         path = os.fspath(table)
-        if _suffix(path) not in DATABASES:
+        if Path(path).suffix.lower() not in DATABASES:
             return None
         if not Path(path).is_file():
             raise FileNotFoundError(f"There is no file {path!r}. Check the path.")
@@ -336,50 +348,3 @@ def as_query(query: str) -> str:
 def quoted_name(name: str) -> str:
     """Write the name of a column in SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _scan_files(paths: list[str], rows_per_part: int, options: dict[str, Any]) -> TableSource:
-    files = [file for path in paths for file in matching_files(path)]
-    suffixes = {_suffix(file) for file in files}
-    readers = {_READERS.get(suffix) for suffix in suffixes}
-    if len(readers) != 1 or None in readers:
-        raise ValueError(
-            f"All files of a table must be of one kind: {listed_names(_READERS)}. Got "
-            f"{listed_names(sorted(suffixes))}."
-        )
-    [reader] = readers
-    is_plain = not options and not any(sign in file for file in files for sign in "*?[")
-    if reader == "scan_parquet" and is_plain and find_spec("duckdb") is not None:
-        # It reads no further ahead than it has to.
-        relation = import_module("duckdb").connect().read_parquet(files)
-        return DuckDBSource(relation, rows_per_part)
-    polars = import_extra("polars", "large", "Reading files in parts")
-    if suffixes == {".tsv"}:
-        options = {"separator": "\t"} | options
-    frame = getattr(polars, str(reader))(files, **options)
-    return PolarsSource(frame, rows_per_part)
-
-
-def matching_files(path: str) -> list[str]:
-    """Find the files that a path, a folder or a pattern stands for, sorted by name."""
-    if Path(path).is_dir():
-        found = [str(file) for file in Path(path).rglob("*") if _suffix(str(file)) in _READERS]
-        if not found:
-            raise FileNotFoundError(
-                f"A folder must hold a table in files: {listed_names(_READERS)}. Got the folder "
-                f"{path!r} without any. Pass the path of the table."
-            )
-    elif Path(path).exists():
-        return [path]
-    else:
-        found = [file for file in glob.glob(path, recursive=True) if Path(file).is_file()]
-    if not found:
-        raise FileNotFoundError(f"There is no file {path!r}. Check the path, or the pattern.")
-    return sorted(found)
-
-
-def _suffix(path: str) -> str:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    return (
-        "".join(suffixes[-2:]) if suffixes[-1:] in ([".gz"], [".zst"]) else "".join(suffixes[-1:])
-    )

@@ -17,6 +17,7 @@ from laconic.data.columns import (
     Column,
     NumericColumn,
     TimeColumn,
+    column_words,
 )
 from laconic.data.tables import Table, as_table
 from laconic.reduction.sums import Floats, Integers, Units
@@ -194,21 +195,20 @@ class Roles:
 
     def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], NDArray[np.intp]]:
         """Read classes: those of this part, and which of them each row that counts has."""
-        column = table.column(self.target)
-        self._check_present(column)
-        if rows.is_counted is not None:
-            column = column.take(rows.is_counted)
+        column = self._target(table, rows)
         if isinstance(column, CategoricalColumn):
             return list(column.categories), column.codes.astype(np.intp)
+        if column.is_rounded:
+            raise ValueError(
+                f"Classes must be whole numbers up to 2**53, texts or booleans. The target "
+                f"{self.target!r} has larger numbers. Make texts of them."
+            )
         distinct, codes = np.unique(column.values, return_inverse=True)
         return distinct.tolist(), codes
 
     def numbers(self, table: Table, rows: CountedRows) -> Floats:
         """Read a target of numbers."""
-        column = table.column(self.target)
-        self._check_present(column)
-        if rows.is_counted is not None:
-            column = column.take(rows.is_counted)
+        column = self._target(table, rows)
         if isinstance(column, CategoricalColumn) and column.is_text:
             raise ValueError(
                 f"The target {self.target!r} must hold numbers. Got text, such as "
@@ -218,13 +218,20 @@ class Roles:
         numbers = _numbers(column)
         return numbers if rows.exposure is None else numbers / rows.exposure
 
-    def _check_present(self, column: Column) -> None:
+    def _target(self, table: Table, rows: CountedRows) -> Column:
+        column = table.column(self.target)
         n_missing = int(column.missing.sum())
         if n_missing:
             raise ValueError(
                 f"The target {self.target!r} must have a value in every row. Got rows without one "
                 f"(at least {n_missing:,}). Filter them out before."
             )
+        if isinstance(column, TimeColumn):
+            raise TypeError(
+                f"The target {self.target!r} must hold numbers, or texts or booleans for classes. "
+                f"Got {column_words(column)}. Let the query make numbers or texts of them."
+            )
+        return column if rows.is_counted is None else column.take(rows.is_counted)
 
     def target_keys(self, numbers: Floats) -> Integers:
         """Write every target as a whole number."""

@@ -136,6 +136,8 @@ def search(
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
     is_plain = allowed is None or cutoff is None
     require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
+    n_best = options.get("n_best", 1)
+    require(allowed is None or n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
     require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     journal, key = current_journal(), ""
     if isinstance(method, str):

@@ -19,7 +19,7 @@ import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
@@ -123,7 +123,11 @@ class _Found:
 
     @property
     def query(self) -> tuple[int, ...]:
-        return tuple(self.propositions[p] for p in self.result.query)
+        return self.in_problem(self.result.query)
+
+    def in_problem(self, query: Iterable[int]) -> tuple[int, ...]:
+        """Take a query of the family in the propositions of the whole problem."""
+        return tuple(self.propositions[p] for p in query)
 
 
 @dataclass(frozen=True)
@@ -232,8 +236,13 @@ class _Run:
         return max(unpaid, key=lambda entry: (entry[0], -min(entry[1])))[1] if unpaid else None
 
     def branch(self) -> None:
-        """Divide families by what their queries pay for, until the best one is known."""
-        while self.open and -self.open[0][0] >= self.value and not self.stops:
+        """Divide families by what their queries pay for, until the best one is known.
+
+        A heuristic search, whose bounds hardly ever rule a part out, divides once per price.
+        """
+        n_left = len(self.allowed.prices) if self.is_heuristic else math.inf
+        while self.open and -self.open[0][0] >= self.value and not self.stops and n_left > 0:
+            n_left -= 1
             _, _, node = heapq.heappop(self.open)
             group = self._unpaid(node)
             assert group is not None  # or it would not be open
@@ -243,12 +252,16 @@ class _Run:
     def result(self, simplify: float) -> SearchResult:
         """Sum up what all searches have shown."""
         assert self.best is not None  # there is a family at least
-        found, query = self.best, self.best.query
-        inner = found.result
+        found = self.best
+        inner = dataclasses.replace(found.result, objective_value=self.value)
         if simplify > 0.0:
-            inner = simplified(found.problem, inner, simplify)
-            query = tuple(found.propositions[p] for p in inner.query)
-        value = inner.objective_value - self.allowed.price(query)
+            inner = simplified(
+                found.problem,
+                inner,
+                simplify,
+                lambda query: self.allowed.price(found.in_problem(query)),
+            )
+        query, value = found.in_problem(inner.query), inner.objective_value
         bounds = [self.bound, *(-bound for bound, _, _ in self.open), value]
         bound = max(bounds)
         return SearchResult(

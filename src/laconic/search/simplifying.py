@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 from laconic.search.problem import SearchProblem
 from laconic.search.results import SearchResult, SearchStatus
 
 
-def simplified(problem: SearchProblem, result: SearchResult, share: float) -> SearchResult:
+def simplified(
+    problem: SearchProblem,
+    result: SearchResult,
+    share: float,
+    price: Callable[[tuple[int, ...]], float] = lambda query: 0.0,
+) -> SearchResult:
     """Leave out propositions that hardly matter, one at a time, the one that costs least first.
 
-    All of them together may cost up to the given share of the objective. The certificate stays
-    true: a bound on all queries is one on the shorter query, too.
+    All of them together may cost up to the given share of the objective, which is that after the
+    price of a query. The certificate stays true: a bound on all queries is one on the shorter
+    query, too.
 
     Examples
     --------
@@ -26,15 +33,19 @@ def simplified(problem: SearchProblem, result: SearchResult, share: float) -> Se
     >>> found.query, simplified(problem, found, 0.1).query
     ((0, 1), (0,))
     """
+
+    def objective(query: tuple[int, ...]) -> float:
+        return problem.objective(query) - price(query)
+
     query, value = result.query, result.objective_value
     lowest = (1.0 - share) * result.objective_value
     while query:
         shorter = [query[:place] + query[place + 1 :] for place in range(len(query))]
         # Of several that cost the same, the first one.
-        best = max(shorter, key=problem.objective)
-        if problem.objective(best) < lowest:
+        best = max(shorter, key=objective)
+        if objective(best) < lowest:
             break
-        query, value = best, problem.objective(best)
+        query, value = best, objective(best)
     if query == result.query:
         return result
     is_still_best = value >= result.bound

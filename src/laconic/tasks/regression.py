@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -33,9 +33,14 @@ from laconic.model.formatting import format_factor, format_number
 from laconic.tasks.base import Floats, Metric, Task, as_1d
 
 
-def _of_mean(score: Callable[..., float]) -> Callable[..., float]:
-    """Make a score of means from one of scikit-learn."""
-    return lambda numbers, raw, means, weights: score(numbers, means, sample_weight=weights)
+# Functions of modules, and what `partial` makes of them: a fitted model that holds others could not
+# be pickled.
+def _mae(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
+    return float(mean_absolute_error(numbers, means, sample_weight=weights))
+
+
+def _is_longer_than_one(numbers: Floats) -> bool:
+    return len(numbers) > 1
 
 
 def _r2(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
@@ -54,29 +59,36 @@ def _without_scale(numbers: Floats, means: Floats) -> tuple[Floats, Floats, int]
     return np.ldexp(numbers, -exponent), np.ldexp(means, -exponent), exponent
 
 
-def _of_positive_mean(score: Callable[..., float], power: float) -> Callable[..., float]:
-    """Make a score of positive means from one of scikit-learn that knows powers of variances."""
+def _of_positive_mean(
+    score: Callable[..., float],
+    power: float,
+    numbers: Floats,
+    raw: Floats,
+    means: Floats,
+    weights: Floats | None,
+) -> float:
+    """Compute a score of scikit-learn that knows powers of variances."""
     least = np.finfo(np.float64).tiny
-    return lambda numbers, raw, means, weights: score(
-        numbers, means.clip(least), sample_weight=weights, power=power
-    )
+    return float(score(numbers, means.clip(least), sample_weight=weights, power=power))
+
+
+def _has_deviance(power: float, numbers: Floats) -> bool:
+    return bool(numbers.min() > 0 if power >= 2 else numbers.min() >= 0)
+
+
+def _has_share(power: float, numbers: Floats) -> bool:
+    return _has_deviance(power, numbers) and bool(numbers.min() < numbers.max())
 
 
 def _deviance_metrics(power: float) -> tuple[Metric, ...]:
-    """Scores of means whose variance grows like mean**power."""
-
-    def has_deviance(numbers: Floats) -> bool:
-        return bool(numbers.min() > 0 if power >= 2 else numbers.min() >= 0)
-
-    def has_share(numbers: Floats) -> bool:
-        return has_deviance(numbers) and numbers.min() < numbers.max()
-
-    share = _of_positive_mean(d2_tweedie_score, power)
-    deviance = _of_positive_mean(mean_tweedie_deviance, power)
+    """Return scores of means whose variance grows like mean**power."""
+    share = partial(_of_positive_mean, d2_tweedie_score, power)
+    deviance = partial(_of_positive_mean, mean_tweedie_deviance, power)
+    is_defined = partial(_has_deviance, power)
     return (
-        Metric("d2", "D²", "D²", True, share, has_share),
-        Metric("deviance", "mean deviance", "Mean deviance", False, deviance, has_deviance),
-        Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
+        Metric("d2", "D²", "D²", True, share, partial(_has_share, power)),
+        Metric("deviance", "mean deviance", "Mean deviance", False, deviance, is_defined),
+        Metric("mae", "MAE", "Mean absolute error", False, _mae),
     )
 
 
@@ -136,9 +148,9 @@ class Regression(Task):
     bears with targets that are far off. """
     holds_classes = False
     metrics: tuple[Metric, ...] = (
-        Metric("r2", "R²", "R²", True, _r2, lambda numbers: len(numbers) > 1),
+        Metric("r2", "R²", "R²", True, _r2, _is_longer_than_one),
         Metric("rmse", "RMSE", "Root mean squared error", False, _rmse),
-        Metric("mae", "MAE", "Mean absolute error", False, _of_mean(mean_absolute_error)),
+        Metric("mae", "MAE", "Mean absolute error", False, _mae),
     )
     deciding_metrics: tuple[str, ...] = ("rmse", "r2")
     title = "Rules that predict a number"

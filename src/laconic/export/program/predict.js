@@ -35,14 +35,15 @@ const predict = (() => {
     if (typeof value === "number") return Math.round(value * 1000);
     if (kind === "date" && value instanceof Date) return value.getTime() * 1000;
     const found = typeof value === "string" && kind !== "duration" && patterns[kind].exec(value);
-    if (!found) {
+    const [, year, month, day, hour, minute, second, fraction, zone] = found || [];
+    const days = year ? new Date(0).setUTCFullYear(+year, +month - 1, +day) : 0;
+    const isDay = !year || new Date(days).toISOString().startsWith(`${year}-${month}-${day}`);
+    if (!found || !isDay || hour > 23 || minute > 59 || second > 59) {
       throw new TypeError(
         `Column ${JSON.stringify(name)} must hold ${kind}s. Got ${JSON.stringify(value)}. ` +
           "Convert it, or set it to null where it is missing."
       );
     }
-    const [, year, month, day, hour, minute, second, fraction, zone] = found;
-    const days = year === "" ? 0 : new Date(0).setUTCFullYear(+year, +month - 1, +day);
     const seconds = (+(hour ?? 0) * 60 + +(minute ?? 0)) * 60 + +(second ?? 0);
     let offset = 0;
     if (zone && zone !== "Z") {
@@ -64,12 +65,15 @@ const predict = (() => {
       );
     }
     const value = row[name];
-    if (value === null || value === undefined || Number.isNaN(value)) return null;
+    const isDate = value instanceof Date;
+    if (value === null || value === undefined) return null;
+    // NaN, and dates that are none.
+    if (Number.isNaN(isDate ? value.getTime() : value)) return null;
     if (["date", "time", "duration"].includes(kind)) return readTime(value, name, kind);
     const isText = typeof value === "string";
     const isNumber = ["number", "boolean", "bigint"].includes(typeof value);
-    if (!(kind === "any" ? isText || isNumber : kind === "text" ? isText : isNumber)) {
-      const needed = { any: "text or numbers", text: "text" }[kind] ?? "numbers or booleans";
+    if (!(kind === "any" ? isText || isNumber || isDate : kind === "text" ? isText : isNumber)) {
+      const needed = { any: "text, numbers or dates", text: "text" }[kind] ?? "numbers or booleans";
       throw new TypeError(
         `Column ${JSON.stringify(name)} must hold ${needed}. Got a value of type ${typeof value}. ` +
           "Convert it, or set it to null where it is missing."

@@ -10,6 +10,8 @@ from typing import Any
 
 MODEL: dict[str, Any] = {}
 
+_NUMPY_TIMES = ("datetime64", "timedelta64")
+
 
 def predict(row: Any) -> dict[str, Any]:
     """Predict for one row.
@@ -86,16 +88,19 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
         ) from None
     if value is None or type(value).__name__ == "NAType":
         return None
+    is_time = isinstance(value, date | time | timedelta) or type(value).__name__ in _NUMPY_TIMES
     # NaN, and NaT of NumPy and pandas, are not equal to themselves.
-    if (isinstance(value, Real | Decimal) and value != value) or type(value).__name__ == "NaTType":
+    if (is_time or isinstance(value, Real | Decimal)) and value != value:
         return None
     if kind in ("date", "time", "duration"):
         return _read_time(value, name, kind)
+    if is_time and kind == "any":
+        return str(value)
     is_text = isinstance(value, str)
     # The booleans of NumPy are no numbers, but have this name too.
     is_number = isinstance(value, Real | Decimal) or type(value).__name__ in ("bool", "bool_")
     if not {"any": is_text or is_number, "text": is_text}.get(kind, is_number):
-        needed = {"any": "text or numbers", "text": "text"}.get(kind, "numbers or booleans")
+        needed = {"any": "text, numbers or times", "text": "text"}.get(kind, "numbers or booleans")
         raise TypeError(
             f"Column {name!r} must hold {needed}. Got a value of type {type(value).__name__}. "
             "Convert it, or set it to None where it is missing."
@@ -113,7 +118,7 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
 
 def _read_time(value: Any, name: str, kind: str) -> float | None:
     """Return microseconds: since 1970, since midnight, or at all."""
-    if type(value).__name__ in ("datetime64", "timedelta64"):
+    if type(value).__name__ in _NUMPY_TIMES:
         value = value.astype(f"{value.dtype.kind}8[us]").item()
     if isinstance(value, str) and kind != "duration":
         value = (datetime if kind == "date" else time).fromisoformat(value)

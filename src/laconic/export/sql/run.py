@@ -66,23 +66,19 @@ def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, An
 
 
 def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) -> Outputs:
-    """Arrange rows of the key, the raw prediction, the rules, a probability and the prediction."""
-    n_rules = portable.ensemble.n_rules
-    results = list(fetched)
-    n_classes = len(portable.ensemble.outputs)
-    if n_classes:
-        first_share = 1 + n_classes + n_rules
-        shares = slice(first_share, first_share + n_classes)
-        covered = slice(1 + n_classes, first_share)
-        return Outputs(
-            np.array([row[1 : 1 + n_classes] for row in results], dtype=float),
-            np.array([row[-1] for row in results]),
-            np.array([row[shares] for row in results], dtype=float),
-            np.array([row[covered] for row in results], dtype=bool).reshape(len(results), -1),
-        )
+    """Arrange rows that end in raw predictions, rules, probabilities and the prediction."""
+    n_classes, n_rules = len(portable.ensemble.outputs), portable.ensemble.n_rules
+    n_shares, results = n_classes or int(portable.classes is not None), list(fetched)
+
+    def numbers(n: int, n_after: int) -> Any:
+        found = [row[-n_after - n : -n_after] for row in results]
+        return np.array(found, dtype=float).reshape(len(results), n)
+
+    raw = numbers(n_classes or 1, n_rules + n_shares + 1)
+    shares = numbers(n_shares, 1)
     return Outputs(
-        np.array([row[1] for row in results], dtype=float),
+        raw if n_classes else raw[:, 0],
         np.array([row[-1] for row in results]),
-        None if portable.classes is None else np.array([row[-2] for row in results], dtype=float),
-        np.array([row[2 : 2 + n_rules] for row in results], dtype=bool).reshape(len(results), -1),
+        None if not n_shares else shares if n_classes else shares[:, 0],
+        numbers(n_rules, n_shares + 1).astype(bool),
     )

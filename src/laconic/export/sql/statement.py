@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias
 
@@ -45,7 +45,8 @@ def to_sql(
         Table to select from, written as in this dialect. None gives an expression to be put into a
         statement.
     keep : sequence of str or None, default=None
-        Columns of the table to select besides; None for all of them. Only with a table.
+        Columns of the table to select besides; None for all of them. Only with a table. With names
+        the statement is shorter: raw predictions are written once.
     rule_columns : bool, default=False
         Whether to add the columns rule_1, rule_2, ..., which are 1 where the rule covers the row
         and 0 elsewhere. Only with a table.
@@ -63,10 +64,13 @@ def to_sql(
 
     Notes
     -----
-    Names are quoted. Columns of numbers are cast to double precision, so that integers beyond 2**53
-    round as they do here. NULL and NaN are missing values; of a column that rules only ask whether
-    it has a value, NULL alone. Infinities, which `predict` refuses, compare as numbers. Text
-    compares as the collation of the column says, which has to tell upper from lower case.
+    Columns of the model come last, also where the table has columns of the same names, which `keep`
+    can leave out. Names are quoted. Columns of numbers are cast to double precision, so that
+    integers beyond 2**53 round as they do here. NULL and NaN are missing values; of a column that
+    rules only ask whether it has a value, NULL alone. Infinities, which `predict` refuses, compare
+    as numbers. Text compares as the collation of the column says, which has to tell upper from
+    lower case. Dates with a time zone are taken in that of the session, which has to be UTC; in
+    SQLite they are texts such as 2024-03-01 or 2024-03-01 12:30:00, without a time zone.
 
     Examples
     --------
@@ -91,7 +95,7 @@ def to_sql(
     else:
         tree = _select(terms, _parsed_table(table, dialect), keep, rule_columns)
     sql = _written(tree, dialect)
-    _check_in_databases(model, portable, dialect)
+    _check_in_databases(model, portable, dialect, keeps_all=table is not None and keep is None)
     return sql
 
 
@@ -103,54 +107,59 @@ def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
 
 
 def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_columns: bool) -> Any:
-    """Select the raw prediction and the rules, and what follows from the former around that."""
+    """Select columns of a table, raw predictions, rules, and what follows from the former.
+
+    The names of all columns of a table are not known, so none of ours is looked up beside them: a
+    database would take one for the other. There, raw predictions are written again wherever they
+    are needed; next to columns that are named, they are computed once.
+    """
+    terms = terms.within(_name_of(table))
+    raw = terms.raw_predictions()
+    computed = [*raw.items(), *(terms.rules().items() if rule_columns else ())]
+    if keep is not None:
+        return _select_kept(terms, table, keep, computed, len(raw))
     exp = sqlglot().exp
-    kept = [_all_of(table)] if keep is None else list(map(quoted_column, keep))
-    if terms.portable.ensemble.outputs:
-        return _select_classes(terms, table, kept, rule_columns)
-    inner = [*kept, exp.alias_(terms.raw_prediction(), "raw_prediction", quoted=True)]
-    if rule_columns:
-        inner += [
-            exp.alias_(terms.covered(rule.query), f"rule_{number}", quoted=True)
-            for number, rule in enumerate(terms.portable.ensemble, start=1)
-        ]
-    scored = exp.select(*inner).from_(table).subquery("scored")
-    outer = [_all_of(scored)]
-    raw_prediction = quoted_column("raw_prediction")
-    if terms.portable.classes is not None:
-        outer.append(exp.alias_(terms.mean(raw_prediction.copy()), "probability", quoted=True))
-    outer.append(exp.alias_(terms.prediction(raw_prediction), "prediction", quoted=True))
-    return exp.select(*outer).from_(scored)
+    star = exp.Column(this=exp.Star(), table=_name_of(table).copy())
+    derived = terms.derived([*raw.values()])
+    return exp.select(star, *_aliases([*computed, *derived.items()])).from_(table)
 
 
-def _select_classes(terms: SqlTerms, table: Any, kept: list[Any], rule_columns: bool) -> Any:
-    """Select raw predictions and probabilities of three or more classes, counted from 1."""
-    exp, ensemble = sqlglot().exp, terms.portable.ensemble
-    places = range(len(ensemble.outputs))
-    names = [f"raw_prediction_{place + 1}" for place in places]
-    inner = [*kept]
-    for name, place in zip(names, places, strict=True):
-        inner.append(exp.alias_(terms.raw_prediction(place), name, quoted=True))
-    if rule_columns:
-        inner += [
-            exp.alias_(terms.covered(rule.query), f"rule_{number}", quoted=True)
-            for number, rule in enumerate(ensemble, start=1)
-        ]
-    scored = exp.select(*inner).from_(table).subquery("scored")
-    raw = [quoted_column(name) for name in names]
-    outer = [_all_of(scored)]
-    for place in places:
-        share = terms.share(raw, place)
-        outer.append(exp.alias_(share, f"probability_{place + 1}", quoted=True))
-    outer.append(exp.alias_(terms.predicted_class(raw), "prediction", quoted=True))
-    return exp.select(*outer).from_(scored)
-
-
-def _all_of(source: Any) -> Any:
-    # With the name of the table: not all databases allow a lone star next to other columns.
-    alias = source.args.get("alias")
+def _select_kept(
+    terms: SqlTerms,
+    table: Any,
+    keep: Sequence[str],
+    computed: Sequence[tuple[str, Any]],
+    n_raw: int,
+) -> Any:
+    """Select named columns and what was computed, which begins with raw predictions."""
     exp = sqlglot().exp
-    return exp.Column(this=exp.Star(), table=(alias or source).this.copy())
+    kept = [(name, quoted_column(name, _name_of(table))) for name in keep]
+    names, trees = zip(*kept, *computed, strict=True)
+    inner = _distinct(names)
+    scored = exp.select(*_aliases(zip(inner, trees, strict=True))).from_(table).subquery("scored")
+    columns = [quoted_column(name, _name_of(scored)) for name in inner]
+    derived = terms.derived(columns[len(kept) : len(kept) + n_raw])
+    outer = [*zip(names, columns, strict=True), *derived.items()]
+    return exp.select(*_aliases(outer)).from_(scored)
+
+
+def _aliases(columns: Iterable[tuple[str, Any]]) -> list[Any]:
+    return [sqlglot().exp.alias_(tree, name, quoted=True) for name, tree in columns]
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Change names that a database could take for one before them."""
+    distinct: list[str] = []
+    for name in names:
+        while name.casefold() in map(str.casefold, distinct):
+            name += "_"
+        distinct.append(name)
+    return distinct
+
+
+def _name_of(source: Any) -> Any:
+    """Return what columns of a table or a subquery are called by."""
+    return (source.args.get("alias") or source).this
 
 
 def _written(tree: Any, dialect: str) -> str:
@@ -198,20 +207,24 @@ def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
     )
 
 
-def _check_in_databases(model: RuleModel, portable: PortableModel, dialect: str) -> None:
+def _check_in_databases(
+    model: RuleModel, portable: PortableModel, dialect: str, *, keeps_all: bool
+) -> None:
     rows = edge_rows(portable)
     expected = expected_outputs(model, rows)
-    actual = run_sqlite(portable, select_for_checks(portable, "sqlite"), rows)
-    check_outputs("SQL (run in SQLite)", rows, expected, actual)
+    runs = {"sqlite": ("SQLite", run_sqlite)}
     if dialect == "duckdb" and find_spec("duckdb") is not None:
-        actual = run_duckdb(portable, select_for_checks(portable, dialect), rows)
-        check_outputs("SQL (run in DuckDB)", rows, expected, actual)
+        runs["duckdb"] = ("DuckDB", run_duckdb)
+    for name, (database, run) in runs.items():
+        actual = run(portable, select_for_checks(portable, name, keeps_all=keeps_all), rows)
+        check_outputs(f"SQL (run in {database})", rows, expected, actual)
 
 
-def select_for_checks(portable: PortableModel, dialect: str) -> str:
+def select_for_checks(portable: PortableModel, dialect: str, *, keeps_all: bool = False) -> str:
     """Write a SELECT from the table of rows to check."""
     terms = SqlTerms(portable, dialect, column_names(portable))
-    return _written(_select(terms, _parsed_table(TABLE, dialect), [KEY], True), dialect)
+    keep = None if keeps_all else [KEY]
+    return _written(_select(terms, _parsed_table(TABLE, dialect), keep, True), dialect)
 
 
 def _checked_dialect(dialect: Any) -> str:

@@ -19,7 +19,7 @@ from laconic._optional import import_extra
 from laconic.data.columns import Category
 from laconic.export.portable import PortableModel, compared_values, largest_raw_prediction
 from laconic.export.sql.times import TimeTerms
-from laconic.model.conditions import SET_RELATIONS, Proposition, Query
+from laconic.model.conditions import SET_RELATIONS, VALUE_RELATIONS, Proposition, Query
 
 # Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
 _WITHOUT_NAN = frozenset(
@@ -43,15 +43,50 @@ _LARGEST_POWER = 2**62
 class SqlTerms:
     """Writer of the parts of a statement, in a dialect of sqlglot.
 
-    `columns` are names in the database, where they are not those of the features.
+    `columns` are names in the database, where they are not those of the features. With a `source`,
+    which is the name of a table, columns are those of that table.
     """
 
-    def __init__(self, portable: PortableModel, dialect: str, columns: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        portable: PortableModel,
+        dialect: str,
+        columns: Mapping[str, str],
+        source: Any | None = None,
+    ) -> None:
         self.portable = portable
         self.dialect = dialect
         self.columns = {name: columns.get(name, name) for name in portable.kinds}
+        self._source = source
         self._exp = sqlglot().exp
         self._times = TimeTerms(self._exp, dialect)
+
+    def within(self, source: Any) -> SqlTerms:
+        """Return a writer of columns of a table."""
+        return SqlTerms(self.portable, self.dialect, self.columns, source)
+
+    def raw_predictions(self) -> dict[str, Any]:
+        """Return the raw prediction, or that of each of three or more classes, by name."""
+        n_classes = len(self.portable.ensemble.outputs)
+        if not n_classes:
+            return {"raw_prediction": self.raw_prediction()}
+        return {f"raw_prediction_{k + 1}": self.raw_prediction(k) for k in range(n_classes)}
+
+    def rules(self) -> dict[str, Any]:
+        """Return for each rule, by name, where it covers a row."""
+        rules = enumerate(self.portable.ensemble, start=1)
+        return {f"rule_{number}": self.covered(rule.query) for number, rule in rules}
+
+    def derived(self, raw_predictions: Sequence[Any]) -> dict[str, Any]:
+        """Return probabilities and the prediction by name, given all raw predictions."""
+        if self.portable.ensemble.outputs:
+            places = range(len(raw_predictions))
+            shares = {f"probability_{k + 1}": self.share(raw_predictions, k) for k in places}
+            return shares | {"prediction": self.predicted_class(raw_predictions)}
+        [raw] = raw_predictions
+        has_classes = self.portable.classes is not None
+        probability = {"probability": self.mean(raw.copy())} if has_classes else {}
+        return probability | {"prediction": self.prediction(raw.copy())}
 
     def raw_prediction(self, output: int | None = None) -> Any:
         """Intercept plus the weights of the rules that cover a row, added in rule order.
@@ -85,8 +120,7 @@ class SqlTerms:
             least = exp.Neg(this=exp.Literal.number(_MAX_EXPONENT))
             is_zero = exp.LT(this=raw_prediction.copy(), expression=least)
             return exp.Case().when(is_zero, "0").else_(mean)
-        is_name = isinstance(raw_prediction, exp.Column)
-        exponent = exp.Neg(this=raw_prediction if is_name else exp.Paren(this=raw_prediction))
+        exponent = exp.Neg(this=self._grouped(raw_prediction))
         divisor = exp.Add(this=exp.Literal.number(1), expression=exp.Exp(this=exponent))
         probability = exp.Div(
             this=self.double(1.0), expression=exp.Paren(this=divisor), typed=True, safe=False
@@ -128,7 +162,7 @@ class SqlTerms:
         for number, other in enumerate(raw_predictions):
             if number == place:
                 continue
-            difference = exp.Sub(this=other.copy(), expression=own.copy())
+            difference = exp.Sub(this=other.copy(), expression=self._grouped(own.copy()))
             term = exp.Exp(this=difference)
             if largest_raw_prediction(self.portable.ensemble) > _MAX_EXPONENT / 2:
                 bounds = (difference.copy(), exp.Neg(this=limit.copy()))
@@ -140,6 +174,10 @@ class SqlTerms:
         return exp.Div(
             this=self.double(1.0), expression=exp.Paren(this=total), typed=True, safe=False
         )
+
+    def _grouped(self, term: Any) -> Any:
+        """Put a sum in parentheses, so that a minus sign is about all of it."""
+        return term if isinstance(term, self._exp.Column) else self._exp.Paren(this=term)
 
     @property
     def _classes(self) -> tuple[Any, ...]:
@@ -210,7 +248,7 @@ class SqlTerms:
         return self._literal(str(int(value))) if int(value) == value else self.double(value)
 
     def _column(self, name: str) -> Any:
-        return quoted_column(self.columns[name])
+        return quoted_column(self.columns[name], self._source)
 
     def _proposition(self, proposition: Proposition) -> Any:
         name, relation = proposition.feature, proposition.relation
@@ -218,7 +256,8 @@ class SqlTerms:
         kind = self.portable.kinds[whole]
         if proposition.value is None:
             return self._presence(relation, self._column(whole), kind == "number")
-        column, write = self._operand(self._column(whole), kind, part)
+        is_equality = relation in VALUE_RELATIONS
+        column, write = self._operand(self._column(whole), kind, part, is_equality)
         values = [write(value) for value in compared_values(proposition)]
         if relation in SET_RELATIONS:
             is_in = self._exp.In(this=column, expressions=values)
@@ -226,14 +265,14 @@ class SqlTerms:
         return self._comparison(relation, column, *values)
 
     def _operand(
-        self, column: Any, kind: str, part: str | None
+        self, column: Any, kind: str, part: str | None, is_equality: bool
     ) -> tuple[Any, Callable[[Any], Any]]:
         """Column as conditions compare it, and how to write what it is compared with."""
         exp = self._exp
         if part is not None:
             return self._times.part(column, part), lambda value: self._times.code(part, value)
         if kind in ("date", "time", "duration"):
-            return self._times.column(column, kind), self._times.literal
+            return self._times.column(column, kind, is_equality), self._times.literal
         if kind == "number":
             return self._as_double(column), lambda value: self._threshold(float(value))
         if kind == "boolean":
@@ -271,9 +310,11 @@ def sqlglot() -> Any:
     return import_extra("sqlglot", "sql", "The export to SQL")
 
 
-def quoted_column(name: str) -> Any:
-    """Write the name of a column, whatever characters it has."""
-    return sqlglot().exp.column(sqlglot().exp.to_identifier(name, quoted=True))
+def quoted_column(name: str, source: Any | None = None) -> Any:
+    """Write the name of a column, whatever characters it has, of a table if that has a name."""
+    exp = sqlglot().exp
+    table = None if source is None else source.copy()
+    return exp.Column(this=exp.to_identifier(name, quoted=True), table=table)
 
 
 def _decimal_text(number: float) -> str | None:
