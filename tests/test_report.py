@@ -5,7 +5,6 @@ import json
 import re
 import sys
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,7 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.model.record import FitRecord
 from laconic.report import Report
-from laconic.report.certificates import is_polished
 from reports import HOSTILE_NAMES, classifier, hostile, regressor
 
 
@@ -128,11 +125,8 @@ def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     text = " ".join(report.to_html().split())
     assert f"means that, given {words}, no other such conjunction" in text
     # What the fit was told counts, not what the estimator is told now.
-    model.settings_ = SimpleNamespace(polish=not parameters, strategy="boosting")
-    assert is_polished(model) == (not parameters)
-    del model.settings_, model.polish, model.strategy
-    model.record_ = FitRecord(settings=parameters)
-    assert is_polished(model) == bool(parameters)
+    model.set_params(polish=not parameters, strategy="boosting")
+    assert model.report(X[:80], y[:80]).to_dict()["certificates"]["given"] == words
 
 
 def test_a_loaded_model_has_the_same_report(fitted, tmp_path):

@@ -1,0 +1,76 @@
+"""The features that are crossed, as plain data."""
+
+from __future__ import annotations
+
+from itertools import product
+
+FACTORS: dict[str, tuple[str, ...]] = {
+    "loss": (
+        *("squared", "huber", "poisson", "gamma", "tweedie", "logistic", "three classes"),
+        "own loss",
+    ),
+    "rows": (
+        *("plain", "sample_weight", "class_weight='balanced'", "class_weight={...}", "exposure"),
+        "sample_weight and exposure",
+    ),
+    "features": (
+        *("free", "interaction_cst", "excluded_features", "lone_features"),
+        "separated_features",
+    ),
+    "signs": ("free", "monotonic_cst", "weight_signs"),
+    "costs": ("none", "feature_costs"),
+    "rules": ("found", "initial_rules", "excluded_rules"),
+    "columns": (
+        *("numbers", "missing values", "categories", "categories='sets'", "ordered categories"),
+        *("dates", "date_parts", "sparse matrix", "propositions", "integers and booleans"),
+    ),
+    "objective": ("joint", "stagewise"),
+    "strategy": ("boosting", "polish", "global"),
+    "search": ("optimal", "greedy", "beam"),
+    "max_conditions": ("2", "1", "3"),
+    "fit_intercept": ("True", "False"),
+    "limits": (
+        *("none", "min_coverage", "simplify", "approximation_factor", "node_limit"),
+        "max_thresholds",
+    ),
+    "table": (
+        *("pandas", "polars", "NumPy", "Parquet files", "CSV files", "LazyFrame", "DuckDB"),
+        *("Dask", "SQLite"),
+    ),
+    "model": ("fitted", "loaded", "pickled", "cloned", "copied"),
+    "operation": (
+        *("fit", "CV estimator", "warm_start", "edit(drop)", "edit(force)", "edit(replace)"),
+        *("edit(lock)", "alternatives", "certificate", "report", "to_json", "to_sql"),
+        *("to_python", "to_javascript", "to_onnx", "to_pmml", "to_scorecard", "explain"),
+        *("shapley_values", "transform", "plot", "save_predictions"),
+    ),
+}
+"""The values of each factor; the first one is what goes with most others."""
+
+CLASSES = ("logistic", "three classes")
+NUMBERS = tuple(loss for loss in FACTORS["loss"] if loss not in CLASSES)
+IN_PARTS = ("Parquet files", "CSV files", "LazyFrame", "DuckDB", "Dask", "SQLite")
+
+Choice = tuple[str, str]
+"""A factor and one of its values."""
+
+Combination = frozenset[Choice]
+"""Values of some factors."""
+
+
+def _pairs(one: str, ones: tuple[str, ...], other: str, others: tuple[str, ...]) -> set[Combination]:
+    return {frozenset({(one, a), (other, b)}) for a, b in product(ones, others)}
+
+
+IMPOSSIBLE: frozenset[Combination] = frozenset(
+    # Only classifiers have that parameter.
+    _pairs("rows", ("class_weight='balanced'", "class_weight={...}"), "loss", NUMBERS)
+    # A sparse matrix is a table of its own kind, beside arrays.
+    | _pairs(
+        "columns",
+        ("sparse matrix",),
+        "table",
+        tuple(table for table in FACTORS["table"] if table != "NumPy"),
+    )
+)
+"""Combinations that nobody can write down."""

@@ -1,0 +1,596 @@
+"""What can be done with a model, each with its judge.
+
+An operation takes a model and its case, and returns what came out as plain values: the same for a
+model that was saved and loaded, or copied.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.crossings import tables
+from fuzz.crossings.brute import is_one_of
+from fuzz.crossings.factors import CLASSES, IN_PARTS
+from fuzz.crossings.judges import (
+    Rules,
+    atoms_of_query,
+    check,
+    check_same_model,
+    expected_predictions,
+    is_close,
+    judge_model,
+    judge_predictions,
+    place_of,
+    raw_of,
+)
+from fuzz.crossings.problem import N_RULES, Problem
+from fuzz.crossings.tables import Cells, Placed
+from laconic import save_model
+from laconic.export import (
+    to_javascript,
+    to_json,
+    to_onnx,
+    to_pmml,
+    to_python,
+    to_scorecard,
+    to_sql,
+)
+
+NODE = shutil.which("node")
+# Tables in memory that are most like those that are read in parts.
+_LIKE = {"Dask": "pandas", "SQLite": "pandas"} | dict.fromkeys(
+    ("Parquet files", "CSV files", "LazyFrame", "DuckDB"), "polars"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem with its rows, in a folder of its own."""
+
+    problem: Problem
+    folder: Path
+    placed: Placed
+    """As the estimator gets them."""
+    whole: Placed
+    """In memory."""
+
+    @property
+    def X(self) -> Any:
+        """The training table, in memory."""
+        return self.whole.X
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Rows with target, weights and exposure, as all that looks at training rows takes them."""
+        return self.whole.fit_arguments()
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Cells of the training rows and of some others."""
+        others = tables.other_cells(self.problem["columns"], self.problem.seed)
+        known = self.problem.rows.cells
+        return {name: [*known[name], *others[name]] for name in known}
+
+    @cached_property
+    def X_of_cells(self) -> Any:
+        """These as a table in memory."""
+        table = self.problem["table"]
+        rows = tables.Rows(self.cells, np.zeros(0), None, None)
+        return tables.in_memory(rows, _LIKE.get(table, table), self.problem["columns"]).X
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The same as one record per row."""
+        return [dict(zip(self.cells, row, strict=True)) for row in zip(*self.cells.values(), strict=True)]
+
+
+Operation = Callable[[Any, Case], Any]
+
+
+def fit(model: Any, case: Case) -> Any:
+    """Predict for rows that the model has not seen."""
+    judge_predictions(model, case.X_of_cells, case.cells, case.problem)
+    return [model.predict(case.X_of_cells).tolist(), str(model)]
+
+
+def cross_validate(model: Any, case: Case) -> Any:
+    """The model is that of as many rules as were chosen."""
+    if hasattr(model, "n_rules_"):
+        check(len(model.cv_results_["n_rules"]) > model.n_rules_ >= 0, "No such size")
+        check(len(model.ensemble_) <= model.n_rules_, "More rules than were chosen")
+        if model.n_rules_ > 0:
+            row = case.problem.row | {"operation": "fit"}
+            estimator = Problem(row, case.problem.seed).estimator(n_rules=model.n_rules_)
+            plain = estimator.fit(**case.arguments)
+            check_same_model(model, plain, "Cross-validated and plain")
+    return model.predict(case.X).tolist()
+
+
+def warm_start(model: Any, case: Case) -> Any:
+    """Some rules and then more are as all at once."""
+    problem = case.problem
+    model.set_params(n_rules=N_RULES)
+    model.fit(**case.placed.fit_arguments())
+    if problem.is_polished:
+        # Other rules may be best among more.
+        check(len(model.ensemble_) <= N_RULES, "Too many rules")
+    else:
+        at_once = problem.estimator().fit(**case.placed.fit_arguments())
+        check_same_model(model, at_once, "One by one and at once", 1e-9)
+    return model.predict(case.X).tolist()
+
+
+# Edits
+
+
+def edit_drop(model: Any, case: Case) -> Any:
+    """Leave the first rule out."""
+    return _edited(model, case, drop=[1])
+
+
+def edit_force(model: Any, case: Case) -> Any:
+    """Ask for another rule."""
+    return _edited(model, case, force=[case.problem.written(3)])
+
+
+def edit_replace(model: Any, case: Case) -> Any:
+    """Exchange the first rule."""
+    return _edited(model, case, replace={1: case.problem.written(4)})
+
+
+def edit_lock(model: Any, case: Case) -> Any:
+    """Keep the last rule, and search for others."""
+    return _edited(model, case, lock=[len(model.ensemble_)])
+
+
+def _edited(model: Any, case: Case, **changes: Any) -> Any:
+    problem = case.problem
+    if len(model.ensemble_) == 0:
+        return None
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        result = model.edit(**case.arguments, **changes, cv=3)
+    said = " ".join(str(warning.message) for warning in heard)
+    before, after = model.ensemble_, result.ensemble_
+    for rule in _wanted(before, changes):
+        is_there = any(_same_rows(rule, other, problem) for other in after)
+        check(is_there or str(rule) in said, "A rule that should stay is not there", rule, after)
+    for rule in (before[n - 1].query for n in changes.get("drop", ())):
+        is_there = any(_same_rows(rule, other, problem) for other in after)
+        check(not is_there, "A rule that should go is there", rule, after)
+    for number in (3,) if "force" in changes else (4,) if "replace" in changes else ():
+        covered = _covered(problem, problem.good_rules[number])
+        is_there = any((mask == covered).all() for mask in Rules(problem, after).covered)
+        check(is_there or said, "A rule that was asked for is not there", after)
+    edits = list(result.edits_)
+    for entry, ensemble in ((edits[0], before), (edits[-1], after)):
+        unique = ensemble.with_rules({(r.query, r.output): r for r in ensemble}.values())
+        risk = Rules(problem, unique).refitted_risk()
+        check(entry.n_rules == len(unique), "Another number of rules", entry, unique)
+        check(is_close(entry.risk, risk, 1e-6), "Another risk", entry.words, entry.risk, risk)
+    return [str(after), str(result.edits_)]
+
+
+def _wanted(before: Any, changes: dict[str, Any]) -> list[Any]:
+    if "lock" in changes:
+        return [before[number - 1].query for number in changes["lock"]]
+    gone = {*changes.get("drop", ()), *changes.get("replace", ())}
+    out = {before[number - 1].query for number in gone}
+    return [rule.query for rule in before if rule.query not in out]
+
+
+def _same_rows(query: Any, rule: Any, problem: Problem) -> bool:
+    cells, counted = problem.rows.cells, problem.counted
+    masks = [
+        np.logical_and.reduce(
+            [np.ones(int(counted.sum()), dtype=bool)]
+            + [atom.covered for atom in atoms_of_query(each, cells, counted)]
+        )
+        for each in (query, rule.query)
+    ]
+    return bool((masks[0] == masks[1]).all())
+
+
+def _covered(problem: Problem, atoms: Sequence[Any]) -> np.ndarray:
+    return np.logical_and.reduce([atom.covered for atom in atoms])[problem.counted]
+
+
+def alternatives(model: Any, case: Case) -> Any:
+    """Every rule that is nearly as good is found, the best first."""
+    problem = case.problem
+    if len(model.ensemble_) == 0:
+        return None
+    number, tolerance = len(model.ensemble_), 0.3
+    found = model.alternatives(number, **case.arguments, tolerance=tolerance, max_found=6)
+    shares = [each.share for each in found]
+    check(shares == sorted(shares, reverse=True), "Not the best first", shares)
+    check(all(1 - tolerance - 1e-9 <= share <= 1 + 1e-9 for share in shares), "Shares", shares)
+    check(found.share <= 1 + 1e-9, "A share of more than the best", found.share)
+    rules = Rules(problem, model.ensemble_.with_rules([]))
+    cells, counted = problem.rows.cells, problem.counted
+    own = Rules(problem, model.ensemble_).covered[number - 1]
+    has_rest = problem.is_joint and problem.fit_intercept
+    known = [own]
+    for each in found:
+        atoms = atoms_of_query(each.query, cells, counted)
+        check(problem.limits.signs(atoms), "An alternative that constraints forbid", each.text)
+        covered = np.logical_and.reduce([atom.covered for atom in atoms])
+        check(covered.tobytes() not in problem.barred, "An excluded rule", each.text)
+        is_known = is_one_of(covered[np.newaxis], np.array(known), with_rest=has_rest)[0]
+        check(not is_known, "The same rows twice", each.text)
+        known.append(covered)
+    if rules.ensemble.outputs:
+        return [str(found)]
+    _judge_shares(problem, model, number, found, tolerance)
+    return [str(found)]
+
+
+def _judge_shares(problem: Problem, model: Any, number: int, found: Any, tolerance: float) -> None:
+    """Compare with all sets of rows, in the place of the rule."""
+    ensemble, sets = model.ensemble_, problem.sets
+    place = place_of(problem, ensemble, number - 1)
+    rules = Rules(problem, ensemble)
+    own = rules.covered[number - 1]
+    own_value = place.value(rules.atoms[number - 1], own, 0)
+    values = place.values()[0]
+    best = max(float(values.max(initial=0.0)), own_value)
+    if best <= 0.0:
+        return
+    check(is_close(found.share, own_value / best, 1e-5, 1.0), "Another share", found.share, own_value / best)
+    has_rest = problem.is_joint and problem.fit_intercept
+    best_of: dict[bytes, float] = {}
+    for covered, value in zip(sets.covered, values.tolist(), strict=True):
+        is_own = is_one_of(covered[np.newaxis], own[np.newaxis], with_rest=has_rest)[0]
+        if is_own or value < (1 - tolerance) * best * (1 - 1e-7) or value <= 0.0:
+            continue
+        key = min(covered.tobytes(), (~covered).tobytes()) if has_rest else covered.tobytes()
+        best_of[key] = max(value, best_of.get(key, 0.0))
+    expected = sorted((value / best for value in best_of.values()), reverse=True)[:6]
+    shares = [each.share for each in found]
+    if problem["limits"] == "node_limit":
+        return
+    n = min(len(expected), len(shares))
+    check(np.allclose(shares[:n], expected[:n], rtol=1e-5), "Other shares", shares, expected)
+    is_edge = len(expected) == len(shares) + 1 and is_close(expected[-1], 1 - tolerance, 1e-5)
+    check(len(expected) == len(shares) or is_edge, "Not all alternatives", shares, expected)
+
+
+def certificate(model: Any, case: Case) -> Any:
+    """The bound holds for models that can be found, and the proof can be checked."""
+    problem = case.problem
+    made = model.certificate(**case.arguments)
+    truth, rules = problem.truth, Rules(problem, model.ensemble_)
+    own = truth.risk(rules.raw, rules.weights)
+    check(is_close(made.objective, own, 1e-9), "Another objective", made.objective, own)
+    check(made.bound <= own * (1 + 1e-9), "The model is below the bound", made.bound, own)
+    start = truth.risk(truth.start, np.zeros(0))
+    check(is_close(made.start, start, 1e-9), "Another start", made.start, start)
+    check(made.verify(case.X), "The proof does not hold")
+    best = _good_risk(problem, len(model.ensemble_))
+    check(made.bound <= best * (1 + 1e-9), "A model is below the bound", made.bound, best)
+    return [made.objective, made.bound, made.summary]
+
+
+def _good_risk(problem: Problem, n_rules: int) -> float:
+    """Compute the risk of the best of some models of good rules with their best weights."""
+    truth, sets = problem.truth, problem.sets
+    masks = [_covered(problem, atoms) for atoms in problem.good_rules[:6]]
+    found = []
+    for first in range(min(3, len(masks))):
+        chosen = np.array(masks[first : first + max(n_rules, 1)])
+        outputs = np.zeros(len(chosen), dtype=int)
+        weights, intercepts = truth.refit(chosen)
+        found.append(truth.risk(truth.raw(chosen, outputs, (weights, intercepts)), weights))
+    return min(found) if sets.atoms and found and n_rules > 0 else np.inf
+
+
+def report(model: Any, case: Case) -> Any:
+    """The page names all rules, and holds plain values only."""
+    made = model.report(case.X, case.whole.y)
+    content = json.loads(made.to_json())
+    check(len(made.to_html()) > 1000, "An empty page")
+    return _without_seconds(content)
+
+
+def _without_seconds(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_seconds(v) for k, v in value.items() if "seconds" not in k}
+    return [_without_seconds(each) for each in value] if isinstance(value, list) else value
+
+
+# Exports
+
+
+def _check_outputs(model: Any, case: Case, predictions: Any, raw: Any, what: str) -> None:
+    """Compare what a reader of an export has made of rows with the model."""
+    expected_raw = raw_of(model.ensemble_, case.cells)
+    found = np.asarray(raw, dtype=float).reshape(len(expected_raw), -1)
+    check(np.allclose(found, expected_raw, rtol=1e-12, atol=1e-14), f"{what}: raw predictions differ")
+    expected = model.predict(case.X_of_cells)
+    if case.problem["loss"] in CLASSES:
+        check(list(map(str, predictions)) == list(map(str, expected)), f"{what}: other classes")
+    else:
+        is_same = np.allclose(np.asarray(predictions, dtype=float), expected, rtol=1e-11)
+        check(is_same, f"{what}: predictions differ")
+
+
+def json_text(model: Any, case: Case) -> Any:
+    """The text is JSON of the same rules."""
+    content = json.loads(to_json(model))
+    check(len(content["rules"]) == len(model.ensemble_), "Not all rules", content)
+    return _without_seconds(content)
+
+
+_SQL_TYPES = {float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN", str: "VARCHAR", datetime: "TIMESTAMP"}
+
+
+def sql(model: Any, case: Case) -> Any:
+    """DuckDB and SQLite predict the same."""
+    select = to_sql(model, "duckdb", table="rows", keep=["n"])
+    _check_select(model, case, _in_duckdb(case, f"{select} ORDER BY 1"), "DuckDB")
+    other = to_sql(model, "sqlite", table="rows", keep=["n"])
+    _check_select(model, case, _in_sqlite(case, f"{other} ORDER BY 1"), "SQLite")
+    return [select, other]
+
+
+def _check_select(model: Any, case: Case, found: Sequence[Sequence[Any]], what: str) -> None:
+    n_outputs = len(model.ensemble_.outputs) or 1
+    raw = [row[1 : 1 + n_outputs] for row in found]
+    _check_outputs(model, case, [row[-1] for row in found], raw, what)
+
+
+def _in_duckdb(case: Case, select: str) -> Any:
+    import duckdb
+
+    types = {
+        name: _SQL_TYPES[type(next(cell for cell in cells if cell is not None))]
+        for name, cells in case.cells.items()
+    }
+    declared = ", ".join(["n BIGINT", *(f"{name} {kind}" for name, kind in types.items())])
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE rows ({declared})")
+        cells = [[n, *record.values()] for n, record in enumerate(case.records)]
+        connection.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(cells[0]))})", cells)
+        return connection.execute(select).fetchall()
+
+
+def _in_sqlite(case: Case, select: str) -> Any:
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(f"CREATE TABLE rows (n, {', '.join(case.cells)})")
+        cells = [[n, *map(_plain, record.values())] for n, record in enumerate(case.records)]
+        connection.executemany(f"INSERT INTO rows VALUES ({', '.join('?' * len(cells[0]))})", cells)
+        return connection.execute(select).fetchall()
+    finally:
+        connection.close()
+
+
+def _plain(cell: Any) -> Any:
+    return str(cell) if isinstance(cell, datetime) else cell
+
+
+def python(model: Any, case: Case) -> Any:
+    """The function predicts the same."""
+    text = to_python(model)
+    module: dict[str, Any] = {}
+    exec(text, module)
+    found = [module["predict"](record) for record in case.records]
+    raw = [each["raw_prediction"] for each in found]
+    _check_outputs(model, case, [each["prediction"] for each in found], raw, "Python")
+    return text
+
+
+_SCRIPT = """
+const { predict } = require("./model.js");
+const rows = JSON.parse(require("fs").readFileSync("rows.json", "utf8"));
+process.stdout.write(JSON.stringify(rows.map((row) => predict(row))));
+"""
+
+
+def javascript(model: Any, case: Case) -> Any:
+    """Node.js predicts the same."""
+    text = to_javascript(model)
+    if NODE is not None:
+        (case.folder / "model.js").write_text(text, "utf-8")
+        rows = [{k: _plain(v) for k, v in record.items()} for record in case.records]
+        (case.folder / "rows.json").write_text(json.dumps(rows), "utf-8")
+        done = subprocess.run(
+            [NODE, "-e", _SCRIPT], cwd=case.folder, capture_output=True, text=True, check=False
+        )
+        check(done.returncode == 0, "Node.js complains", done.stderr)
+        found = json.loads(done.stdout)
+        raw = [each["rawPrediction"] for each in found]
+        _check_outputs(model, case, [each["prediction"] for each in found], raw, "Node.js")
+    return text
+
+
+def onnx(model: Any, case: Case) -> Any:
+    """The runtime predicts the same."""
+    made = to_onnx(model)
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(made.SerializeToString())
+    feeds = {}
+    for given in session.get_inputs():
+        if given.name == "X":
+            columns = [_numbers(cells) for cells in case.cells.values()]
+            feeds["X"] = np.stack(columns, axis=1)
+        elif given.type == "tensor(string)":
+            texts = ["" if cell is None else cell for cell in case.cells[given.name]]
+            feeds[given.name] = np.array(texts, dtype=object)[:, np.newaxis]
+        else:
+            feeds[given.name] = _numbers(case.cells[given.name])[:, np.newaxis]
+    raw, predictions = session.run(["raw_prediction", "prediction"], feeds)
+    _check_outputs(model, case, predictions, raw, "ONNX")
+    return str(made.graph.name)
+
+
+def _numbers(cells: Sequence[Any]) -> np.ndarray:
+    is_text = any(isinstance(cell, str) for cell in cells)
+    return np.array([np.nan if cell is None or is_text else float(cell) for cell in cells])
+
+
+def pmml(model: Any, case: Case) -> Any:
+    """The document names all columns of the rules."""
+    text = to_pmml(model)
+    for name in model.ensemble_.used_features:
+        check(name in text, "A column is missing", name)
+    return text
+
+
+def scorecard(model: Any, case: Case) -> Any:
+    """The points are the weights, but for rounding."""
+    made = to_scorecard(model, X=case.X, y=case.whole.y, sample_weight=case.whole.sample_weight)
+    raw = raw_of(model.ensemble_, case.problem.rows.cells)[:, 0]
+    points = made.total_points(case.X) * made.unit
+    check((np.abs(points - raw) <= made.max_deviation + 1e-9).all(), "Points are far off")
+    return str(made)
+
+
+# Looks at a model
+
+
+def explain(model: Any, case: Case) -> Any:
+    """What is said adds up to the prediction."""
+    explanation = model.explain(case.X_of_cells)
+    raw = raw_of(model.ensemble_, case.cells)
+    for row, each in enumerate(explanation):
+        found = np.atleast_1d(np.asarray(each.raw_prediction, dtype=float))
+        check(np.allclose(found, raw[row], rtol=1e-12), "Another raw prediction", found, raw[row])
+        if len(found) == 1:
+            total = each.intercept + sum(rule.weight for rule in each.rules.values())
+            check(is_close(total, raw[row, 0], 1e-9, 1.0), "It does not add up", total, raw[row])
+    return [str(explanation[0]), str(explanation.to_frame())]
+
+
+def shapley_values(model: Any, case: Case) -> Any:
+    """The shares are those of the game that is played here once more."""
+    if case.problem["columns"] == "sparse matrix":
+        X, few = case.X, case.X[:6]
+    else:
+        X, few = case.X, case.X[:6]
+    found = model.shapley_values(few, X)
+    cells = case.problem.rows.cells
+    values = np.asarray(found.values).reshape(6, len(cells), -1)
+    expected = _played(model.ensemble_, cells, 6)
+    check(np.allclose(values, expected, atol=1e-10), "Other shares")
+    return [values.tolist(), list(found.feature_names)]
+
+
+def _played(ensemble: Any, cells: Cells, n_explained: int) -> np.ndarray:
+    """Let features join one by one, in every order, and the others be as in the background."""
+    names, n_rows = list(cells), len(cells["x0"])
+    shares = np.zeros((n_explained, len(names), raw_of(ensemble, cells).shape[1]))
+    orders = list(permutations(range(len(names))))
+    for row in range(n_explained):
+        means = {}
+        for chosen in {frozenset(o[:n]) for o in orders for n in range(len(names) + 1)}:
+            mixed = {
+                name: [values[row]] * n_rows if place in chosen else values
+                for place, (name, values) in enumerate(cells.items())
+            }
+            means[chosen] = raw_of(ensemble, mixed).mean(axis=0)
+        for order in orders:
+            for n, place in enumerate(order):
+                before, after = frozenset(order[:n]), frozenset(order[: n + 1])
+                shares[row, place] += (means[after] - means[before]) / len(orders)
+    return shares
+
+
+def transform(model: Any, case: Case) -> Any:
+    """The columns are the rows of the rules."""
+    found = np.asarray(model.transform(case.X_of_cells), dtype=float)
+    everything = np.ones(len(case.cells["x0"]), dtype=bool)
+    for column, rule in zip(found.T, model.ensemble_, strict=True):
+        atoms = atoms_of_query(rule.query, case.cells, everything)
+        covered = np.logical_and.reduce([everything, *(atom.covered for atom in atoms)])
+        check((covered == column).all(), "Other rows", rule)
+    names = model.get_feature_names_out()
+    check(len({*names}) == len(model.ensemble_), "Not a name per rule", names)
+    return [found.tolist(), names.tolist()]
+
+
+def plot(model: Any, case: Case) -> Any:
+    """All pictures can be drawn."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from laconic.plot import (
+        ContributionDisplay,
+        RuleBoxDisplay,
+        RuleOverlapDisplay,
+        RuleWeightDisplay,
+        SizeScoreDisplay,
+    )
+
+    X, y = case.X, case.whole.y
+    try:
+        RuleWeightDisplay.from_estimator(model)
+        RuleWeightDisplay.from_estimator(model, X)
+        if len(model.ensemble_) > 0:
+            RuleOverlapDisplay.from_estimator(model, X)
+            ContributionDisplay.from_estimator(model, X, row=1)
+        SizeScoreDisplay.from_estimator(model, X, y)
+        used = model.ensemble_.used_features
+        if used:
+            RuleBoxDisplay.from_estimator(model, X, features=used[0])
+        if len(used) > 1:
+            RuleBoxDisplay.from_estimator(model, X, y, features=used[:2])
+    finally:
+        plt.close("all")
+    return None
+
+
+def save_predictions(model: Any, case: Case) -> Any:
+    """The file holds what the model predicts."""
+    import pyarrow.parquet as pq
+
+    path = case.folder / "predictions.parquet"
+    is_read = case.problem["table"] in IN_PARTS
+    n_rows = model.save_predictions(case.placed.X if is_read else case.X, path)
+    found = pq.read_table(path)["prediction"].to_pylist()
+    check(n_rows == len(found) == len(case.problem.rows), "Not all rows", n_rows, len(found))
+    expected = model.predict(case.X).tolist()
+    check(found == expected, "Other predictions", found[:3], expected[:3])
+    return found
+
+
+OPERATIONS: dict[str, Operation] = {
+    "fit": fit,
+    "CV estimator": cross_validate,
+    "warm_start": warm_start,
+    "edit(drop)": edit_drop,
+    "edit(force)": edit_force,
+    "edit(replace)": edit_replace,
+    "edit(lock)": edit_lock,
+    "alternatives": alternatives,
+    "certificate": certificate,
+    "report": report,
+    "to_json": json_text,
+    "to_sql": sql,
+    "to_python": python,
+    "to_javascript": javascript,
+    "to_onnx": onnx,
+    "to_pmml": pmml,
+    "to_scorecard": scorecard,
+    "explain": explain,
+    "shapley_values": shapley_values,
+    "transform": transform,
+    "plot": plot,
+    "save_predictions": save_predictions,
+}

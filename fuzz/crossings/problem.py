@@ -1,0 +1,278 @@
+"""A row of values as a problem: an estimator with its parameters, rows, and the truth about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzz.crossings import brute
+from fuzz.crossings.brute import Atom, Limits, Sets, Truth
+from fuzz.crossings.covering import Row
+from fuzz.crossings.factors import CLASSES, IN_PARTS
+from fuzz.crossings.tables import Placed, Rows, in_memory, in_parts, make_rows
+from laconic import (
+    Proposition,
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
+
+N_RULES = 3
+CLASS_WEIGHTS = {
+    "logistic": {"no": 1.0, "yes": 3.0},
+    "three classes": {"a": 1.0, "b": 0.5, "c": 3.0},
+}
+_FEATURES: dict[str, Any] = {
+    "interaction_cst": [["x0", "x2"], ["x1"]],
+    "excluded_features": ["x2"],
+    "lone_features": ["x2"],
+    "separated_features": [["x1", "x2"]],
+}
+_GROUPS = {
+    "free": ("x0 x1 x2",),
+    "interaction_cst": ("x0 x2", "x1"),
+    "excluded_features": ("x0 x1",),
+    "lone_features": ("x0 x1", "x2"),
+    "separated_features": ("x0 x1", "x0 x2"),
+}
+# The last column has an order, which its conditions are about.
+_IN_ORDER = ("numbers", "missing values", "dates", "sparse matrix", "integers and booleans")
+_LIMITS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "min_coverage": {"min_coverage": 6.0},
+    "simplify": {"simplify": 0.2},
+    "approximation_factor": {"approximation_factor": 0.7},
+    "node_limit": {"node_limit": 1},
+    "max_thresholds": {"max_thresholds": None},
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a row of values asks for."""
+
+    row: Row
+    seed: int = 0
+
+    def __getitem__(self, factor: str) -> str:
+        return self.row[factor]
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows, as plain cells."""
+        return make_rows(self["columns"], self["loss"], self["rows"], self.seed)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether all weights are refitted."""
+        return self["objective"] == "joint"
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether there is an intercept."""
+        return self["fit_intercept"] == "True"
+
+    @property
+    def is_polished(self) -> bool:
+        """Whether rules are exchanged."""
+        return self["strategy"] != "boosting"
+
+    # The truth
+
+    @cached_property
+    def all_weights(self) -> np.ndarray:
+        """What each row counts: weights of rows and of classes, and exposures."""
+        rows = self.rows
+        weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight.copy()
+        if self["rows"].startswith("class_weight"):
+            factors = CLASS_WEIGHTS[self["loss"]]
+            if "balanced" in self["rows"]:
+                names, counts = np.unique(rows.y, return_counts=True)
+                shares = len(rows) / (len(names) * counts)
+                factors = dict(zip(names.tolist(), shares.tolist(), strict=True))
+            weights *= np.array([factors[label] for label in rows.y.tolist()])
+        return weights if rows.exposure is None else weights * rows.exposure
+
+    @cached_property
+    def counted(self) -> np.ndarray:
+        """Which rows count."""
+        return self.all_weights > 0
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """Targets, per unit of exposure."""
+        exposure, y = self.rows.exposure, self.rows.y
+        # Classes have no rates, which is for the estimator to say.
+        return y if exposure is None or y.dtype.kind == "U" else y / exposure
+
+    @cached_property
+    def truth(self) -> Truth:
+        """Target and loss of the rows that count."""
+        return Truth(
+            self["loss"],
+            self.target[self.counted],
+            self.all_weights[self.counted],
+            fit_intercept=self.fit_intercept,
+        )
+
+    @cached_property
+    def atoms(self) -> list[Atom]:
+        """All conditions."""
+        return brute.atoms_of(self["columns"], self.rows.cells, self.counted)
+
+    @property
+    def max_conditions(self) -> int:
+        """The longest rule."""
+        return int(self["max_conditions"])
+
+    @property
+    def min_coverage(self) -> float:
+        """The smallest weight that a rule covers."""
+        return float(_LIMITS[self["limits"]].get("min_coverage", 0.0))
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What rules may be made of."""
+        groups = tuple(frozenset(names.split()) for names in _GROUPS[self["features"]])
+        sign = 1 if self["signs"] == "weight_signs" else 0
+        return Limits(groups, self.directions, sign, self.costs)
+
+    @cached_property
+    def directions(self) -> dict[str, int]:
+        """Features with which predictions only rise or fall."""
+        if self["signs"] != "monotonic_cst":
+            return {}
+        return {"x0": 1} | ({"x2": -1} if self["columns"] in _IN_ORDER else {})
+
+    @cached_property
+    def costs(self) -> dict[str, float]:
+        """What features cost, so that it matters: a share of the best gain without costs."""
+        if self["costs"] == "none":
+            return {}
+        gain = float(self._first_gains(self._free_sets).max())
+        return {"x1": 0.1 * gain, "x2": 0.25 * gain}
+
+    @cached_property
+    def _free_sets(self) -> Sets:
+        sets = brute.all_sets(self.atoms, Limits(), self.max_conditions, self.counted)
+        return sets.part(self._covers_enough(sets))
+
+    def _covers_enough(self, sets: Sets) -> np.ndarray:
+        return sets.covered @ self.truth.weights >= self.min_coverage * (1 - 1e-12)
+
+    def _first_gains(self, sets: Sets) -> np.ndarray:
+        """What sets gain beside no rule at all, in the output where they gain most."""
+        truth = self.truth
+        others = np.zeros((0, len(truth.weights)), dtype=bool) if self.is_joint else None
+        found = [
+            truth.gains(sets.covered, truth.start, output, others)[0]
+            for output in range(truth.n_outputs)
+        ]
+        return np.max(found, axis=0)
+
+    @cached_property
+    def sets(self) -> Sets:
+        """All sets of rows that a rule may cover."""
+        sets = brute.all_sets(self.atoms, self.limits, self.max_conditions, self.counted)
+        return sets.part(self._covers_enough(sets))
+
+    @cached_property
+    def good_rules(self) -> list[tuple[Atom, ...]]:
+        """Conjunctions that may be rules, the best first, no two for the same rows or their rest."""
+        gains = self._first_gains(self.sets)
+        found: dict[bytes, tuple[Atom, ...]] = {}
+        for place in np.argsort(-gains, kind="stable").tolist():
+            covered, atoms = self.sets.covered[place], self.sets.atoms[place]
+            if atoms and covered.tobytes() not in found and (~covered).tobytes() not in found:
+                found[covered.tobytes()] = atoms
+        return list(found.values())
+
+    def written(self, number: int) -> str:
+        """Write one of the good rules as people do."""
+        return " & ".join(atom.text for atom in self.good_rules[number])
+
+    @cached_property
+    def barred(self) -> set[bytes]:
+        """Sets of rows that no rule is to cover, as the rows that count show them."""
+        if self["rules"] != "excluded_rules":
+            return set()
+        covered = np.ones(len(self.rows), dtype=bool)
+        for atom in self.good_rules[0]:
+            covered &= atom.covered
+        covered = covered[self.counted]
+        has_rest = self.is_joint and self.fit_intercept
+        return {covered.tobytes(), *([(~covered).tobytes()] if has_rest else [])}
+
+    # The estimator
+
+    @property
+    def loss_parameter(self) -> Any:
+        """The parameter of that name."""
+        if self["loss"] == "own loss":
+            return brute.OwnLoss()
+        return "auto" if self["loss"] in CLASSES else self["loss"]
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the estimator, those that are not the default only."""
+        chosen: dict[str, Any] = {"n_rules": N_RULES, "max_conditions": self.max_conditions}
+        chosen |= {"objective": self["objective"], "fit_intercept": self.fit_intercept}
+        chosen |= {"loss": self.loss_parameter, "search": self["search"]}
+        chosen |= _LIMITS[self["limits"]]
+        if self.is_polished:
+            chosen |= {"polish": True} if self["strategy"] == "polish" else {"strategy": "global"}
+        return chosen | self._columns() | self._constraints() | self._rows()
+
+    def _columns(self) -> dict[str, Any]:
+        columns = self["columns"]
+        if columns == "categories='sets'":
+            return {"categories": "sets"}
+        if columns == "date_parts":
+            return {"date_parts": list(brute.PARTS)}
+        if columns == "propositions":
+            return {"propositions": [Proposition(*condition) for condition in brute.GIVEN]}
+        if columns == "ordered categories" and self["table"] not in ("pandas", "Dask"):
+            return {"ordered_features": ["x2"]}
+        return {}
+
+    def _constraints(self) -> dict[str, Any]:
+        chosen: dict[str, Any] = {}
+        if self["features"] != "free":
+            chosen[self["features"]] = _FEATURES[self["features"]]
+        if self["signs"] == "monotonic_cst":
+            chosen["monotonic_cst"] = self.directions
+        if self["signs"] == "weight_signs":
+            chosen["weight_signs"] = "positive"
+        if self.costs:
+            chosen["feature_costs"] = self.costs
+        if self["rules"] == "initial_rules":
+            chosen["initial_rules"] = [self.written(2)]
+        if self["rules"] == "excluded_rules":
+            chosen["excluded_rules"] = [self.written(0)]
+        return chosen
+
+    def _rows(self) -> dict[str, Any]:
+        if not self["rows"].startswith("class_weight"):
+            return {}
+        is_balanced = "balanced" in self["rows"]
+        return {"class_weight": "balanced" if is_balanced else CLASS_WEIGHTS[self["loss"]]}
+
+    def estimator(self, **changes: Any) -> Any:
+        """Make the estimator."""
+        is_classifier = self["loss"] in CLASSES
+        parameters = self.parameters() | changes
+        if self["operation"] == "CV estimator":
+            kind = RuleBoostingClassifierCV if is_classifier else RuleBoostingRegressorCV
+            return kind(**parameters, cv=3)
+        return (RuleBoostingClassifier if is_classifier else RuleBoostingRegressor)(**parameters)
+
+    def placed(self, folder: Path) -> tuple[Placed, Placed]:
+        """Put the rows where the estimator finds them, and into memory."""
+        if self["table"] in IN_PARTS:
+            return in_parts(self.rows, self["table"], folder)
+        whole = in_memory(self.rows, self["table"], self["columns"])
+        return whole, whole
