@@ -104,11 +104,11 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     save_model(edited, tmp_path / "edited.json")
     again = load_model(tmp_path / "edited.json")
     assert (again.predict(X) == edited.predict(X)).all()
-    dropped = [str(model.ensemble_[n].query) for n in (0, 3)]
-    assert again.scope_ == edited.scope_
-    assert edited.scope_.constraints == {"excluded_rules": dropped}
+    dropped = tuple(model.ensemble_[n].query for n in (0, 3))
+    assert again.settings_ == edited.settings_
+    assert edited.settings_.excluded_rules == dropped
     twice = again.edit(X, y > 1, drop=[1])
-    assert twice.scope_.constraints["excluded_rules"][:2] == dropped
+    assert twice.settings_.excluded_rules == (*dropped, again.ensemble_[0].query)
 
 
 def test_models_of_a_chosen_size_can_be_edited(data):
@@ -123,7 +123,7 @@ def test_edits_keep_constraints(data):
     model = RuleBoostingRegressor(4, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     edited = model.edit(X, y, drop=[2])
     for rule in edited.ensemble_:
-        assert edited.constraints_.sign_of(rule.query) in (0, np.sign(rule.weight))
+        assert edited.settings_.constraints.sign_of(rule.query) in (0, np.sign(rule.weight))
     with pytest.raises(ValueError, match="fits no weight"):
         model.edit(X, y, force=["2 < x0 <= 5"])
 
@@ -206,7 +206,7 @@ def test_alternatives_keep_constraints(data):
     X, y = data
     model = RuleBoostingRegressor(3, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     for one in model.alternatives(1, X, y, tolerance=0.5):
-        assert model.constraints_.sign_of(one.query) in (0, np.sign(one.weight))
+        assert model.settings_.constraints.sign_of(one.query) in (0, np.sign(one.weight))
 
 
 def test_a_rule_that_was_found_twice_is_kept_once():

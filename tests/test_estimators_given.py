@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from laconic import (
     Query,
@@ -31,7 +32,7 @@ def table(n_rows=200, seed=0):
     return X, score + rng.normal(size=n_rows)
 
 
-@pytest.mark.parametrize("objective", ["joint", "stagewise", "orthogonal"])
+@pytest.mark.parametrize("objective", ["joint", "stagewise"])
 def test_initial_rules_come_first_and_the_others_are_found_given_them(objective):
     X, y = table()
     texts = ['age > 65 & sex == "f"', "income <= 30"]
@@ -85,13 +86,21 @@ def test_they_are_saved_and_cloned(tmp_path):
     assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
 
 
-def test_a_given_rule_that_fits_no_allowed_weight_goes_out():
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, tmp_path):
     X, y = table()
-    model = RuleBoostingRegressor(
-        3, initial_rules=["age > 65"], monotonic_cst={"age": -1, "income": 1}
-    ).fit(X, y)
-    assert "age > 65" not in [str(rule.query) for rule in model.ensemble_]
-    assert len(model.search_results_) == len(model.ensemble_)
+    given = {"initial_rules": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
+    model = RuleBoostingRegressor(3, **given, **parameters)
+    with pytest.warns(ConvergenceWarning, match="'age > 65' has the weight 0, as the constraints"):
+        model.fit(X, y)
+    assert str(model.ensemble_[0].query) == "age > 65"
+    assert [rule.weight == 0.0 for rule in model.ensemble_] == [True, False, False]
+    assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
+    assert model.search_results_[0].status is SearchStatus.GIVEN
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").ensemble_ == model.ensemble_
+    certificate = model.search_results_[0]
+    assert certificate.objective_value <= certificate.bound
 
 
 @pytest.mark.parametrize(

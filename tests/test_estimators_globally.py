@@ -168,7 +168,7 @@ def test_parameters_that_do_not_go_together(task):
     X, y = numeric_problem(task)
     with pytest.raises(ValueError, match=r"'warm_start' parameter of .* must be False"):
         ESTIMATORS[task](strategy="global", warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="Set objective='joint' to refit them"):
+    with pytest.raises(ValueError, match="must be 'boosting' with objective='stagewise'"):
         ESTIMATORS[task](strategy="global", objective="stagewise").fit(X, y)
     with pytest.raises(ValueError, match=r"'strategy' parameter of .* must be a str among"):
         ESTIMATORS[task](strategy="best").fit(X, y)
@@ -178,7 +178,7 @@ def test_other_losses_are_refused():
     class Twice(SquaredLoss):
         pass
 
-    with pytest.raises(ValueError, match="needs the logistic or the squared loss"):
+    with pytest.raises(ValueError, match="needs the logistic, the multinomial or the squared loss"):
         RuleBoostingRegressor(strategy="global", loss=Twice()).fit(*tangled("regressor"))
 
 

@@ -200,7 +200,7 @@ class FitRun:
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:
-            self.is_stopped |= self.tasks.end_rule(self.state)
+            self.is_stopped |= self.tasks.end_rule(self.state, self.data)
         return has_rule
 
     def _add_rule(self) -> bool:
