@@ -143,7 +143,7 @@ def test_rules_of_several_searches_have_no_common_scope(fitted):
     model.settings_ = dataclasses.replace(model.settings_, is_mixed=True)
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    assert "are not known" in certificates["scope_words"]
+    assert "in the same way" in certificates["scope_words"]
 
 
 def test_an_unproven_rule_shows_its_gap():

@@ -9,7 +9,8 @@ import pytest
 
 from cli.commands import people, refused
 from laconic import load_model
-from laconic.cli import large
+from laconic.cli import inputs, large
+from laconic.cli.options import DEFAULT_FORMAT
 
 
 @pytest.fixture
@@ -147,6 +148,70 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
 )
 def test_what_cannot_be_done_is_told(run, parts, options, message):
     refused(run("fit", parts, *options), message)
+
+
+@pytest.fixture
+def fit_both(run, tmp_path, monkeypatch):
+    """Fit to a text in memory and in parts, and tell the models and what was said in parts."""
+
+    def fit(text, *options, name="table.csv"):
+        (tmp_path / name).write_text(text)
+        models = []
+        for limit in (2**31, 10):
+            monkeypatch.setattr(large, "MAX_BYTES_TO_LOAD", limit)
+            how = (*options, "--n-rules", 1, "--model", tmp_path / "model.json", "--no-validation")
+            code, _, err = run("fit", tmp_path / name, "--target", "y", *how, "--quiet")
+            assert code == 0
+            models.append(load_model(tmp_path / "model.json"))
+        return *models, err
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("make", "separator", "name"),
+    [
+        (lambda number: f"{number:03}", ",", "table.csv"),
+        (lambda number: f"{number / 8}", ";", "table.csv"),
+        (lambda number: f"{number / 8}".replace(".", ","), ";", "table.csv"),
+        (lambda number: "NA" if number == 5 else f"{number}", "|", "table.txt"),
+        (lambda number: f"{2**53 + number}", ",", "table.csv"),
+    ],
+    ids=["codes", "semicolons", "decimal commas", "missing texts", "large numbers"],
+)
+def test_texts_are_read_in_parts_as_in_memory(run, fit_both, tmp_path, make, separator, name):
+    rows = [("x", "other", "y")]
+    rows += [(make(n % 20), str(n % 3), "no" if n % 20 < 13 else "yes") for n in range(200)]
+    text = "".join(f"{separator.join(row)}\n" for row in rows)
+    known, found, _ = fit_both(text, name=name)
+    assert found.ensemble_[0].query == known.ensemble_[0].query
+    assert found.reading_ == known.reading_
+    # Still in parts.
+    output = tmp_path / "out.parquet"
+    assert run("predict", tmp_path / "model.json", tmp_path / name, "--output", output)[0] == 0
+    in_memory = known.predict(inputs.TableFile(tmp_path / name, DEFAULT_FORMAT).features(known))
+    assert pl.read_parquet(output)["prediction"].to_list() == in_memory.tolist()
+
+
+@pytest.mark.parametrize("cell", ["{}.03.2024", "${}.00", "{}%", " {} "])
+def test_texts_that_are_not_read_in_parts_as_in_memory_are_told(fit_both, cell):
+    rows = [f"{cell.format(10 + n % 19)},{'yes' if n % 2 else 'no'}\n" for n in range(100)]
+    *_, err = fit_both("".join(["x,y\n", *rows]))
+    assert "column 'x' is read as text, such as" in err
+    *_, err = fit_both("".join(["x,y\n", *rows]), "--keep", "x")
+    assert err == ""
+
+
+def test_a_folder_of_texts_is_read_like_one_of_them(run, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "0.csv").write_text("x;y\n")
+    (folder / "1.csv").write_text("x;y\n" + "NA;no\n0,5;no\n" * 20)
+    (folder / "2.csv").write_text("x;y\n" + "2,5;yes\n3;yes\n" * 20)
+    code, out, err = run("fit", folder, "--target", "y", "--n-rules", 1)
+    assert code == 0
+    assert "x > " in out
+    assert "column" not in err
 
 
 def test_counts_over_an_exposure(run, parts, tmp_path):
