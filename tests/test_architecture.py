@@ -18,14 +18,9 @@ ROOMS = (
     ("data",),
     ("model",),
     ("losses", "categories"),
-    ("search",),
-    ("candidates", "constraints", "refitting", "relaxation"),
-    ("reduction", "units"),
-    ("boosting",),
-    ("multiclass",),
-    ("selection",),
-    ("polishing",),
-    ("tasks",),
+    ("search", "tasks"),
+    ("candidates", "constraints", "relaxation"),
+    ("reduction", "boosting"),
     ("explain",),
     ("curves",),
     ("plot",),
@@ -50,7 +45,7 @@ FLOORS = (
     ("optimal",),
 )
 
-MAX_FILE_LINES = 500
+MAX_FILE_LINES = 900
 MAX_FUNCTION_LINES = 60  # of the body, without the docstring
 LONG_FUNCTIONS: dict[str, str] = {}  # "path:name" to the reason
 GENERATED = {"laconic/_core.pyi"}
@@ -216,6 +211,19 @@ def test_rooms_are_all_there_is():
     assert found - {"__init__", "__main__"} == named - {"_core"}
 
 
+def test_contributors_read_of_the_same_rooms_in_the_same_order():
+    text = (SRC.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.split("| Room | Knows |\n|---|---|\n")[1].split("\n\n")[0]
+    rooms = [
+        name.removesuffix(".py").removesuffix("/")
+        for line in table.splitlines()
+        for name in re.findall(r"`([^`]+)`", line.split("|")[1])
+    ]
+    assert sorted(rooms) == sorted(name for names in ROOMS for name in names)
+    levels = [level_of(room, ROOMS) for room in rooms]
+    assert levels == sorted(levels, reverse=True)
+
+
 def test_floors_are_all_there_is():
     parts = {path.stem for path in (SRC / "librulesearch").iterdir()}
     assert parts == {name for names in FLOORS for name in names}
@@ -297,5 +305,5 @@ def test_long_files_and_functions_are_found(tmp_path):
     lines = ["    x = 1"] * 61
     function = "\n".join(['def f():\n    """Text.\n\n\n    """', *lines])
     fits = "\n".join(['def f():\n    """Text.\n\n\n    """', *lines[1:]])
-    write(tmp_path, {"a.py": function, "b.py": fits, "c.js": "\n" * 501, "d.js": "\n" * 500})
-    assert list(length_complaints(tmp_path)) == ["a.py:f has 61 lines", "c.js has 501 lines"]
+    write(tmp_path, {"a.py": function, "b.py": fits, "c.js": "\n" * 901, "d.js": "\n" * 900})
+    assert list(length_complaints(tmp_path)) == ["a.py:f has 61 lines", "c.js has 901 lines"]

@@ -149,7 +149,7 @@ def test_models_are_monotone_in_the_date_itself(direction, objective, tmp_path):
         rows = pl.DataFrame({"booked": grid, "x": pl.Series([x] * len(grid), dtype=pl.Float64)})
         assert (direction * np.diff(model.predict(rows)) >= -1e-12).all()
     save_model(model, tmp_path / "model.json")
-    assert load_model(tmp_path / "model.json").scope_ == model.scope_
+    assert load_model(tmp_path / "model.json").settings_ == model.settings_
 
 
 def test_rules_about_other_parts_of_a_monotone_date_are_refused_in_words():

@@ -192,7 +192,7 @@ def test_byte_order_mark_is_welcome(tmp_path):
         {"node_limit": None, "time_limit": 60.0, "simplify": 0.1, "polish": True},
         {"excluded_features": ["flag"], "weight_signs": "positive"},
         {"categories": "sets", "max_categories": None, "max_thresholds": None},
-        {"objective": "stagewise", "fit_intercept": True, "search": "greedy"},
+        {"objective": "stagewise", "search": "greedy"},
     ],
 )
 def test_loaded_parameters_are_those_of_the_fit(parameters):

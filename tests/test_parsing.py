@@ -1,12 +1,17 @@
 """Conditions written by people."""
 
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from laconic import Proposition, Query, Rule
+from laconic import Proposition, Query, Rule, RuleBoostingRegressor
 from laconic.candidates import candidate_propositions
 from laconic.data.tables import as_table
+from laconic.data.times import DATE_PARTS, DAY
+from laconic.model.conditions import by_feature
 from laconic.model.formatting import format_conditions
 from laconic.model.parsing import Feature, as_query, features_of, parse_query
 from problems import random_table
@@ -97,6 +102,150 @@ def test_what_models_print_is_read():
             text = " & ".join(format_conditions(query.propositions, kinds))
             read = parse_query(text, table.feature_names, features_of(table))
             assert (read.covered(table) == query.covered(table)).all(), text
+
+
+HOSTILE_NAMES = (
+    *("size", "size not", "size is", "size in", "size is missing", "not size", "not", "NOT", "in"),
+    *(
+        "is missing",
+        "always",
+        "and",
+        "a and b",
+        "a & b",
+        "a",
+        "b",
+        "a ≤ b",
+        "size in {S, M}",
+        "size in {M}",
+        "x}",
+    ),
+    *("size > 3", "'size'", '"', 'it\'s "so"', "back\\slash", "line\nbreak", " blank ", "", "\t"),
+    *("5", "-1e3", "nan", "2024-03-01", "2024-03-01 12:30", "12:30", "5 d", "M", "weekday of day"),
+    *("hour of", "größe 😀", "True", "None", "a == b", "a is present & b"),
+)
+HOSTILE_TEXTS = (
+    *("S", "M", "size", "and", "not", "5", "nan", "True", "2024-03-01x", "12:30", "5 d", "", " "),
+    *("a, b", "}", "{x}", "'", '"', "it's", "\n", "x & y", "a <= b", "− 3", "é", "always"),
+)
+N_ROWS = 40
+
+
+def columns_of_every_kind(rng):
+    """Return one column of each kind, each with a missing value."""
+
+    def some(values):
+        return [None, *(values[i] for i in rng.integers(len(values), size=N_ROWS - 1))]
+
+    texts = [str(text) for text in rng.permutation(HOSTILE_TEXTS)[:6]]
+    days = [date(1900, 1, 1) + timedelta(int(n)) for n in rng.integers(0, 80_000, 9)]
+    moments = [
+        datetime(1968, 2, 29) + timedelta(microseconds=int(n)) for n in rng.integers(0, 2**51, 9)
+    ]
+    clocks = [
+        (datetime.min + timedelta(microseconds=int(n))).time() for n in rng.integers(0, DAY, 9)
+    ]
+    spans = [timedelta(microseconds=int(n)) for n in rng.integers(-(2**52), 2**52, 5)]
+    spans += [timedelta(minutes=int(n)) for n in rng.integers(-99, 99, 4)]
+    whole = [int(n) for n in rng.integers(-3, 4, 5)]
+    return [
+        pd.Series(some([*rng.normal(size=5).tolist(), 1e22, -5e-324, 123456.75]), dtype=float),
+        pd.Series(some(whole), dtype=float),
+        pd.Series(some([0, 1]), dtype=float),
+        pd.Series(some([2**60, 2**60 + 2**8, 0]), dtype=float),
+        pd.Series(some([True, False]), dtype=object),
+        pd.Series(some(texts), dtype=object),
+        pd.Series(some(texts), dtype="category"),
+        pd.Series(some(texts), dtype=pd.CategoricalDtype([*texts, "unused"], ordered=True)),
+        pd.Series(some(texts), dtype=pd.CategoricalDtype([*texts, "unused"], ordered=False)),
+        pd.Series(some([3, 1, 2**60 + 1]), dtype=pd.CategoricalDtype([3, 1, 2**60 + 1])),
+        pd.Series(some(days), dtype="M8[us]"),
+        pd.Series(some(moments), dtype="M8[us]"),
+        pd.Series(some([str(day) for day in days]), dtype=object),
+        pd.Series(some([str(moment) for moment in moments]), dtype=object),
+        pd.Series(some(clocks), dtype=object),
+        pd.Series(some(spans), dtype="m8[us]"),
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_condition_that_is_printed_is_read(seed):
+    """Thresholds of `ordered_features` were once printed as ``size <= M``, but not read."""
+    rng = np.random.default_rng(seed)
+    columns = columns_of_every_kind(rng)
+    names = rng.permutation(len(HOSTILE_NAMES))[: len(columns)]
+    X = pd.DataFrame({HOSTILE_NAMES[n]: column for n, column in zip(names, columns, strict=True)})
+    table = as_table(X)
+    ordered = [
+        HOSTILE_NAMES[n] for n, column in zip(names, columns, strict=True) if rng.random() < 0.5
+    ]
+    candidates = candidate_propositions(
+        X,
+        categories=["values", "sets"][seed % 2],
+        max_categories=[None, 3][seed % 3 > 0],
+        ordered_features=ordered,
+        date_parts=DATE_PARTS,
+        max_thresholds=4,
+        target=rng.normal(size=N_ROWS),
+    )
+    grouped = by_feature(candidates.propositions)
+    exact = [
+        Proposition(p.feature, relation, p.value)
+        for p in candidates.propositions
+        if p.relation == "<="
+        for relation in ("==", "!=")
+    ]
+    queries = [[p] for p in (*candidates.propositions, *exact)]
+    # Two conditions on a feature may be an interval or a set, and are read beside those on others.
+    for conditions in grouped.values():
+        for _ in range(4):
+            others = grouped[list(grouped)[rng.integers(len(grouped))]]
+            picks = [*rng.choice(len(conditions), 2), rng.integers(len(others))]
+            queries.append([conditions[picks[0]], conditions[picks[1]], others[picks[2]]])
+    describe = features_of(table)
+    for query in queries:
+        for kinds in ({}, candidates.feature_kinds):
+            text = " & ".join(format_conditions(query, kinds))
+            read = parse_query(text, table.feature_names, describe)
+            assert (read.covered(table) == Query(tuple(query)).covered(table)).all(), text
+
+
+@pytest.mark.parametrize("values", [[0.0, 1.0, None], ["M", "size", "5 d", None], [1.0, 2.5, None]])
+def test_names_are_told_apart_from_conditions(values):
+    rng = np.random.default_rng(0)
+    cells = {
+        name: [values[i] for i in rng.integers(len(values), size=30)] for name in HOSTILE_NAMES
+    }
+    X = pd.DataFrame(cells)
+    table = as_table(X)
+    candidates = candidate_propositions(X, categories="sets", ordered_features=X.columns[::2])
+    queries = [[p] for p in candidates.propositions]
+    queries += [[p, q] for p, q in pairwise(candidates.propositions)]
+    describe = features_of(table)
+    for query in queries:
+        for kinds in ({}, candidates.feature_kinds):
+            text = " & ".join(format_conditions(query, kinds))
+            read = parse_query(text, table.feature_names, describe)
+            assert (read.covered(table) == Query(tuple(query)).covered(table)).all(), text
+
+
+@pytest.mark.parametrize("declared", ["category", "object"])
+def test_rules_of_models_told_of_an_order_can_be_given_again(declared):
+    rng = np.random.default_rng(0)
+    order = ["d", "c", "b", "a"] if declared == "category" else ["a", "b", "c", "d"]
+    size = rng.choice(order, 200)
+    dtype = pd.CategoricalDtype(order) if declared == "category" else object
+    X = pd.DataFrame({"size": pd.Series(size, dtype=dtype)})
+    y = 2.0 * np.isin(size, order[:2]) + rng.normal(size=200)
+    model = RuleBoostingRegressor(1, ordered_features=["size"]).fit(X, y)
+    [text] = model.ensemble_.conditions(model.ensemble_.rules[0].query)
+    assert text in (f"size <= {order[1]}", f"size > {order[1]}")
+    covered = model.ensemble_.rules[0].query.covered(X)
+    given = RuleBoostingRegressor(1, ordered_features=["size"], initial_rules=[text]).fit(X, y)
+    assert (given.ensemble_.rules[0].query.covered(X) == covered).all()
+    forced = model.edit(X, y, drop=[1], force=[text])
+    assert (forced.ensemble_.rules[0].query.covered(X) == covered).all()
+    other = RuleBoostingRegressor(1, ordered_features=["size"], excluded_rules=[text]).fit(X, y)
+    assert (other.ensemble_.rules[0].query.covered(X) != covered).any()
 
 
 def test_rules_and_queries_are_taken_as_they_are():

@@ -108,6 +108,27 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
     assert json.loads(report.to_json()) == report.to_dict()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({}, "the rules before it"),
+        ({"polish": True}, "all others"),
+        ({"strategy": "global"}, "all others"),
+    ],
+)
+def test_certificates_say_what_rules_are_given(fitted, parameters, words):
+    """After polishing, a rule is the best one given all others, also those after it."""
+    _, X, y = fitted
+    model = RuleBoostingClassifier(n_rules=2, max_conditions=2, **parameters).fit(X[:80], y[:80])
+    report = model.report(X[:80], y[:80])
+    assert report.to_dict()["certificates"]["given"] == words
+    text = " ".join(report.to_html().split())
+    assert f"means that, given {words}, no other such conjunction" in text
+    # What the fit was told counts, not what the estimator is told now.
+    model.set_params(polish=not parameters, strategy="boosting")
+    assert model.report(X[:80], y[:80]).to_dict()["certificates"]["given"] == words
+
+
 def test_a_loaded_model_has_the_same_report(fitted, tmp_path):
     model, X, y = fitted
     save_model(model, tmp_path / "model.json")

@@ -64,6 +64,8 @@ class Settings:
     strategy: str
     objective: str
     polish: bool
+    loss: Any
+    """The parameter: a name, "auto" or a loss."""
     l2_regularization: float | str
     """The parameter, which may be "auto"."""
     fit_intercept: bool
@@ -155,7 +157,8 @@ class Settings:
             The classes, where there are three or more.
         """
         names = (
-            *("n_rules", "strategy", "objective", "polish", "l2_regularization", "fit_intercept"),
+            *("n_rules", "strategy", "objective", "polish", "loss", "l2_regularization"),
+            "fit_intercept",
             *SEARCH_OPTIONS,
             *CONDITION_OPTIONS,
         )

@@ -30,7 +30,7 @@ KINDS = {
 }
 COMPRESSED = (".gz", ".zst")
 
-_GZIP_START, _ZSTD_START = b"\x1f\x8b", b"(\xb5/\xfd"
+GZIP_START, ZSTD_START = b"\x1f\x8b", b"(\xb5/\xfd"
 _UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
 # First bytes of a file without a name.
 _STARTS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}
@@ -63,7 +63,7 @@ def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cel
     import polars as pl
 
     is_text = suffix is None or KINDS[suffix] in ("text", "json")
-    if content.startswith(_ZSTD_START) and not is_text:
+    if content.startswith(ZSTD_START) and not is_text:
         raise CommandError(f"A {suffix} file is read as it is or with .gz. Unpack it with: zstd -d")
     content = _unpacked(content)
     kind = _kind(content) if suffix is None else KINDS[suffix]
@@ -85,9 +85,9 @@ def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cel
 def _unpacked(content: bytes) -> bytes:
     import polars as pl
 
-    if content.startswith(_GZIP_START):
+    if content.startswith(GZIP_START):
         return gzip.decompress(content)
-    if not content.startswith(_ZSTD_START):
+    if not content.startswith(ZSTD_START):
         return content
     # Line by line, as one column: polars unpacks what it reads as text, and nothing else does.
     lines = pl.read_csv(

@@ -10,6 +10,7 @@ from laconic.cli import inputs, screen, targets, validation
 from laconic.cli.exits import CommandError
 from laconic.cli.preparation import leave_out, warn_about_target
 from laconic.cli.progress import FitScreen
+from laconic.cli.sizes import unpacked_size
 from laconic.cli.training import Learning, Source, TrainingRows
 from laconic.data.inspection import inspect_columns
 from laconic.data.reading import Reading
@@ -34,7 +35,7 @@ def is_read_in_parts(path: Path) -> bool:
     if path.suffix.lower() in DATABASES or path.is_dir():
         return True
     if path.exists():
-        return path.stat().st_size > MAX_BYTES_TO_LOAD
+        return unpacked_size(path) > MAX_BYTES_TO_LOAD
     return any(sign in str(path) for sign in "*?[")
 
 

@@ -14,7 +14,6 @@ from laconic.estimators.regressor import RuleBoostingRegressor
 from laconic.explain import RuleModel
 from laconic.export.json.contents import SavedModel, read_dict
 from laconic.export.json.files import read_model, write_model
-from laconic.losses import NAMED_LOSSES
 
 ESTIMATORS: dict[str, type[RuleBoosting]] = {
     estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
@@ -95,9 +94,7 @@ def model_from_dict(data: Mapping[str, Any]) -> RuleBoosting:
 
 def _estimator(saved: SavedModel) -> RuleBoosting:
     task, settings = saved.task, saved.settings
-    is_default = bool(task.outputs) or task.loss == NAMED_LOSSES[task.default_loss]
     parameters = settings.parameters(task.labels if task.outputs else None)
-    parameters["loss"] = "auto" if is_default else task.loss
     estimator = ESTIMATORS[task.name](**parameters)
     estimator.task_, estimator.settings_ = task, settings
     estimator.ensemble_, estimator.stages_ = saved.ensemble, saved.stages

@@ -34,6 +34,7 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
         strategy=str(estimator.strategy),
         objective=str(estimator.objective),
         polish=bool(estimator.polish),
+        loss=str(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss,
         l2_regularization=str(penalty) if isinstance(penalty, str) else float(penalty),
         fit_intercept=bool(estimator.fit_intercept),
         search=str(estimator.search) if isinstance(estimator.search, str) else estimator.search,

@@ -27,8 +27,12 @@ NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
 
 # In a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
-# Characters that keep a feature name from standing without quotes next to relations and "&".
-NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"")
+# Characters that keep a feature name from standing without quotes next to relations and "&", and
+# words that could be taken for a relation to a shorter name, or for "not" before one.
+NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"≤≥≠∧")
+_KEYWORDS = re.compile(
+    r"(?:^|\s)(?:not|NOT|is (?:not )?missing|is present)(?:\s|$)|\sin \{|^always$"
+)
 _DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -208,13 +212,14 @@ def format_name(name: str) -> str:
 
     Examples
     --------
-    >>> print(format_name("worst area"), format_name("a & b"))
-    worst area 'a & b'
+    >>> print(format_name("worst area"), format_name("a & b"), format_name("not paid"))
+    worst area 'a & b' 'not paid'
     """
     is_plain = (
         name.strip() == name != ""
         and name.isprintable()
         and NOT_IN_PLAIN_NAMES.isdisjoint(name)
+        and not _KEYWORDS.search(name)
         and not _reads_as_number(name)
     )
     return name if is_plain else repr(name)

@@ -14,20 +14,26 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from laconic._words import listed_names, nearest
 from laconic.data.columns import (
+    LARGEST_EXACT,
     CategoricalColumn,
     Category,
     FeatureKind,
     TimeColumn,
     feature_kind,
+    with_dates,
 )
 from laconic.data.tables import Table, whole_column
 from laconic.data.times import (
     DATE_PARTS,
     DAY,
+    HOUR,
+    MINUTE,
+    SECOND,
     Moment,
     TimeKind,
     from_microseconds,
@@ -35,7 +41,7 @@ from laconic.data.times import (
     microseconds,
 )
 from laconic.model.conditions import Proposition, Query
-from laconic.model.formatting import format_name
+from laconic.model.formatting import format_name, format_value
 from laconic.model.merging import merged
 
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
@@ -47,10 +53,10 @@ _MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
 )
 _DURATION = re.compile(r"([+\-−]?\d+(?:\.\d+)?)\s*(d|h|min|s)\b")
-_SECONDS = {"d": 86_400, "h": 3600, "min": 60, "s": 1}
+_UNITS = {"d": DAY, "h": HOUR, "min": MINUTE, "s": SECOND}
 _END_OF_VALUE = re.compile(r"\s*(?:&|∧|$|[<>=!])|\s+(?:and|AND)\s")
 _WORD = re.compile(r"[^\s<>=!≤≥≠&∧{}]+")
-_LIMITS = (_MOMENT, _DURATION, _NUMBER, _WORD)
+_LIMITS = (_STRING, _MOMENT, _DURATION, _NUMBER, _WORD)
 _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "=": "=="}
 
 
@@ -64,7 +70,9 @@ class Feature:
     categories: tuple[Category, ...] | None = None
     kind: FeatureKind | None = None
     time_kind: TimeKind | None = None
+    """Of dates that are written as text, both are known: the kind, and the texts."""
     order: tuple[Category, ...] = ()
+    """Categories as thresholds take them."""
 
 
 def features_of(table: Table) -> Callable[[str], Feature]:
@@ -72,11 +80,15 @@ def features_of(table: Table) -> Callable[[str], Feature]:
 
     def describe(name: str) -> Feature:
         column = table.column(name)
-        if isinstance(column, TimeColumn):
-            return Feature(name, is_text=False, time_kind=column.kind)
         if not isinstance(column, CategoricalColumn):
-            return Feature(name, column.is_text, None, feature_kind(column))
-        order = column.order if column.is_ordered else ()
+            time_kind = column.kind if isinstance(column, TimeColumn) else None
+            return Feature(name, False, None, feature_kind(column), time_kind)
+        # Rules are made of dates also where these are written as text.
+        dates = with_dates(column)
+        if isinstance(dates, TimeColumn):
+            return Feature(name, True, column.categories, None, dates.kind)
+        # Also without a declared order: an estimator may have been told that there is one.
+        order = column.order or (column.categories if column.is_text else ())
         return Feature(name, column.is_text, column.categories, feature_kind(column), order=order)
 
     return describe
@@ -117,10 +129,11 @@ class Parser:
         if not isinstance(text, str):
             raise TypeError(f"Conditions must be written as text. Got {text!r} instead.")
         self.text, self.describe = text, describe
-        # The longest first, so that "age at entry" is not taken for "age".
+        # The longest first, so that "age at entry" is not taken for "age". Those that are printed
+        # in quotes last: without quotes, something else may be meant.
         self.names = sorted(names, key=len, reverse=True)
         parts = [f"{part} of {name}" for part in DATE_PARTS for name in self.names]
-        self.known = sorted([*self.names, *parts], key=len, reverse=True)
+        self.known = sorted([*self.names, *parts], key=lambda n: (format_name(n) != n, -len(n)))
         self.place = 0
 
     def query(self) -> Query:
@@ -165,7 +178,8 @@ class Parser:
             span = self.match(_DURATION)
             if span is None:
                 raise self.error("Expected a duration such as 90 min")
-            return timedelta(seconds=float(span[1].replace("−", "-")) * _SECONDS[span[2]])
+            count = Decimal(span[1].replace("−", "-")) * _UNITS[span[2]]
+            return timedelta(microseconds=int(count.to_integral_value()))
         found = self.match(_MOMENT)
         try:
             text = "" if found is None else found.group()
@@ -193,29 +207,28 @@ class Parser:
     def value(self, feature: Feature, end_of_value: re.Pattern[str] = _END_OF_VALUE) -> Any:
         """Read a value that a feature is compared with."""
         self._skip()
-        if feature.time_kind is not None:
-            return self.moment(feature)
         place = self.place
         quoted = self.match(_STRING)
         if quoted is not None:
-            return self._category(feature, str(ast.literal_eval(quoted.group())), place)
+            return self._category(feature, _unquoted(quoted), place)
+        if feature.time_kind is not None:
+            return self.moment(feature)
         end = end_of_value.search(self.text, self.place)
         word = self.text[self.place : end.start() if end else None].strip()
         if not word:
             raise self.error("Expected a value")
         self.place += len(word)
         if feature.is_text is not True and _NUMBER.fullmatch(word):
-            number = float(word.replace("−", "-").replace("_", ""))
-            return int(number) if number.is_integer() else number
+            return _exact_number(word)
         if feature.is_text is not True and word.lower() in ("true", "false"):
             return word.lower() == "true"
         return self._category(feature, word, place)
 
     def _category(self, feature: Feature, value: str, place: int) -> str:
         if feature.is_text is False:
-            kind = "numbers" if feature.categories is None else "true and false"
-            raise self.error(f"{feature.name!r} holds {kind}, no texts", place)
-        known = [c for c in feature.categories or () if isinstance(c, str)]
+            raise self.error(f"{feature.name!r} holds {_words(feature)}, no texts", place)
+        # An order may have categories that do not occur.
+        known = [c for c in feature.order or feature.categories or () if isinstance(c, str)]
         if known and value not in known:
             near = nearest(value, known)
             hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(known)}"
@@ -243,16 +256,20 @@ class Parser:
         return self._related(feature)
 
     def _begins_interval(self) -> bool:
-        """Tell whether a threshold is next, and then the name of its feature."""
+        """Check whether a threshold is next, and then the name of its feature."""
         place = self.place
         found = next(filter(None, map(self.match, _LIMITS)), None)
         relation = None if found is None else self._relation()
         self._skip()
         is_named = self._known_name() is not None
+        has_upper = is_named and self._relation() in ("<", "<=")
         self.place = place
-        if relation not in ("<", "<=") or found is None:
+        if found is None or relation not in ("<", "<="):
             return False
-        return found.re is not _WORD or (is_named and found.group() not in self.known)
+        limit = _unquoted(found) if found.re is _STRING else found.group()
+        if limit in self.known:
+            return has_upper
+        return is_named or found.re not in (_STRING, _WORD)
 
     def _interval(self) -> list[Proposition]:
         start = self.place
@@ -282,7 +299,8 @@ class Parser:
         relation = self._relation()
         if relation is None:
             raise self.error(f"Expected a relation, one of {', '.join(RELATIONS)}", place)
-        if relation in ("<", "<=", ">", ">=") and feature.is_text and not feature.order:
+        has_order = not feature.is_text or feature.order or feature.time_kind
+        if relation in ("<", "<=", ">", ">=") and not has_order:
             raise self.error(
                 f"{feature.name!r} holds texts, which have no order: write '==' or '!='", place
             )
@@ -303,7 +321,7 @@ class Parser:
     def _known_name(self) -> str | None:
         quoted = _STRING.match(self.text, self.place)
         if quoted is not None:
-            name = str(ast.literal_eval(quoted.group()))
+            name = _unquoted(quoted)
             if name in self.known:
                 self.place = quoted.end()
                 return name
@@ -324,7 +342,7 @@ class Parser:
         end = _END_OF_NAME.search(self.text, place)
         word = self.text[place : end.start() if end else None].strip()
         if quoted is not None:
-            word = str(ast.literal_eval(quoted.group()))
+            word = _unquoted(quoted)
         if not word:
             raise self.error("Expected the name of a feature")
         near = nearest(word, self.names)
@@ -333,12 +351,40 @@ class Parser:
         raise self.error(f"There is no feature {word!r}. {hint}", place)
 
 
+def _words(feature: Feature) -> str:
+    if feature.time_kind is not None:
+        return "times"
+    is_boolean = feature.categories is not None and feature.kind == "boolean"
+    return "true and false" if is_boolean else "numbers"
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    return str(ast.literal_eval(found.group()))
+
+
+def _exact_number(text: str) -> int | float:
+    """Read a number, a whole one of any size without rounding."""
+    text = text.replace("−", "-").replace("_", "")
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        return int(number) if number.is_integer() else number
+
+
 def _threshold(feature: Feature, relation: str, number: Any) -> Proposition:
     """Put ``<`` and ``>=`` in the relations that conditions have."""
-    if feature.order:
+    if number in feature.order:
         place = feature.order.index(number) + (relation in ("<=", ">"))
-        first, last = feature.order[:place], feature.order[place:]
-        return Proposition(feature.name, "in", first if relation in ("<", "<=") else last)
+        is_upper = relation in ("<", "<=")
+        values = feature.order[:place] if is_upper else feature.order[place:]
+        if not values:
+            raise ValueError(
+                f"A threshold must leave some categories on its side. Got "
+                f"'{format_name(feature.name)} {relation} {format_value(number)}', where the order "
+                f"is {listed_names([*map(str, feature.order)])}."
+            )
+        return Proposition(feature.name, "in", values)
     if feature.time_kind is not None:
         if relation in ("<", ">="):
             kind = kind_of(number) or feature.time_kind
@@ -347,10 +393,15 @@ def _threshold(feature: Feature, relation: str, number: Any) -> Proposition:
             number = from_microseconds(microseconds(number) - step, kind)
         return Proposition(feature.name, "<=" if relation in ("<", "<=") else ">", number)
     if relation in ("<", ">="):
-        is_whole = feature.kind is not None and float(number).is_integer()
+        is_whole = feature.kind is not None and _has_neighbours(number)
         number = number - 1 if is_whole else math.nextafter(number, -math.inf)
         relation = "<=" if relation == "<" else ">"
     return Proposition(feature.name, relation, number)
+
+
+def _has_neighbours(number: float) -> bool:
+    """Check whether a number is whole, and a double tells it from the next whole ones."""
+    return float(number).is_integer() and abs(number) < LARGEST_EXACT
 
 
 def _yes_or_no(feature: Feature, *, is_yes: bool) -> Proposition:
@@ -367,7 +418,7 @@ def _read_value(relation: str) -> Callable[[Parser, Feature], list[Proposition]]
     def read(parser: Parser, feature: Feature) -> list[Proposition]:
         value = parser.value(feature)
         is_integer = feature.categories is None and feature.kind == "integer"
-        if relation == "==" and is_integer and isinstance(value, int):
+        if relation == "==" and is_integer and isinstance(value, int) and _has_neighbours(value):
             # As thresholds, of which models print it.
             return [_threshold(feature, ">", value - 1), _threshold(feature, "<=", value)]
         return [Proposition(feature.name, relation, value)]

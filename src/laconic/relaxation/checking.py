@@ -13,7 +13,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.losses import Floats, LogisticLoss, SquaredLoss
+from laconic.losses import Floats, LogisticLoss, NamedLoss, SquaredLoss
 from laconic.relaxation.risk import TrainingRisk
 from laconic.relaxation.rivals import Bound, Rivals, SameRules
 
@@ -91,18 +91,20 @@ def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
             (slope,) = slopes
             total -= Decimal(weight) * (slope * Decimal(y) + slope * slope / 4)
             continue
-        if isinstance(risk.loss, LogisticLoss):
-            (slope,) = slopes
-            shares = [-slope * Decimal(y), 1 + slope * Decimal(y)]
-        else:
-            shares = [slope + (y == label) for label, slope in enumerate(slopes)]
-            # A correctly rounded sum is 0 only if the sum is.
-            if math.fsum(row) != 0.0:
-                return None
-        if min(shares) < 0:
+        shares = _shares(risk.loss, y, slopes)
+        # A correctly rounded sum is 0 only if the sum is.
+        if min(shares) < 0 or (len(row) > 1 and math.fsum(row) != 0.0):
             return None
         total -= Decimal(weight) * sum(share * share.ln() for share in shares if share > 0)
     return total
+
+
+def _shares(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
+    """Compute the probabilities of all classes at which a loss for classes has some slopes."""
+    if isinstance(loss, LogisticLoss):
+        (slope,) = slopes
+        return [-slope * Decimal(y), 1 + slope * Decimal(y)]
+    return [slope + (y == label) for label, slope in enumerate(slopes)]
 
 
 def is_proven(

@@ -49,13 +49,15 @@ def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | 
 def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
     """Count the proven rules, and say what was searched, for which kinds of columns.
 
-    The ``scope`` is None for a model of which that is not known.
+    Each rule is proven to be the best one ``given`` others. The ``scope`` is None for a model of
+    which that is not known.
     """
     results = model.search_results_
     return {
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
+        "given": "all others" if model.settings_.is_polished else "the rules before it",
         "scope": None if model.settings_.is_mixed else _scope(model),
         "scope_words": _scope_words(model, table, [result.status for result in results]),
     }

@@ -10,6 +10,7 @@ from laconic.boosting import InitialRule, Settings
 from laconic.boosting.settings import OWN_SEARCH
 from laconic.constraints import read_constraints
 from laconic.data.entries import (
+    check_has,
     check_keys,
     read_amount,
     read_bool,
@@ -22,10 +23,12 @@ from laconic.data.entries import (
 )
 from laconic.export.json.conditions import condition_to_dict, read_condition
 from laconic.export.json.constraints import read_constraint_entries
+from laconic.export.portable import named_loss
+from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
 from laconic.model.conditions import Proposition, Query
 from laconic.tasks import Task
 
-_RULES = ("propositions", "constraints", "initial_rules", "excluded_rules", "class_weight")
+_RULES = ("loss", "propositions", "constraints", "initial_rules", "excluded_rules", "class_weight")
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
@@ -39,6 +42,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in plain.items()
         },
+        "loss": settings.loss if isinstance(settings.loss, str) else loss_to_dict(settings.loss),
         "propositions": None if given is None else _conditions(given),
         "constraints": {} if settings.constraints is None else dict(settings.constraints.settings),
         "initial_rules": [
@@ -92,12 +96,31 @@ def read_settings(data: Any, path: str, feature_names: Collection[str], task: Ta
     rules = read_list(data["initial_rules"], f"{path}.initial_rules", read_initial_rule)
     return Settings(
         **plain,
+        loss=_read_loss(data["loss"], f"{path}.loss"),
         propositions=None if given is None else read_conditions(given, f"{path}.propositions"),
         constraints=read_constraints(tuple(feature_names), classes=task.labels, **constraints),
         initial_rules=tuple(rules),
         excluded_rules=tuple(map(Query, queries)),
         class_weight=_read_class_weight(data["class_weight"], f"{path}.class_weight"),
     )
+
+
+def loss_to_dict(loss: Any) -> dict[str, Any]:
+    """Describe a named loss by plain values."""
+    known = named_loss(loss)
+    return {"name": known.name, **loss_settings(known)}
+
+
+def _read_loss(value: Any, path: str) -> Any:
+    if isinstance(value, str):
+        return read_choice(value, path, ("auto", *NAMED_LOSSES))
+    check_has(value, path, ("name",))
+    name = read_choice(value["name"], f"{path}.name", NAMED_LOSSES)
+    settings = {key: read_number(each, f"{path}.{key}") for key, each in value.items() if key != "name"}
+    try:
+        return make_loss(name, settings)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} must suit the loss {name!r}. {error}") from None
 
 
 def _read_class_weight(value: Any, path: str) -> dict[Any, float] | str | None:
