@@ -132,6 +132,7 @@ MODELS = {
 
 
 def settings(model):
+    """Parameters, where rules are what their texts stand for."""
     names = {*inspect.signature(type(model)).parameters} - ABOUT_THE_RUN - {"cv"}
     given = {name: model.get_params()[name] for name in names}
     # Rules may be written as texts or queries.
@@ -166,8 +167,10 @@ def arrays(found):
 
 
 def fitted_again(model, example):
-    again = clone(model).fit(**example.arguments)
-    return [again.ensemble_, again.search_results_[0].objective_value]
+    """Models of the same rows and of others, by the same parameters."""
+    some = {name: values[10:] for name, values in example.arguments.items()}
+    again = [clone(model).fit(**rows) for rows in (example.arguments, some)]
+    return [(model.ensemble_, model.search_results_[0].objective_value) for model in again]
 
 
 def parameters(model, example):
