@@ -29,7 +29,6 @@ ROOMS = (
     ("explain",),
     ("curves",),
     ("plot",),
-    ("evaluation",),
     ("export",),
     ("report",),
     ("estimators",),

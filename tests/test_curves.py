@@ -22,10 +22,10 @@ from sklearn.preprocessing import StandardScaler
 
 from estimators import STAGEWISE, diabetes_table
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic.curves import area_scorer, normalized_area, score_curve
 from laconic.data import tables
 from laconic.datasets import noisy_parity
 from laconic.estimators import model_from_dict
-from laconic.evaluation import area_scorer, normalized_area, score_curve
 from laconic.export import model_to_dict
 
 

@@ -16,6 +16,8 @@ from sklearn.pipeline import Pipeline
 from laconic.explain import Predictions, RuleModel, first_rules, is_rule_model
 from laconic.tasks import Metric
 
+__all__ = ["area_scorer", "normalized_area", "score_curve"]
+
 Scoring = str | Callable[..., float] | None
 
 
