@@ -52,7 +52,7 @@ loss : {losses} or Loss, default="auto"
 l2_regularization : float or "auto", default="auto"
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
     faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss.
-search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
+search : {{"optimal", "greedy", "beam", "reference"}}, default="optimal"
     How to find a rule; "optimal" proves that there is no better one.
 max_conditions : int or None, default=3
     Largest number of conditions in a rule; None sets no limit.
