@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, scan
@@ -153,6 +154,24 @@ def test_other_orders_in_other_parts_are_refused():
     lazy = dd.from_map(lambda number: parts[number], [0, 1], meta=parts[0][:0])
     with pytest.raises(TypeError, match="Column 'size' must have its categories in one order"):
         RuleBoostingRegressor().fit(lazy, "y")
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+def test_nan_in_a_parquet_file_is_missing_whatever_its_statistics_say(kind, tmp_path):
+    numbers = np.array(CODES) / 4
+    frame = pl.DataFrame(
+        {
+            "x": np.where(ABSENT, np.nan, numbers),
+            "few": np.where(ABSENT, np.nan, numbers % 1),
+            "class": np.where(ABSENT, "no", np.where(numbers > 5, "yes", "no")),
+        }
+    )
+    path = tmp_path / "table.parquet"
+    frame.write_parquet(path) if kind == "polars" else pq.write_table(frame.to_arrow(), path)
+    model = RuleBoostingClassifier(n_rules=2, max_thresholds=5)
+    known = model.fit(frame.drop("class"), frame["class"]).rule_coverages_
+    for source in (scan(path), duckdb.read_parquet(str(path))):
+        assert model.fit(source, "class").rule_coverages_ == known
 
 
 def test_intervals_of_databases_are_durations():

@@ -116,6 +116,19 @@ def test_rows_without_a_target_and_useless_columns_are_left_out(run, tmp_path):
     assert f"Learned from {n_known} rows" in out
 
 
+@pytest.mark.parametrize("has_durations", [True, False])
+def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_durations):
+    spent = pl.when(pl.col("age") > 80).then(float("nan")).otherwise(pl.col("spent"))
+    frame = people(100).with_columns(spent=spent)
+    if has_durations:  # which polars reads, and not DuckDB
+        frame = frame.with_columns(since=pl.duration(hours=pl.col("age")))
+    frame.write_parquet(tmp_path / "part-1.parquet")
+    code, out, err = run("fit", tmp_path / "part-*.parquet", "--target", "spent", "--n-rules", 1)
+    assert code == 0
+    assert "rows have no target, 'spent', and are left out" in err
+    assert f"Learned from {frame['spent'].is_not_nan().sum()} rows" in out
+
+
 def test_predictions_are_written_in_parts(run, parts, tmp_path):
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
     run("fit", parts, *FIT, "--n-rules", 2, "--model", model, "--quiet")
@@ -200,6 +213,39 @@ def test_texts_that_are_not_read_in_parts_as_in_memory_are_told(fit_both, cell):
     assert "column 'x' is read as text, such as" in err
     *_, err = fit_both("".join(["x,y\n", *rows]), "--keep", "x")
     assert err == ""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "durations", "sqlite", "duckdb"])
+def test_missing_texts_are_missing_wherever_they_stand(run, tmp_path, monkeypatch, kind):
+    frame = pl.DataFrame(
+        {
+            "x": ["", " NA ", "a", "b", None] * 40,
+            "n": [1, 2, 3] * 66 + [1, 2],
+            "y": ["no", "no", "yes", "yes", "no", "no", "no", "yes", "no", "no"] * 20,
+        }
+    )
+    if kind == "durations":  # which polars reads, and not DuckDB
+        frame = frame.with_columns(span=pl.duration(days=pl.col("n")))
+    table, how = tmp_path / "table.parquet", ("--target", "y", "--n-rules", 1, "--no-validation")
+    frame.write_parquet(table)
+    assert run("fit", table, *how, "--model", tmp_path / "known.json")[0] == 0
+    run("predict", tmp_path / "known.json", table, "--output", tmp_path / "known.parquet")
+    if kind == "sqlite":
+        table = tmp_path / "table.db"
+        with closing(sqlite3.connect(table)) as connection:
+            frame.to_pandas().to_sql("t", connection, index=False)
+    elif kind == "duckdb":
+        table = tmp_path / "table.duckdb"
+        with duckdb.connect(str(table)) as connection:
+            connection.sql("CREATE TABLE t AS SELECT * FROM frame")
+    monkeypatch.setattr(large, "MAX_BYTES_TO_LOAD", 10)
+    assert run("fit", table, *how, "--model", tmp_path / "found.json")[0] == 0
+    known, found = (load_model(tmp_path / f"{name}.json") for name in ("known", "found"))
+    assert "x is missing" in str(known.ensemble_)
+    assert found.ensemble_[0].query == known.ensemble_[0].query
+    run("predict", tmp_path / "known.json", table, "--output", tmp_path / "found.parquet")
+    read = [pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("known", "found")]
+    assert read[0].equals(read[1])
 
 
 def test_a_folder_of_texts_is_read_like_one_of_them(run, tmp_path):

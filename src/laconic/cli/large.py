@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,13 +92,12 @@ def _first_cells(files: list[str], format: options.Format) -> formats.Cells | No
 
 def open_table(
     path: Path | str,
-    format: options.Format,
-    query: str | None = None,
-    start: TextStart | None = None,
-    known: Reading | None = None,
+    query: str | None,
+    start: TextStart | None,
+    missing: Sequence[str],
     text_columns: Collection[str] = (),
 ) -> TableSource:
-    """Prepare to read a table in parts, as the `known` one was read that a model was made from.
+    """Prepare to read a table in parts, in which some texts are missing values.
 
     The named columns stay text in text files.
     """
@@ -110,7 +109,7 @@ def open_table(
     return scan(
         path,
         query=query,
-        null_values=["", *format.missing_texts(known)],
+        null_values=["", *missing],
         # Where commas separate cells, polars takes none for a decimal sign.
         decimal_comma=start.decimal == "," != start.separator,
         schema_overrides=dict.fromkeys(text_columns, pl.String),
@@ -118,19 +117,30 @@ def open_table(
     )
 
 
+def open_for_model(
+    model: RuleBoosting, path: Path | str, format: options.Format, query: str | None
+) -> TableSource:
+    """Prepare to read a table in parts, as the one was read that a model was made from."""
+    ensemble, known = model.ensemble_, model.reading_
+    start, missing = look_at_start(path, format, known), format.missing_texts(known)
+    table = open_table(path, query, start, missing, columns.text_features(ensemble))
+    used = [name for name in ensemble.used_features if name in table.column_names]
+    return table.with_missing(["", *missing], used)
+
+
 class LargeTable:
     """A table to learn from in parts, without the columns that no rule should use."""
 
     def __init__(self, path: Path | str, source: Source) -> None:
         start = look_at_start(path, source.format)
-        codes = () if start is None else start.codes
-        table = open_table(path, source.format, source.query, start, text_columns=codes)
+        missing, codes = source.format.missing_texts(), () if start is None else start.codes
+        table = open_table(path, source.query, start, missing, codes)
         roles = [source.target, *filter(None, (source.weight, source.exposure))]
         for name in (*roles, *source.drop, *source.keep):
             table.require(name, "name of a column")
+        table = table.with_missing(["", *missing], table.column_names)
         self.source, self._table = source, table
-        decimal = "." if start is None else start.decimal
-        self.reading = Reading(decimal, missing=source.format.missing_texts())
+        self.reading = Reading("." if start is None else start.decimal, missing=missing)
         head = self._head([name for name in table.column_names if name not in source.drop])
         is_known = targets.where_known(head[source.target])
         inputs.warn(targets.dropped(is_known))

@@ -56,9 +56,7 @@ def predict(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
     if isinstance(table, str) or large.is_read_in_parts(table):
-        start = large.look_at_start(table, format, fitted.reading_)
-        text = columns.text_features(fitted.ensemble_)
-        source = large.open_table(table, format, query, start, fitted.reading_, text)
+        source = large.open_for_model(fitted, table, format, query)
         kept = source.column_names if keep_columns else ()
         large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)
         return
