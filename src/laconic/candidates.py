@@ -178,8 +178,9 @@ def _columns(
         yield name, as_categories(column) if name in categorical_features else column
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
-                # A day has no hours.
-                if part != "hour" or column.kind == "datetime":
+                # A day has no hours, and a column may have the name of a part.
+                is_part = part != "hour" or column.kind == "datetime"
+                if is_part and f"{part} of {name}" not in names:
                     yield f"{part} of {name}", date_part(f"{part} of {name}", column, part)
 
     names = table.feature_names
