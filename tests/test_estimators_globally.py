@@ -235,7 +235,7 @@ def test_ctrl_c(keeps):
 
 def test_ctrl_c_while_polishing_ends_the_fit():
     """A proof of minutes used to follow."""
-    X, y = tangled("regressor")
+    X, y = tangled("regressor", 4, 80)
     stages = []
 
     def press(progress):
@@ -243,7 +243,9 @@ def test_ctrl_c_while_polishing_ends_the_fit():
         if progress.stage == "polishing":
             signal.raise_signal(signal.SIGINT)
 
-    model = RuleBoostingRegressor(3, strategy="global", callback=press, on_interrupt="keep")
+    model = RuleBoostingRegressor(
+        3, strategy="global", callback=press, on_interrupt="keep", l2_regularization=1.0
+    )
     with pytest.warns(ConvergenceWarning, match="Interrupted while polishing"):
         model.fit(X, y)
     assert len(model.ensemble_) == 3
