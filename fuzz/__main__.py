@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from fuzz.crossings.attack import crossings
 from fuzz.files import model_files
 from fuzz.names import hostile_names
 from fuzz.searches import engines, random_problems
@@ -26,6 +27,7 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "engines": (engines, 1),
     "files": (model_files, 50),
     "names": (hostile_names, 1),
+    "crossings": (crossings, 5),
 }
 # No case takes that long: a search that does not end ends the program, which says where.
 SECONDS_PER_CASE = 300

@@ -183,7 +183,7 @@ def test_losses_without_a_name_have_no_certificate(table):
         pass
 
     model = RuleBoostingRegressor(n_rules=1, loss=Twice()).fit(*table)
-    with pytest.raises(ValueError, match="the logistic, the multinomial or the squared loss"):
+    with pytest.raises(ValueError, match="one of the losses logistic, multinomial or squared"):
         model.certificate(*table)
 
 

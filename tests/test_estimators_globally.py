@@ -178,7 +178,7 @@ def test_other_losses_are_refused():
     class Twice(SquaredLoss):
         pass
 
-    with pytest.raises(ValueError, match="needs the logistic, the multinomial or the squared loss"):
+    with pytest.raises(ValueError, match="needs one of the losses logistic, multinomial or squared"):
         RuleBoostingRegressor(strategy="global", loss=Twice()).fit(*tangled("regressor"))
 
 

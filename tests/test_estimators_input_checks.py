@@ -162,7 +162,7 @@ def test_weights_that_leave_one_class():
         ("l2_regularization", float("nan"), "a float in the range [0, inf) or 'auto'"),
         ("l2_regularization", float("inf"), "a float in the range [0, inf) or 'auto'"),
         ("l2_regularization", "1", "a float in the range [0, inf) or 'auto'"),
-        ("search", "fast", "a str among {'optimal', 'greedy', 'beam', 'reference', 'brute_force'}"),
+        ("search", "fast", "a str among {'optimal', 'greedy', 'beam', 'reference'}"),
         ("search", None, "a str among"),
         ("max_conditions", 0, "an int in the range [1, inf) or None"),
         ("min_coverage", -1, "a float in the range [0, inf)"),

@@ -17,7 +17,6 @@ from fuzz.crossings.refusals import (
     page,
     read_refused,
     refused_rows,
-    write_refused,
 )
 
 
@@ -38,15 +37,12 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="find what is refused, and the page")
     given = parser.parse_args()
     if given.write:
-        refused, outcomes = find_refused(print)
-        write_refused(refused)
-        PAGE.write_text(page(refused), "utf-8")
-    else:
-        refused = read_refused()
-        outcomes = [run(row) for row in all_rows(refused)]
-        for combination, row in refused_rows(refused).items():
-            if not run(row).refused:
-                print(f"No longer refused: {dict(combination)}")
+        PAGE.write_text(page(find_refused(print)), "utf-8")
+    refused = read_refused()
+    outcomes = [run(row) for row in all_rows(refused)]
+    for combination, row in refused_rows(refused).items():
+        if not run(row).refused:
+            print(f"No longer refused: {dict(combination)}")
     for outcome in outcomes:
         if outcome.wrong:
             changed = {k: v for k, v in outcome.row.items() if v != FACTORS[k][0]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ def _atoms(
             add("==", False, -1)
             add("==", True, 1)
     elif not isinstance(levels[0], str):
-        for low, high in zip(levels, levels[1:], strict=False):
+        for low, high in pairwise(levels):
             add("<=", low + (high - low) / 2, -1)
             add(">", low + (high - low) / 2, 1)
     elif columns == "ordered categories":
@@ -355,11 +355,14 @@ class Truth:
             raw[mask, output] += weight
         return raw
 
-    def slopes(self, covered: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]) -> np.ndarray:
-        """How the risk changes with each weight, and then with each intercept."""
+    def slopes(
+        self, covered: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]
+    ) -> np.ndarray:
+        """Compute how the risk changes with each weight, and then with each intercept."""
         pulls = self.weights[:, np.newaxis] * self.gradients(self.raw(covered, outputs, parts))
-        of_rules = [pulls[mask, output].sum() for mask, output in zip(covered, outputs, strict=True)]
-        return np.array([*(np.array(of_rules) + self.penalty * np.asarray(parts[0])), *pulls.sum(0)])
+        pairs = zip(covered, outputs, parts[0], strict=True)
+        of_rules = [pulls[mask, k].sum() + self.penalty * weight for mask, k, weight in pairs]
+        return np.array([*of_rules, *pulls.sum(axis=0)])
 
     def refit(
         self,
@@ -406,7 +409,7 @@ class Truth:
         output: int,
         others: np.ndarray | None,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What rules for sets of rows gain, in units of the mean loss, and the signs of weights.
+        """Compute what rules for sets of rows gain, in units of the mean loss, and their signs.
 
         With others, these are refitted with the new rule, and with them the intercept if there is
         one; what they cover already is worth nothing. Without, all others stay as they are.
@@ -453,7 +456,7 @@ def is_one_of(sets: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.nd
 def best_values(
     sets: Sets, gains: np.ndarray, signs: np.ndarray, barred: Collection[bytes] = ()
 ) -> np.ndarray:
-    """What sets are worth after costs; those of the wrong sign gain nothing."""
+    """Compute what sets are worth after costs; those of the wrong sign gain nothing."""
     is_fitting = np.where(signs > 0, sets.plus, sets.minus) | (signs == 0)
     is_barred = np.array([mask.tobytes() in barred for mask in sets.covered], dtype=bool)
     return np.where(is_fitting & ~is_barred, gains, 0.0) - sets.costs

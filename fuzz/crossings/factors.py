@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
 FACTORS: dict[str, tuple[str, ...]] = {
@@ -58,7 +59,7 @@ Combination = frozenset[Choice]
 """Values of some factors."""
 
 
-def _pairs(one: str, ones: tuple[str, ...], other: str, others: tuple[str, ...]) -> set[Combination]:
+def _pairs(one: str, ones: Sequence[str], other: str, others: Sequence[str]) -> set[Combination]:
     return {frozenset({(one, a), (other, b)}) for a, b in product(ones, others)}
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -252,7 +253,7 @@ class Place:
     """The raw predictions that these add to."""
 
     def values(self) -> np.ndarray:
-        """What each of the sets is worth after costs, in each output: shape (n_outputs, n_sets)."""
+        """Compute what each set is worth after costs, in each output: (n_outputs, n_sets)."""
         problem, sets = self.problem, self.problem.sets
         return np.array(
             [
@@ -262,7 +263,7 @@ class Place:
         )
 
     def value(self, atoms: Sequence[Atom], covered: np.ndarray, output: int) -> float:
-        """What one rule is worth after costs."""
+        """Compute what one rule is worth after costs."""
         limits = self.problem.limits
         gains, signs = self._gains(covered[np.newaxis], output)
         if covered.tobytes() in self.problem.barred:
@@ -277,13 +278,13 @@ class Place:
 
 
 def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
-    """The place after the rules of an ensemble."""
+    """Find the place after the rules of an ensemble."""
     rules = Rules(problem, ensemble)
     return Place(problem, rules.raw, rules.covered, rules.outputs)
 
 
 def place_of(problem: Problem, ensemble: RuleEnsemble, position: int) -> Place:
-    """The place of a rule given all others with their best weights, or those before it."""
+    """Find the place of a rule: given all others with their best weights, or those before it."""
     rules = Rules(problem, ensemble)
     truth = problem.truth
     if not problem.is_joint:
@@ -318,7 +319,7 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
         ensembles[-1],
         rules.ensemble,
     )
-    for before, after in zip(ensembles, ensembles[1:], strict=False):
+    for before, after in pairwise(ensembles):
         # Rules that a refit leaves without weight go out.
         query = after[-1].query
         positions = [n for n, rule in enumerate(rules.ensemble) if rule.query == query]

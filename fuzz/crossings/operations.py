@@ -29,16 +29,13 @@ from fuzz.crossings.judges import (
     atoms_of_query,
     check,
     check_same_model,
-    expected_predictions,
     is_close,
-    judge_model,
     judge_predictions,
     place_of,
     raw_of,
 )
 from fuzz.crossings.problem import N_RULES, Problem
 from fuzz.crossings.tables import Cells, Placed
-from laconic import save_model
 from laconic.export import (
     to_javascript,
     to_json,
@@ -68,7 +65,7 @@ class Case:
     """In memory."""
 
     @property
-    def X(self) -> Any:
+    def table(self) -> Any:
         """The training table, in memory."""
         return self.whole.X
 
@@ -85,7 +82,7 @@ class Case:
         return {name: [*known[name], *others[name]] for name in known}
 
     @cached_property
-    def X_of_cells(self) -> Any:
+    def other_table(self) -> Any:
         """These as a table in memory."""
         table = self.problem["table"]
         rows = tables.Rows(self.cells, np.zeros(0), None, None)
@@ -94,20 +91,33 @@ class Case:
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The same as one record per row."""
-        return [dict(zip(self.cells, row, strict=True)) for row in zip(*self.cells.values(), strict=True)]
+        rows = zip(*self.cells.values(), strict=True)
+        return [dict(zip(self.cells, row, strict=True)) for row in rows]
 
 
 Operation = Callable[[Any, Case], Any]
 
 
+def check_in_parts(case: Case, act: Callable[[dict[str, Any]], Any], expected: Any) -> None:
+    """Check that rows that are read in parts give the same, or are refused in words."""
+    if case.problem["table"] not in IN_PARTS:
+        return
+    try:
+        found = act(case.placed.fit_arguments())
+    except (TypeError, ValueError) as error:
+        check("in parts" in str(error), "Refused in other words", error)
+    else:
+        check(found == expected, "Another result in parts", found, expected)
+
+
 def fit(model: Any, case: Case) -> Any:
     """Predict for rows that the model has not seen."""
-    judge_predictions(model, case.X_of_cells, case.cells, case.problem)
-    return [model.predict(case.X_of_cells).tolist(), str(model)]
+    judge_predictions(model, case.other_table, case.cells, case.problem)
+    return [model.predict(case.other_table).tolist(), str(model)]
 
 
 def cross_validate(model: Any, case: Case) -> Any:
-    """The model is that of as many rules as were chosen."""
+    """Check that the model is that of as many rules as were chosen."""
     if hasattr(model, "n_rules_"):
         check(len(model.cv_results_["n_rules"]) > model.n_rules_ >= 0, "No such size")
         check(len(model.ensemble_) <= model.n_rules_, "More rules than were chosen")
@@ -116,11 +126,11 @@ def cross_validate(model: Any, case: Case) -> Any:
             estimator = Problem(row, case.problem.seed).estimator(n_rules=model.n_rules_)
             plain = estimator.fit(**case.arguments)
             check_same_model(model, plain, "Cross-validated and plain")
-    return model.predict(case.X).tolist()
+    return model.predict(case.table).tolist()
 
 
 def warm_start(model: Any, case: Case) -> Any:
-    """Some rules and then more are as all at once."""
+    """Check that some rules and then more are as all at once."""
     problem = case.problem
     model.set_params(n_rules=N_RULES)
     model.fit(**case.placed.fit_arguments())
@@ -130,7 +140,7 @@ def warm_start(model: Any, case: Case) -> Any:
     else:
         at_once = problem.estimator().fit(**case.placed.fit_arguments())
         check_same_model(model, at_once, "One by one and at once", 1e-9)
-    return model.predict(case.X).tolist()
+    return model.predict(case.table).tolist()
 
 
 # Edits
@@ -160,9 +170,14 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
     problem = case.problem
     if len(model.ensemble_) == 0:
         return None
+
+    def edit(rows: dict[str, Any]) -> Any:
+        return model.edit(**rows, **changes, cv=3)
+
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
-        result = model.edit(**case.arguments, **changes, cv=3)
+        result = edit(case.arguments)
+    check_in_parts(case, lambda rows: str(edit(rows)), str(result))
     said = " ".join(str(warning.message) for warning in heard)
     before, after = model.ensemble_, result.ensemble_
     for rule in _wanted(before, changes):
@@ -209,12 +224,17 @@ def _covered(problem: Problem, atoms: Sequence[Any]) -> np.ndarray:
 
 
 def alternatives(model: Any, case: Case) -> Any:
-    """Every rule that is nearly as good is found, the best first."""
+    """Check that every rule that is nearly as good is found, the best first."""
     problem = case.problem
     if len(model.ensemble_) == 0:
         return None
     number, tolerance = len(model.ensemble_), 0.3
-    found = model.alternatives(number, **case.arguments, tolerance=tolerance, max_found=6)
+
+    def find(rows: dict[str, Any]) -> Any:
+        return model.alternatives(number, **rows, tolerance=tolerance, max_found=6)
+
+    found = find(case.arguments)
+    check_in_parts(case, lambda rows: str(find(rows)), str(found))
     shares = [each.share for each in found]
     check(shares == sorted(shares, reverse=True), "Not the best first", shares)
     check(all(1 - tolerance - 1e-9 <= share <= 1 + 1e-9 for share in shares), "Shares", shares)
@@ -249,7 +269,8 @@ def _judge_shares(problem: Problem, model: Any, number: int, found: Any, toleran
     best = max(float(values.max(initial=0.0)), own_value)
     if best <= 0.0:
         return
-    check(is_close(found.share, own_value / best, 1e-5, 1.0), "Another share", found.share, own_value / best)
+    share = own_value / best
+    check(is_close(found.share, share, 1e-5, 1.0), "Another share", found.share, share)
     has_rest = problem.is_joint and problem.fit_intercept
     best_of: dict[bytes, float] = {}
     for covered, value in zip(sets.covered, values.tolist(), strict=True):
@@ -269,16 +290,17 @@ def _judge_shares(problem: Problem, model: Any, number: int, found: Any, toleran
 
 
 def certificate(model: Any, case: Case) -> Any:
-    """The bound holds for models that can be found, and the proof can be checked."""
+    """Check that the bound holds for models that can be found, and the proof."""
     problem = case.problem
     made = model.certificate(**case.arguments)
+    check_in_parts(case, lambda rows: model.certificate(**rows).bound, made.bound)
     truth, rules = problem.truth, Rules(problem, model.ensemble_)
     own = truth.risk(rules.raw, rules.weights)
     check(is_close(made.objective, own, 1e-9), "Another objective", made.objective, own)
     check(made.bound <= own * (1 + 1e-9), "The model is below the bound", made.bound, own)
     start = truth.risk(truth.start, np.zeros(0))
     check(is_close(made.start, start, 1e-9), "Another start", made.start, start)
-    check(made.verify(case.X), "The proof does not hold")
+    check(made.verify(case.table), "The proof does not hold")
     best = _good_risk(problem, len(model.ensemble_))
     check(made.bound <= best * (1 + 1e-9), "A model is below the bound", made.bound, best)
     return [made.objective, made.bound, made.summary]
@@ -298,8 +320,8 @@ def _good_risk(problem: Problem, n_rules: int) -> float:
 
 
 def report(model: Any, case: Case) -> Any:
-    """The page names all rules, and holds plain values only."""
-    made = model.report(case.X, case.whole.y)
+    """Make the page, and look at its content."""
+    made = model.report(case.table, case.whole.y)
     content = json.loads(made.to_json())
     check(len(made.to_html()) > 1000, "An empty page")
     return _without_seconds(content)
@@ -318,8 +340,9 @@ def _check_outputs(model: Any, case: Case, predictions: Any, raw: Any, what: str
     """Compare what a reader of an export has made of rows with the model."""
     expected_raw = raw_of(model.ensemble_, case.cells)
     found = np.asarray(raw, dtype=float).reshape(len(expected_raw), -1)
-    check(np.allclose(found, expected_raw, rtol=1e-12, atol=1e-14), f"{what}: raw predictions differ")
-    expected = model.predict(case.X_of_cells)
+    is_same = np.allclose(found, expected_raw, rtol=1e-12, atol=1e-14)
+    check(is_same, f"{what}: raw predictions differ")
+    expected = model.predict(case.other_table)
     if case.problem["loss"] in CLASSES:
         check(list(map(str, predictions)) == list(map(str, expected)), f"{what}: other classes")
     else:
@@ -328,17 +351,18 @@ def _check_outputs(model: Any, case: Case, predictions: Any, raw: Any, what: str
 
 
 def json_text(model: Any, case: Case) -> Any:
-    """The text is JSON of the same rules."""
+    """Read the text as JSON."""
     content = json.loads(to_json(model))
     check(len(content["rules"]) == len(model.ensemble_), "Not all rules", content)
     return _without_seconds(content)
 
 
-_SQL_TYPES = {float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN", str: "VARCHAR", datetime: "TIMESTAMP"}
+_SQL_TYPES = {float: "DOUBLE", int: "BIGINT", bool: "BOOLEAN"}
+_SQL_TYPES |= {str: "VARCHAR", datetime: "TIMESTAMP"}
 
 
 def sql(model: Any, case: Case) -> Any:
-    """DuckDB and SQLite predict the same."""
+    """Let DuckDB and SQLite predict."""
     select = to_sql(model, "duckdb", table="rows", keep=["n"])
     _check_select(model, case, _in_duckdb(case, f"{select} ORDER BY 1"), "DuckDB")
     other = to_sql(model, "sqlite", table="rows", keep=["n"])
@@ -383,7 +407,7 @@ def _plain(cell: Any) -> Any:
 
 
 def python(model: Any, case: Case) -> Any:
-    """The function predicts the same."""
+    """Let the function predict."""
     text = to_python(model)
     module: dict[str, Any] = {}
     exec(text, module)
@@ -401,7 +425,7 @@ process.stdout.write(JSON.stringify(rows.map((row) => predict(row))));
 
 
 def javascript(model: Any, case: Case) -> Any:
-    """Node.js predicts the same."""
+    """Let Node.js predict."""
     text = to_javascript(model)
     if NODE is not None:
         (case.folder / "model.js").write_text(text, "utf-8")
@@ -418,7 +442,7 @@ def javascript(model: Any, case: Case) -> Any:
 
 
 def onnx(model: Any, case: Case) -> Any:
-    """The runtime predicts the same."""
+    """Let the runtime predict."""
     made = to_onnx(model)
     import onnxruntime
 
@@ -444,7 +468,7 @@ def _numbers(cells: Sequence[Any]) -> np.ndarray:
 
 
 def pmml(model: Any, case: Case) -> Any:
-    """The document names all columns of the rules."""
+    """Check that the document names all columns of the rules."""
     text = to_pmml(model)
     for name in model.ensemble_.used_features:
         check(name in text, "A column is missing", name)
@@ -452,10 +476,10 @@ def pmml(model: Any, case: Case) -> Any:
 
 
 def scorecard(model: Any, case: Case) -> Any:
-    """The points are the weights, but for rounding."""
-    made = to_scorecard(model, X=case.X, y=case.whole.y, sample_weight=case.whole.sample_weight)
+    """Check that the points are the weights, but for rounding."""
+    made = to_scorecard(model, X=case.table, y=case.whole.y, sample_weight=case.whole.sample_weight)
     raw = raw_of(model.ensemble_, case.problem.rows.cells)[:, 0]
-    points = made.total_points(case.X) * made.unit
+    points = made.total_points(case.table) * made.unit
     check((np.abs(points - raw) <= made.max_deviation + 1e-9).all(), "Points are far off")
     return str(made)
 
@@ -464,8 +488,8 @@ def scorecard(model: Any, case: Case) -> Any:
 
 
 def explain(model: Any, case: Case) -> Any:
-    """What is said adds up to the prediction."""
-    explanation = model.explain(case.X_of_cells)
+    """Check that what is said adds up to the prediction."""
+    explanation = model.explain(case.other_table)
     raw = raw_of(model.ensemble_, case.cells)
     for row, each in enumerate(explanation):
         found = np.atleast_1d(np.asarray(each.raw_prediction, dtype=float))
@@ -477,12 +501,8 @@ def explain(model: Any, case: Case) -> Any:
 
 
 def shapley_values(model: Any, case: Case) -> Any:
-    """The shares are those of the game that is played here once more."""
-    if case.problem["columns"] == "sparse matrix":
-        X, few = case.X, case.X[:6]
-    else:
-        X, few = case.X, case.X[:6]
-    found = model.shapley_values(few, X)
+    """Play the game here once more, and compare."""
+    found = model.shapley_values(case.table[:6], case.table)
     cells = case.problem.rows.cells
     values = np.asarray(found.values).reshape(6, len(cells), -1)
     expected = _played(model.ensemble_, cells, 6)
@@ -511,8 +531,8 @@ def _played(ensemble: Any, cells: Cells, n_explained: int) -> np.ndarray:
 
 
 def transform(model: Any, case: Case) -> Any:
-    """The columns are the rows of the rules."""
-    found = np.asarray(model.transform(case.X_of_cells), dtype=float)
+    """Check that the columns are the rows of the rules."""
+    found = np.asarray(model.transform(case.other_table), dtype=float)
     everything = np.ones(len(case.cells["x0"]), dtype=bool)
     for column, rule in zip(found.T, model.ensemble_, strict=True):
         atoms = atoms_of_query(rule.query, case.cells, everything)
@@ -524,7 +544,7 @@ def transform(model: Any, case: Case) -> Any:
 
 
 def plot(model: Any, case: Case) -> Any:
-    """All pictures can be drawn."""
+    """Draw all pictures."""
     import matplotlib as mpl
 
     mpl.use("Agg")
@@ -538,7 +558,7 @@ def plot(model: Any, case: Case) -> Any:
         SizeScoreDisplay,
     )
 
-    X, y = case.X, case.whole.y
+    X, y = case.table, case.whole.y
     try:
         RuleWeightDisplay.from_estimator(model)
         RuleWeightDisplay.from_estimator(model, X)
@@ -546,7 +566,8 @@ def plot(model: Any, case: Case) -> Any:
             RuleOverlapDisplay.from_estimator(model, X)
             ContributionDisplay.from_estimator(model, X, row=1)
         SizeScoreDisplay.from_estimator(model, X, y)
-        used = model.ensemble_.used_features
+        # Boxes are of one raw prediction.
+        used = [] if model.ensemble_.outputs else model.ensemble_.used_features
         if used:
             RuleBoxDisplay.from_estimator(model, X, features=used[0])
         if len(used) > 1:
@@ -557,15 +578,15 @@ def plot(model: Any, case: Case) -> Any:
 
 
 def save_predictions(model: Any, case: Case) -> Any:
-    """The file holds what the model predicts."""
+    """Check that the file holds what the model predicts."""
     import pyarrow.parquet as pq
 
     path = case.folder / "predictions.parquet"
     is_read = case.problem["table"] in IN_PARTS
-    n_rows = model.save_predictions(case.placed.X if is_read else case.X, path)
+    n_rows = model.save_predictions(case.placed.X if is_read else case.table, path)
     found = pq.read_table(path)["prediction"].to_pylist()
     check(n_rows == len(found) == len(case.problem.rows), "Not all rows", n_rows, len(found))
-    expected = model.predict(case.X).tolist()
+    expected = model.predict(case.table).tolist()
     check(found == expected, "Other predictions", found[:3], expected[:3])
     return found
 

@@ -1,4 +1,4 @@
-"""A row of values as a problem: an estimator with its parameters, rows, and the truth about them."""
+"""A row of values as a problem: an estimator with its parameters, rows, and their truth."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class Problem:
         return sets.covered @ self.truth.weights >= self.min_coverage * (1 - 1e-12)
 
     def _first_gains(self, sets: Sets) -> np.ndarray:
-        """What sets gain beside no rule at all, in the output where they gain most."""
+        """Compute what sets gain beside no rule, in the output where they gain most."""
         truth = self.truth
         others = np.zeros((0, len(truth.weights)), dtype=bool) if self.is_joint else None
         found = [
@@ -183,7 +183,7 @@ class Problem:
 
     @cached_property
     def good_rules(self) -> list[tuple[Atom, ...]]:
-        """Conjunctions that may be rules, the best first, no two for the same rows or their rest."""
+        """Conjunctions that may be rules, the best first; no two for the same rows or the rest."""
         gains = self._first_gains(self.sets)
         found: dict[bytes, tuple[Atom, ...]] = {}
         for place in np.argsort(-gains, kind="stable").tolist():
@@ -218,7 +218,7 @@ class Problem:
         return "auto" if self["loss"] in CLASSES else self["loss"]
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters of the estimator, those that are not the default only."""
+        """List the parameters of the estimator that are not the default."""
         chosen: dict[str, Any] = {"n_rules": N_RULES, "max_conditions": self.max_conditions}
         chosen |= {"objective": self["objective"], "fit_intercept": self.fit_intercept}
         chosen |= {"loss": self.loss_parameter, "search": self["search"]}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
-from fuzz.crossings.cases import Outcome, normalised, run
+from fuzz.crossings.cases import normalised, run
 from fuzz.crossings.covering import Row, completed, covering_rows
 from fuzz.crossings.factors import FACTORS, IMPOSSIBLE, Choice, Combination
 
@@ -30,7 +31,9 @@ def read_refused() -> Refusals:
 
 def write_refused(refused: Refusals) -> None:
     """Write them in the order of the factors."""
-    entries = [{"values": dict(_sorted(each)), "words": refused[each]} for each in in_order(refused)]
+    entries = [
+        {"values": dict(_sorted(each)), "words": refused[each]} for each in in_order(refused)
+    ]
     REFUSED.write_text(json.dumps(entries, indent=1) + "\n", "utf-8")
 
 
@@ -64,56 +67,69 @@ def refused_rows(refused: Refusals) -> dict[Combination, Row]:
     return rows
 
 
-def find_refused(tell: Callable[[str], None]) -> tuple[Refusals, list[Outcome]]:
+def find_refused(tell: Callable[[str], None]) -> Refusals:
     """Cross all pairs, and take what is refused out, until nothing is; begin with what is known."""
-    known: dict[tuple[str, ...], Outcome] = {}
 
-    def outcome(row: Row) -> Outcome:
-        key = tuple(row.values())
-        if key not in known:
-            known[key] = run(row)
-        return known[key]
+    @cache
+    def words_of(values: tuple[str, ...]) -> str:
+        row = dict(zip(FACTORS, values, strict=True))
+        return normalised(run(row, is_judged=False).refused)
+
+    def words(row: Row) -> str:
+        return words_of(tuple(row.values()))
 
     before = read_refused() if REFUSED.exists() else {}
-    answers = {each: outcome(row) for each, row in refused_rows(before).items()}
-    refused = {each: normalised(found.refused) for each, found in answers.items() if found.refused}
-    while True:
+    answers = {each: words(row) for each, row in refused_rows(before).items()}
+    refused = {each: found for each, found in answers.items() if found}
+    n_before = -1
+    while len(refused) > n_before:
         tell(f"{len(refused)} combinations are refused")
-        n_before, rows = len(refused), all_rows(refused)
-        for row in rows:
-            found, values = outcome(row), frozenset(row.items())
-            if found.refused and not any(each <= values for each in refused):
-                refused[culprit(row, found, outcome)] = normalised(found.refused)
-        if len(refused) == n_before:
-            return refused, [outcome(row) for row in rows]
+        n_before = len(refused)
+        for row in all_rows(refused):
+            values = frozenset(row.items())
+            if words(row) and not any(each <= values for each in refused):
+                refused[culprit(row, words)] = words(row)
         write_refused(refused)
+    return refused
 
 
-def culprit(row: Row, found: Outcome, outcome: Callable[[Row], Outcome]) -> Combination:
-    """Find the values that it takes to be refused in these words."""
-    words, needed = normalised(found.refused), list(row)
+def culprit(row: Row, words: Callable[[Row], str]) -> Combination:
+    """Find the values that it takes to be refused in the words of a row."""
+    needed = list(row)
     for n_at_once in (6, 3, 1, 1):
         for first in range(0, len(row), n_at_once):
             out = [factor for factor in list(row)[first : first + n_at_once] if factor in needed]
             rest = [factor for factor in needed if factor not in out]
             # The plainest row with the others; a value may need company that is possible.
             other = completed(FACTORS, [(factor, row[factor]) for factor in rest], IMPOSSIBLE)
-            if out and other and normalised(outcome(other).refused) == words:
+            if out and other and words(other) == words(row):
                 needed = rest
+    if len(needed) == 1:
+        # It does not go with the plainest value of another factor, but with some.
+        plain = completed(FACTORS, [(needed[0], row[needed[0]])], IMPOSSIBLE)
+        assert plain is not None
+        needed += [factor for factor in row if _is_settled_by(factor, plain, words)]
+        row = plain
     return frozenset((factor, row[factor]) for factor in needed)
+
+
+def _is_settled_by(factor: str, row: Row, words: Callable[[Row], str]) -> bool:
+    """Tell whether another value of a factor goes with all others of a row."""
+    others = (row | {factor: value} for value in FACTORS[factor])
+    possible = (each for each in others if not any(bad <= each.items() for bad in IMPOSSIBLE))
+    return any(not words(each) for each in possible)
 
 
 # The page
 
 _HEAD = f"""# Which features go together
 
-Any two features go together, unless they are listed here. Losses, weights and exposures, constraints,
-kinds of columns, objectives, strategies, searches and limits, tables of all kinds, models that were
-saved, copied or edited, and everything that can be done with a model were crossed with each other,
-every pair of them in small models that were compared with brute force, with the same rows in memory,
-with the model before it was saved, or with what the readers of an export make of it
-([how](trust.md)). What is refused is refused in these words, in which `...` and `N` stand for names
-and numbers.
+Any two features go together, unless they are listed here. Losses, weights and exposures,
+constraints, kinds of columns, objectives, strategies, searches and limits, tables of all kinds,
+models that were saved or copied, and everything that can be done with a model are crossed by the
+tests, every pair of them in some small model. It is compared with brute force, with the same rows
+in memory, with the model before it was saved, and with what the readers of an export predict. Other
+combinations are refused in these words, in which `...` and `N` stand for names and numbers.
 
 <!-- Written by `{COMMAND}`. -->
 """
@@ -137,7 +153,7 @@ def _groups(combinations: list[Combination]) -> list[list[str]]:
     while left:
         first = left[0]
         options = [
-            (factor, [each for each in left if each - {(factor, dict(each).get(factor, ""))} == rest])
+            (factor, [each for each in left if _is_other(each, rest, factor)])
             for factor, value in _sorted(first)
             for rest in [first - {(factor, value)}]
         ]
@@ -151,6 +167,10 @@ def _groups(combinations: list[Combination]) -> list[list[str]]:
         )
         left = [each for each in left if each not in together]
     return groups
+
+
+def _is_other(combination: Combination, rest: Combination, factor: str) -> bool:
+    return rest < combination and {name for name, _ in combination - rest} == {factor}
 
 
 def _words(factor: str, values: list[str]) -> str:

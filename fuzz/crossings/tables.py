@@ -187,7 +187,9 @@ def in_memory(rows: Rows, table: str, columns: str) -> Placed:
 def in_parts(rows: Rows, table: str, folder: Path) -> tuple[Placed, Placed]:
     """Put rows where they are read in parts, and what is read there into memory."""
     roles = {"y": rows.y, "w": rows.sample_weight, "e": rows.exposure}
-    given = {name: list(map(_plain, values)) for name, values in roles.items() if values is not None}
+    given = {
+        name: list(map(_plain, values)) for name, values in roles.items() if values is not None
+    }
     source, frame = _SOURCES[table](rows.cells | given, folder)
     names = [name if name in given else None for name in ("y", "w", "e")]
     whole = Placed(

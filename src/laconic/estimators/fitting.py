@@ -34,13 +34,21 @@ from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import RelaxationProgress
 from laconic.search import SearchProgress, SearchResult
 
+# That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
+# class that is rarer would hardly be penalised.
+LEAST_CURVATURE = 2.5e-5
+
 Callback = Callable[[FitProgress], Any]
 
 
-def resolved_penalty(settings: Settings, curvature: float) -> float:
+def resolved_penalty(data: TrainingData, settings: Settings, curvature: float) -> float:
     """Return the penalty on weights, also where it is "auto"."""
     penalty = settings.l2_regularization
-    return float(PSEUDO_ROWS * curvature if isinstance(penalty, str) else penalty)
+    if not isinstance(penalty, str):
+        return float(penalty)
+    if data.task.holds_classes:
+        curvature = max(curvature, LEAST_CURVATURE)
+    return float(PSEUDO_ROWS * curvature)
 
 
 def barred_rows(data: TrainingData, settings: Settings) -> list[BarredRows]:
@@ -123,7 +131,7 @@ class FitRun:
         self.unfinished = unfinished
         self.candidates = settings.candidates(data)
         start, curvature = data.start(fit_intercept=settings.fit_intercept)
-        self.l2_regularization = resolved_penalty(settings, curvature)
+        self.l2_regularization = resolved_penalty(data, settings, curvature)
         self.scale = scale_of(data.loss, self._numbers(before), settings.constraints)
         tell = self.scale.callback(self.tell) if callbacks else None
         rounds = make_rounds(
