@@ -5,6 +5,7 @@ import pytest
 
 from laconic import (
     RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
     RuleBoostingRegressor,
     RuleBoostingRegressorCV,
     load_model,
@@ -116,6 +117,34 @@ def test_models_of_a_chosen_size_can_be_edited(data):
     edited = chosen.edit(*data, force=["x3 <= 1"])
     assert type(edited) is RuleBoostingRegressor
     assert "x3 <= 1" in queries(edited)
+
+
+class Chosen(RuleBoostingRegressorCV):
+    """A model of a user's own, with all parameters."""
+
+
+class ShortRules(RuleBoostingClassifierCV):
+    """A model of a user's own, with few parameters and one more."""
+
+    def __init__(self, n_rules=4, *, cv=5, note=""):
+        super().__init__(n_rules, cv=cv, max_conditions=1)
+        self.note = note
+
+
+def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path):
+    X, y = data
+    edited = Chosen(4).fit(X, y).edit(X, y, force=["x3 <= 1"])
+    assert type(edited) is RuleBoostingRegressor
+    assert "x3 <= 1" in queries(edited)
+    chosen = ShortRules(note="two weeks").fit(X, y > 1)
+    edited = chosen.edit(X, y > 1, force=["x3 <= 1"], drop=[1])
+    assert type(edited) is RuleBoostingClassifier
+    assert "x3 <= 1" in queries(edited)
+    assert edited.max_conditions == 1
+    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
+    save_model(chosen, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert queries(loaded.edit(X, y > 1, force=["x3 <= 1"], drop=[1])) == queries(edited)
 
 
 def test_edits_keep_constraints(data):
