@@ -235,6 +235,26 @@ def test_ctrl_c(keeps):
     assert model.certificate_.verify(X)
 
 
+def test_ctrl_c_while_polishing_ends_the_fit():
+    """A proof of minutes used to follow."""
+    X, y = tangled("regressor", 4, 80)
+    stages = []
+
+    def press(progress):
+        stages.append(progress.stage)
+        if progress.stage == "polishing":
+            signal.raise_signal(signal.SIGINT)
+
+    model = RuleBoostingRegressor(
+        3, strategy="global", callback=press, on_interrupt="keep", l2_regularization=1.0
+    )
+    with pytest.warns(ConvergenceWarning, match="Interrupted while polishing"):
+        model.fit(X, y)
+    assert len(model.ensemble_) == 3
+    assert stages[-1] == "polishing"
+    assert model.certificate_ is None
+
+
 def test_limits_count():
     X, y = tangled("regressor")
     with pytest.warns(ConvergenceWarning):
