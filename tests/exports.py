@@ -128,6 +128,22 @@ def hostile_model():
     return make_model([*rules, *texts], classes=('it\'s a "no"; --', "yes\n</script>"))
 
 
+OUR_NAMES = (
+    # Of graphs and documents,
+    *(":Cast:0", ":constant:0", "::Cast:1", "X", "n_rows", "sum_0", "sum_1", "sum__1", "if", "and"),
+    # of statements,
+    *("scored", "edge", "number", "column 0", "rule_1", "Prediction", "RAW_PREDICTION", "select"),
+    # and of programs: keywords, and what every object or module has.
+    *("MODEL", "row", "class", "lambda", "None", "__name__", "toString", "hasOwnProperty", "var"),
+)
+
+
+def model_of_our_names():
+    """Regressor of columns with the names of what exports are made of."""
+    rules = [((Proposition(name, ">", 0.5),), 2.0**n) for n, name in enumerate(OUR_NAMES)]
+    return make_model([*rules, ((Proposition("text", "==", "x"),), 0.5)])
+
+
 MODELS = {
     "classifier": classifier(),
     "integer classes": classifier((0, 1), n_rules=5),
@@ -143,6 +159,7 @@ MODELS = {
     "amounts": regressor(loss=TweedieLoss(1.7)),
     "far off": regressor(loss=HuberLoss(2.5)),
     "hostile": hostile_model(),
+    "our names": model_of_our_names(),
     "no rules": make_model([], classes=("a", "b"), intercept=0.5),
     "only an intercept": make_model([((), 2.5)]),
 }

@@ -24,7 +24,6 @@ ROOMS = (
     ("explain",),
     ("curves",),
     ("plot",),
-    ("evaluation",),
     ("export",),
     ("report",),
     ("estimators",),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic import (
     Proposition,
     Query,
@@ -431,7 +432,7 @@ def test_constraints_go_with_every_search():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(60, 3))
     y = X.sum(axis=1)
-    for method in ("optimal", "greedy", "beam", "reference", "brute_force"):
+    for method in ("optimal", "greedy", "beam", "reference", search_brute_force):
         model = RuleBoostingRegressor(
             3,
             search=method,

@@ -12,10 +12,36 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import accuracy_score, r2_score
 
 from estimators import ESTIMATORS, STAGEWISE, both, numeric_problem
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
 from laconic.datasets import noisy_parity, tic_tac_toe
 from losses import PoissonLoss
 from problems import random_table
+
+# Classes
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RuleBoostingClassifier,
+        RuleBoostingClassifierCV,
+        RuleBoostingRegressor,
+        RuleBoostingRegressorCV,
+    ],
+)
+def test_an_estimator_is_made_of_few_classes(estimator):
+    """The base, the task, and how the size is chosen."""
+    own = [each for each in estimator.__mro__ if each.__module__.startswith("laconic.")]
+    # Where scikit-learn has no callbacks, a class of ours stands in for its own.
+    own = [each.__name__ for each in own if each.__name__ != "CallbackSupportMixin"]
+    assert own[-1] == "RuleBoosting"
+    assert len(own) <= 3
+
 
 # Targets
 
@@ -225,3 +251,40 @@ def test_tic_tac_toe_is_won_by_lines():
     model = RuleBoostingClassifier(8).fit(dataset.data, dataset.target)
     assert all(result.is_optimal for result in model.search_results_)
     assert model.score(dataset.data, dataset.target) > 0.9
+
+
+# Weights of classes
+
+
+def three_classes(n_rows=150, seed=0):
+    X, score = numeric_problem("regressor", n_rows, seed=seed)
+    return X, np.array(["low", "mid", "top"])[np.digitize(score, [-0.5, 0.7])]
+
+
+@pytest.mark.parametrize("labels", [["low", "rest"], ["low", "mid", "top"]])
+@pytest.mark.parametrize("class_weight", [{"low": 3.0}, {"low": 0.0}, "balanced"])
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"objective": "stagewise"}, {"polish": True, "l2_regularization": 0.5}]
+)
+def test_weights_of_classes_are_weights_of_rows(labels, class_weight, is_weighted, parameters):
+    X, y = three_classes()
+    y = y if "mid" in labels else np.where(y == "low", "low", "rest")
+    if class_weight == {"low": 0.0} and "mid" not in labels:
+        pytest.skip("one class alone is left")
+    weights = np.linspace(0.5, 2.0, len(y)) if is_weighted else np.ones(len(y))
+    factors = class_weight
+    if class_weight == "balanced":
+        factors = {label: len(y) / len(labels) / (y == label).sum() for label in labels}
+    of_rows = weights * np.array([factors.get(label, 1.0) for label in y])
+    given = weights if is_weighted else None
+    model = RuleBoostingClassifier(3, class_weight=class_weight, **parameters).fit(X, y, given)
+    other = RuleBoostingClassifier(3, **parameters)
+    if class_weight == {"low": 0.0}:
+        with pytest.raises(ValueError, match="fewer classes"):
+            other.fit(X, y, of_rows)
+        return
+    other.fit(X, y, of_rows)
+    assert model.l2_regularization_ == pytest.approx(other.l2_regularization_)
+    assert [rule.query for rule in model.ensemble_] == [rule.query for rule in other.ensemble_]
+    assert_allclose(model.decision_function(X), other.decision_function(X), rtol=1e-7, atol=1e-9)

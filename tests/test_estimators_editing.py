@@ -5,6 +5,7 @@ import pytest
 
 from laconic import (
     RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
     RuleBoostingRegressor,
     RuleBoostingRegressorCV,
     load_model,
@@ -104,11 +105,11 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     save_model(edited, tmp_path / "edited.json")
     again = load_model(tmp_path / "edited.json")
     assert (again.predict(X) == edited.predict(X)).all()
-    dropped = [str(model.ensemble_[n].query) for n in (0, 3)]
-    assert again.scope_ == edited.scope_
-    assert edited.scope_.constraints == {"excluded_rules": dropped}
+    dropped = tuple(model.ensemble_[n].query for n in (0, 3))
+    assert again.settings_ == edited.settings_
+    assert edited.settings_.excluded_rules == dropped
     twice = again.edit(X, y > 1, drop=[1])
-    assert twice.scope_.constraints["excluded_rules"][:2] == dropped
+    assert twice.settings_.excluded_rules == (*dropped, again.ensemble_[0].query)
 
 
 def test_models_of_a_chosen_size_can_be_edited(data):
@@ -118,12 +119,40 @@ def test_models_of_a_chosen_size_can_be_edited(data):
     assert "x3 <= 1" in queries(edited)
 
 
+class Chosen(RuleBoostingRegressorCV):
+    """A model of a user's own, with all parameters."""
+
+
+class ShortRules(RuleBoostingClassifierCV):
+    """A model of a user's own, with few parameters and one more."""
+
+    def __init__(self, n_rules=4, *, cv=5, note=""):
+        super().__init__(n_rules, cv=cv, max_conditions=1)
+        self.note = note
+
+
+def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path):
+    X, y = data
+    edited = Chosen(4).fit(X, y).edit(X, y, force=["x3 <= 1"])
+    assert type(edited) is RuleBoostingRegressor
+    assert "x3 <= 1" in queries(edited)
+    chosen = ShortRules(note="two weeks").fit(X, y > 1)
+    edited = chosen.edit(X, y > 1, force=["x3 <= 1"], drop=[1])
+    assert type(edited) is RuleBoostingClassifier
+    assert "x3 <= 1" in queries(edited)
+    assert edited.max_conditions == 1
+    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
+    save_model(chosen, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert queries(loaded.edit(X, y > 1, force=["x3 <= 1"], drop=[1])) == queries(edited)
+
+
 def test_edits_keep_constraints(data):
     X, y = data
     model = RuleBoostingRegressor(4, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     edited = model.edit(X, y, drop=[2])
     for rule in edited.ensemble_:
-        assert edited.constraints_.sign_of(rule.query) in (0, np.sign(rule.weight))
+        assert edited.settings_.constraints.sign_of(rule.query) in (0, np.sign(rule.weight))
     with pytest.raises(ValueError, match="fits no weight"):
         model.edit(X, y, force=["2 < x0 <= 5"])
 
@@ -206,7 +235,7 @@ def test_alternatives_keep_constraints(data):
     X, y = data
     model = RuleBoostingRegressor(3, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     for one in model.alternatives(1, X, y, tolerance=0.5):
-        assert model.constraints_.sign_of(one.query) in (0, np.sign(one.weight))
+        assert model.settings_.constraints.sign_of(one.query) in (0, np.sign(one.weight))
 
 
 def test_a_rule_that_was_found_twice_is_kept_once():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from laconic import (
     Query,
@@ -10,6 +11,7 @@ from laconic import (
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
     load_model,
     save_model,
 )
@@ -31,7 +33,7 @@ def table(n_rows=200, seed=0):
     return X, score + rng.normal(size=n_rows)
 
 
-@pytest.mark.parametrize("objective", ["joint", "stagewise", "orthogonal"])
+@pytest.mark.parametrize("objective", ["joint", "stagewise"])
 def test_initial_rules_come_first_and_the_others_are_found_given_them(objective):
     X, y = table()
     texts = ['age > 65 & sex == "f"', "income <= 30"]
@@ -85,13 +87,61 @@ def test_they_are_saved_and_cloned(tmp_path):
     assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
 
 
-def test_a_given_rule_that_fits_no_allowed_weight_goes_out():
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, tmp_path):
+    X, y = table()
+    given = {"initial_rules": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
+    model = RuleBoostingRegressor(3, **given, **parameters)
+    with pytest.warns(ConvergenceWarning, match="'age > 65' has the weight 0, as the constraints"):
+        model.fit(X, y)
+    assert str(model.ensemble_[0].query) == "age > 65"
+    assert [rule.weight == 0.0 for rule in model.ensemble_] == [True, False, False]
+    assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
+    assert model.search_results_[0].status is SearchStatus.GIVEN
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").ensemble_ == model.ensemble_
+    certificate = model.search_results_[0]
+    assert certificate.objective_value <= certificate.bound
+
+
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+def test_a_given_rule_that_costs_more_than_it_gains_is_saved(parameters, tmp_path):
     X, y = table()
     model = RuleBoostingRegressor(
-        3, initial_rules=["age > 65"], monotonic_cst={"age": -1, "income": 1}
+        2, initial_rules=["age > 65"], feature_costs={"age": 100.0}, **parameters
     ).fit(X, y)
-    assert "age > 65" not in [str(rule.query) for rule in model.ensemble_]
-    assert len(model.search_results_) == len(model.ensemble_)
+    assert str(model.ensemble_[0].query) == "age > 65"
+    assert model.search_results_[0].objective_value == 0.0
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").search_results_ == model.search_results_
+    assert model.alternatives(1, X, y).share == 0.0
+
+
+def test_models_of_a_chosen_size_have_them_in_any_case():
+    X, y = table()
+    noise = np.random.default_rng(1).normal(size=len(y))
+    assert RuleBoostingRegressorCV(6).fit(X, noise).n_rules_ == 0
+    texts = ["age > 65", "income <= 30", "income > 55", "age <= 30", "age <= 25"]
+    for n_given in (1, 5):
+        model = RuleBoostingRegressorCV(6, initial_rules=texts[:n_given]).fit(X, noise)
+        assert [str(rule.query) for rule in model.ensemble_] == texts[:n_given]
+        assert model.n_rules_ == n_given
+        assert f"{n_given} of up to 6 rules" in model.reason_
+
+
+def test_they_join_a_model_that_is_there():
+    X, y = table()
+    model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
+    before = [rule.query for rule in model.ensemble_]
+    model.set_params(n_rules=4, initial_rules=["age > 65"]).fit(X, y)
+    queries = [rule.query for rule in model.ensemble_]
+    assert queries[:2] == before
+    assert [str(query) for query in queries].index("age > 65") == 2
+    assert len(model.set_params(n_rules=5).fit(X, y).ensemble_) == 5
+    assert [str(rule.query) for rule in model.ensemble_].count("age > 65") == 1
+    model.set_params(initial_rules=["age > 65", "income > 55"])
+    with pytest.raises(ValueError, match="n_rules=5 must not be smaller than the 5 rules fitted "):
+        model.fit(X, y)
 
 
 @pytest.mark.parametrize(

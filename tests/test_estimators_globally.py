@@ -168,7 +168,7 @@ def test_parameters_that_do_not_go_together(task):
     X, y = numeric_problem(task)
     with pytest.raises(ValueError, match=r"'warm_start' parameter of .* must be False"):
         ESTIMATORS[task](strategy="global", warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="Set objective='joint' to refit them"):
+    with pytest.raises(ValueError, match="must be 'boosting' with objective='stagewise'"):
         ESTIMATORS[task](strategy="global", objective="stagewise").fit(X, y)
     with pytest.raises(ValueError, match=r"'strategy' parameter of .* must be a str among"):
         ESTIMATORS[task](strategy="best").fit(X, y)
@@ -178,7 +178,7 @@ def test_other_losses_are_refused():
     class Twice(SquaredLoss):
         pass
 
-    with pytest.raises(ValueError, match="needs the logistic or the squared loss"):
+    with pytest.raises(ValueError, match="needs one of the losses logistic, multinomial or squared"):
         RuleBoostingRegressor(strategy="global", loss=Twice()).fit(*tangled("regressor"))
 
 
@@ -231,6 +231,26 @@ def test_ctrl_c(keeps):
     polished = clone(model).set_params(strategy="boosting", polish=True, callback=None).fit(X, y)
     assert model.ensemble_ == polished.ensemble_
     assert model.certificate_.verify(X)
+
+
+def test_ctrl_c_while_polishing_ends_the_fit():
+    """A proof of minutes used to follow."""
+    X, y = tangled("regressor", 4, 80)
+    stages = []
+
+    def press(progress):
+        stages.append(progress.stage)
+        if progress.stage == "polishing":
+            signal.raise_signal(signal.SIGINT)
+
+    model = RuleBoostingRegressor(
+        3, strategy="global", callback=press, on_interrupt="keep", l2_regularization=1.0
+    )
+    with pytest.warns(ConvergenceWarning, match="Interrupted while polishing"):
+        model.fit(X, y)
+    assert len(model.ensemble_) == 3
+    assert stages[-1] == "polishing"
+    assert model.certificate_ is None
 
 
 def test_limits_count():

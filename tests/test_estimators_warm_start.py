@@ -1,5 +1,7 @@
 """The estimators: fits that go on where the last one stopped."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,13 +29,12 @@ def test_warm_start_goes_on_where_it_stopped(task, fit_intercept):
 
 
 @both
-@pytest.mark.parametrize("objective", ["joint", "orthogonal"])
 @pytest.mark.parametrize("fit_intercept", [False, True])
-def test_warm_start_with_refitted_weights(task, fit_intercept, objective):
+def test_warm_start_with_refitted_weights(task, fit_intercept):
     columns, score = mixed_columns()
     frame = pd.DataFrame(columns)
     y = score > 1 if task == "classifier" else score
-    options = {"fit_intercept": fit_intercept, "objective": objective, "max_conditions": 2}
+    options = {"fit_intercept": fit_intercept, "max_conditions": 2}
     at_once = ESTIMATORS[task](6, **options).fit(frame, y)
     model = ESTIMATORS[task](3, warm_start=True, **options).fit(frame, y)
     model.set_params(n_rules=6).fit(frame, y)
@@ -52,20 +53,24 @@ def test_warm_start_after_an_exact_fit_adds_nothing():
     assert len(model.set_params(n_rules=100).fit(X, y).ensemble_) == n_rules
 
 
-def test_scope_is_unknown_where_it_differs_between_rules():
+def test_settings_that_differ_between_rules_are_told():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
-    scope = model.scope_
-    assert model.set_params(n_rules=3).fit(X, y).scope_ == scope
-    assert not hasattr(model.set_params(n_rules=4, max_conditions=1).fit(X, y), "scope_")
-    assert not hasattr(model.set_params(n_rules=5).fit(X, y), "scope_")
+    settings = model.settings_
+    assert model.set_params(n_rules=3).fit(X, y).settings_ == replace(settings, n_rules=3)
+    assert model.set_params(n_rules=4, max_conditions=1).fit(X, y).settings_.is_mixed
+    assert model.set_params(n_rules=5).fit(X, y).settings_.is_mixed
     assert model.certificate(X, y).max_conditions == max(
         len(rule.query) for rule in model.ensemble_
     )
-    assert model_from_dict(model_to_dict(model)).ensemble_ == model.ensemble_
-    words = model.report(X, y).to_dict()["certificates"]["scope_words"]
-    assert words == "The candidate conditions that they were proven over are not known."
-    assert model.set_params(warm_start=False).fit(X, y).scope_.max_conditions == 1
+    loaded = model_from_dict(model_to_dict(model))
+    assert (loaded.ensemble_, loaded.settings_) == (model.ensemble_, model.settings_)
+    certificates = model.report(X, y).to_dict()["certificates"]
+    assert certificates["scope"] is None
+    words = "Not all of them were searched in the same way, or out of the same candidates."
+    assert certificates["scope_words"] == words
+    fresh = model.set_params(warm_start=False).fit(X, y).settings_
+    assert (fresh.max_conditions, fresh.is_mixed) == (1, False)
 
 
 def test_warm_start_with_fewer_rules():
@@ -74,7 +79,7 @@ def test_warm_start_with_fewer_rules():
     with pytest.raises(ValueError, match="n_rules=2 must not be smaller than the 3 rules"):
         model.set_params(n_rules=2, max_conditions=1).fit(X, y)
     assert len(model.ensemble_) == 3
-    assert model.scope_.max_conditions == 3
+    assert model.settings_.max_conditions == 3
 
 
 @pytest.mark.parametrize("labels", [["no", "yes"], [1, 2], [False, True]])

@@ -1,7 +1,9 @@
-"""Repeated splits, and the areas below their curves."""
+"""Repeated splits, the areas below their curves, and pictures of them: tools of the benchmarks."""
 
 from __future__ import annotations
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import narwhals as nw
 import numpy as np
 import pytest
@@ -11,9 +13,13 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.evaluation import curve_areas, evaluate
+from benchmarks.split_displays import SplitsScoreDisplay, SplitsTimeDisplay
 from estimators import diabetes_table
 from laconic import RuleBoostingRegressor
-from laconic.evaluation import curve_areas, evaluate, normalized_area, score_curve
+from laconic.curves import normalized_area, score_curve
+
+mpl.use("Agg")
 
 COLUMNS = [
     "estimator",
@@ -151,3 +157,35 @@ def test_evaluate_refuses(estimators, message, diabetes):
 def test_progress_is_told(diabetes, small_regressor, capsys):
     evaluate(small_regressor, diabetes.data, diabetes.target, cv=2, verbose=1)
     assert capsys.readouterr().err.startswith("2 of 2 fits, ")
+
+
+@pytest.fixture(scope="module")
+def two_penalties(diabetes):
+    model = RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
+    return evaluate(model, diabetes.data, diabetes.target, cv=2, l2_regularization=[1, 100])
+
+
+def test_scores_are_drawn_with_their_spread(two_penalties):
+    display = SplitsScoreDisplay.from_frame(two_penalties, ylabel="R²")
+    assert [line.get_label() for line in display.lines_] == [
+        "RuleBoostingRegressor, λ = 1",
+        "RuleBoostingRegressor, λ = 100",
+    ]
+    is_drawn = (two_penalties["l2_regularization"] == 1) & (two_penalties["n_rules"] == 3)
+    drawn = display.lines_[0].get_ydata()[-1]
+    assert drawn == pytest.approx(two_penalties[is_drawn]["test_score"].mean())
+    assert len(display.ax_.collections) == 2
+    assert display.ax_.get_ylabel() == "R²"
+    assert display.ax_.get_xlabel() == "number of rules"
+    display.figure_.canvas.draw()
+    plt.close(display.figure_)
+
+
+def test_drawn_seconds_start_with_the_first_rule(two_penalties):
+    figure, ax = plt.subplots()
+    display = SplitsTimeDisplay.from_frame(two_penalties, ax=ax)
+    assert display.ax_ is ax
+    assert display.lines_[0].get_xdata().tolist() == [1, 2, 3]
+    assert ax.get_yscale() == "log"
+    figure.canvas.draw()
+    plt.close(figure)

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -95,13 +96,23 @@ def test_every_character_of_xml_survives(results):
     assert results["characters"]["prediction"] == [2.0**n for n in range(len(CHARACTERS))]
 
 
+def test_sums_have_names_that_no_column_has():
+    root = ElementTree.fromstring(to_pmml(MODELS["our names"]))
+    names = [
+        field.get("name")
+        for kind in ("DataField", "DerivedField", "OutputField")
+        for field in root.iter(f"{{http://www.dmg.org/PMML-4_4}}{kind}")
+    ]
+    assert len({*names}) == len(names)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("x", "a\x01b", r"XML cannot hold all characters of 'a\\x01b'"),
         ("x\0", "a", "XML cannot hold all characters"),
         ("prediction", "a", "Got 'prediction'"),
-        ("sum_1", "a", "Got 'sum_1'"),
+        ("raw_prediction", "a", "Got 'raw_prediction'"),
     ],
 )
 def test_what_a_document_cannot_hold_is_refused(name, text, message):

@@ -437,6 +437,21 @@ def test_columns_can_have_other_names_in_the_database():
         to_sql(model, "snowflake", columns={"age": "AGE"})
 
 
+CASES = {"sqlite": 1, "duckdb": 1, "mysql": 1, "bigquery": 1, "postgres": 2, "snowflake": 2}
+
+
+@pytest.mark.parametrize("dialect", CASES)
+def test_names_that_differ_by_case_alone(dialect):
+    """Both were once the same column in databases that do not tell them apart."""
+    model = make_model([((Proposition(name, ">", 0.5),), 1.0) for name in ("Age", "age", "x")])
+    if CASES[dialect] == 2:
+        assert to_sql(model, dialect)
+        return
+    with pytest.raises(ValueError, match=r"Got 'Age' and 'age'\..*columns=\{'age': 'age_2'\}"):
+        to_sql(model, dialect)
+    assert "age_2" in to_sql(model, dialect, columns={"age": "age_2"})
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(

@@ -23,7 +23,6 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.losses import get_loss
 
 ESTIMATORS = (
     RuleBoostingClassifier,
@@ -133,14 +132,12 @@ MODELS = {
 
 
 def settings(model):
-    """Parameters, where losses and rules are what their names and texts stand for."""
+    """Parameters, where rules are what their texts stand for."""
     names = {*inspect.signature(type(model)).parameters} - ABOUT_THE_RUN - {"cv"}
-    found = {name: model.get_params()[name] for name in names}
-    found["loss"] = model.task.default_loss if found["loss"] == "auto" else found["loss"]
-    found["loss"] = get_loss(found["loss"]).name
-    for name in ("initial_rules", "excluded_rules"):
-        found[name] = [*map(str, found[name] or ())]
-    return found
+    given = {name: model.get_params()[name] for name in names}
+    # Rules may be written as texts or queries.
+    rules = {name: [*map(str, given[name] or ())] for name in ("initial_rules", "excluded_rules")}
+    return given | rules
 
 
 def without_seconds(value):
@@ -226,7 +223,7 @@ USES = {
     "stages": lambda model, e: list(model.stages),
 }
 # A file holds the model that was chosen, and not how: fits and parameters are those of its size.
-NOT_OF_CROSS_VALIDATED = {"fit", "fit_transform", "set_output", "get_params", "set_params", "edit"}
+NOT_OF_CROSS_VALIDATED = {"fit", "fit_transform", "set_output", "get_params", "set_params"}
 
 
 def public_members(kind):

@@ -191,14 +191,6 @@ def test_a_search_that_is_stopped_says_so_for_all_classes():
     assert result.bound > result.objective_value
 
 
-@pytest.mark.parametrize(
-    "settings", [{"polish": True}, {"objective": "orthogonal"}, {"strategy": "global"}]
-)
-def test_what_is_for_two_classes_only_is_refused(iris, settings):
-    with pytest.raises(ValueError, match="for three or more classes"):
-        RuleBoostingClassifier(2, **settings).fit(*iris)
-
-
 def test_losses_of_ones_own_are_for_two_classes(iris):
     with pytest.raises(ValueError, match="a loss of your own for two classes only"):
         RuleBoostingClassifier(2, loss=SquaredLoss()).fit(*iris)

@@ -61,7 +61,7 @@ PUBLIC_MODULES = [
     "laconic",
     *(
         f"laconic.{name}"
-        for name in ("datasets", "evaluation", "export", "losses", "plot", "relaxation", "search")
+        for name in ("curves", "datasets", "export", "losses", "plot", "relaxation", "search")
     ),
 ]
 

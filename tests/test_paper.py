@@ -22,8 +22,8 @@ from benchmarks.paper.settings import (
 )
 from benchmarks.problems import load_problem
 from laconic import Proposition, Query
+from laconic.curves import area_scorer
 from laconic.datasets import noisy_parity
-from laconic.evaluation import area_scorer
 
 pytest.importorskip("sklearn", "1.8", reason="the experiments need scikit-learn 1.8 (extra bench)")
 

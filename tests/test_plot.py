@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from estimators import STAGEWISE, diabetes_table
+from estimators import STAGEWISE
 from laconic import (
     Proposition,
     Query,
@@ -24,7 +24,6 @@ from laconic import (
 )
 from laconic.data import tables
 from laconic.datasets import noisy_parity
-from laconic.evaluation import evaluate
 from laconic.plot import (
     ContributionDisplay,
     CrossValidationDisplay,
@@ -32,8 +31,6 @@ from laconic.plot import (
     RuleOverlapDisplay,
     RuleWeightDisplay,
     SizeScoreDisplay,
-    SplitsScoreDisplay,
-    SplitsTimeDisplay,
 )
 from laconic.plot._boxes import DENSITY_HEIGHT
 
@@ -309,41 +306,6 @@ class TestRuleBoxes:
             RuleBoxDisplay.from_estimator(classifier, X, y, features="shoe size")
         with pytest.raises(ValueError, match="inconsistent numbers"):
             RuleBoxDisplay.from_estimator(classifier, X, y[:3], features="age")
-
-
-class TestSplits:
-    @pytest.fixture
-    def frame(self):
-        diabetes = diabetes_table()
-        model = RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
-        return evaluate(model, diabetes.data, diabetes.target, cv=2, l2_regularization=[1, 100])
-
-    def test_scores_with_spread(self, frame):
-        display = SplitsScoreDisplay.from_frame(frame, ylabel="R²")
-        assert [line.get_label() for line in display.lines_] == [
-            "RuleBoostingRegressor, λ = 1",
-            "RuleBoostingRegressor, λ = 100",
-        ]
-        is_drawn = (frame["l2_regularization"] == 1) & (frame["n_rules"] == 3)
-        drawn = display.lines_[0].get_ydata()[-1]
-        assert drawn == pytest.approx(frame[is_drawn]["test_score"].mean())
-        assert len(display.ax_.collections) == 2
-        assert display.ax_.get_ylabel() == "R²"
-        assert display.ax_.get_xlabel() == "number of rules"
-        display.figure_.canvas.draw()
-
-    def test_seconds_start_with_the_first_rule(self, frame):
-        _, ax = plt.subplots()
-        display = SplitsTimeDisplay.from_frame(frame, ax=ax)
-        assert display.ax_ is ax
-        assert display.lines_[0].get_xdata().tolist() == [1, 2, 3]
-        assert ax.get_yscale() == "log"
-        display.figure_.canvas.draw()
-
-    def test_missing_matplotlib_names_the_extra(self, frame, monkeypatch):
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        with pytest.raises(ImportError, match=r"pip install .laconic\[plot\]"):
-            SplitsScoreDisplay.from_frame(frame)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from brute_force import search_brute_force
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier
 from laconic.search import SearchProblem, SearchStatus, search
@@ -18,7 +19,7 @@ def test_approximation_under_a_limit_keeps_a_true_bound():
         rng = np.random.default_rng(seed)
         extents = rng.random((8, 20)) < 0.5
         problem = SearchProblem(extents, rng.normal(size=20), np.ones(20), 1.0)
-        optimum = search(problem, "brute_force", max_conditions=2).objective_value
+        optimum = search(problem, search_brute_force, max_conditions=2).objective_value
         result = search(problem, max_conditions=2, approximation_factor=0.7, beam_width=0)
         assert result.bound >= optimum
         assert result.objective_value >= 0.7 * optimum

@@ -1,6 +1,7 @@
 """Reports: what they say, in which forms, and what they refuse."""
 
 import copy
+import dataclasses
 import json
 import re
 import sys
@@ -136,13 +137,13 @@ def test_a_loaded_model_has_the_same_report(fitted, tmp_path):
     assert loaded.report(X, y).to_dict() == model.report(X, y).to_dict()
 
 
-def test_a_model_made_by_hand_does_not_know_what_was_searched(fitted):
+def test_rules_of_several_searches_have_no_common_scope(fitted):
     model, X, y = fitted
     model = copy.copy(model)
-    del model.scope_
+    model.settings_ = dataclasses.replace(model.settings_, is_mixed=True)
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    assert "are not known" in certificates["scope_words"]
+    assert "in the same way" in certificates["scope_words"]
 
 
 def test_an_unproven_rule_shows_its_gap():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from laconic import Query, Rule, RuleEnsemble
+from laconic import Query, Rule, RuleBoostingRegressor, RuleEnsemble
 from laconic.boosting import GivenRule, Scale, State, scale_of
 from laconic.constraints import read_constraints
 from laconic.losses import LogisticLoss, SquaredLoss
@@ -64,3 +64,17 @@ def test_objectives_are_told_as_they_are():
     scale.callback(seen.append)(SearchProgress(1.0, 2.0, 3, 4))
     assert seen[0].bound == pytest.approx(2.0**-599)
     assert scale.callback(None) is None
+
+
+def test_rules_to_go_on_from_have_a_say():
+    """What was learned from an ordinary target is too large for the scale of a tiny one."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    model = RuleBoostingRegressor(1, warm_start=True).fit(X, 1e10 * y)
+    query = model.ensemble_[0].query
+    model.set_params(n_rules=2).fit(X, 1e-300 * y)
+    assert model.ensemble_[0].query == query
+    assert np.isfinite(model.predict(X)).all()
+    given = Rule(model.ensemble_[0].query, 1e10)
+    kept = RuleBoostingRegressor(1, objective="stagewise", initial_rules=[given])
+    assert kept.fit(X, 1e-300 * y).ensemble_[0] == given

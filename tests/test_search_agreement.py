@@ -6,6 +6,7 @@ Sums are exact, so most comparisons are for equality and not for closeness.
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic.search import SearchProblem, SearchStatus, search
 from problems import n_drawn, random_problem
 
@@ -65,7 +66,7 @@ def check_certificate(case, result):
 def test_exact_methods_agree_with_brute_force(number):
     for seed in chunk(number):
         case = random_problem(seed)
-        expected = search(case.problem, "brute_force", **case.limits)
+        expected = search(case.problem, search_brute_force, **case.limits)
         check_certificate(case, expected)
         for options in OPTIMAL_VARIANTS:
             result = search(case.problem, "optimal", **case.limits, **options)
@@ -97,7 +98,7 @@ def test_tables_agree_with_brute_force(number):
     for seed in chunk(number):
         case = random_problem(seed)
         limits = case.limits | {"max_conditions": 1 + seed % 5}
-        expected = search(case.problem, "brute_force", **limits)
+        expected = search(case.problem, search_brute_force, **limits)
         for options in TABLE_VARIANTS:
             result = search(case.problem, branching="tables", **limits, **options)
             assert result.query == expected.query, (seed, case, options)
@@ -116,7 +117,7 @@ STOPPED_REFERENCES = [
 def test_stopped_searches_keep_true_bounds(number):
     for seed in chunk(number):
         case = random_problem(seed)
-        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         is_short = case.limits.get("max_conditions", 6) <= 5
         tables = [
             ("optimal", {"branching": "tables", "beam_width": 0, **options})
@@ -154,8 +155,8 @@ def test_both_limits_matter_in_the_problems():
     changed = 0
     for seed in range(300):
         case = random_problem(seed)
-        free = search(case.problem, "brute_force")
-        changed += search(case.problem, "brute_force", **case.limits).query != free.query
+        free = search(case.problem, search_brute_force)
+        changed += search(case.problem, search_brute_force, **case.limits).query != free.query
     assert changed > 30
 
 
@@ -234,12 +235,12 @@ def test_extreme_scales_change_nothing(of_gradients, of_hessians):
             plain.extents, plain.gradients, plain.hessians, plain.l2_regularization
         )
         limits = {"max_conditions": 1 + seed % 4}
-        expected = search(plain, "brute_force", **limits)
+        expected = search(plain, search_brute_force, **limits)
         factor = 2 * of_gradients - of_hessians
         weight = np.ldexp(plain.weight(expected.query), of_gradients - of_hessians)
         assert scaled.weight(expected.query) == weight
         for method, options in [
-            ("brute_force", {}),
+            (search_brute_force, {}),
             ("optimal", {"branching": "conditions"}),
             ("optimal", {"branching": "tables"}),
             ("optimal", {"branching": "ranges"}),
@@ -268,7 +269,7 @@ def test_steep_slopes_end_at_a_limit(branching):
     ]:
         problem = SearchProblem(extents, [-2, 1, 2], hessians, l2_regularization)
         limits = {"max_conditions": 1, "min_coverage": 2}
-        expected = search(problem, "brute_force", **limits)
+        expected = search(problem, search_brute_force, **limits)
         result = search(problem, branching=branching, **limits)
         assert (result.query, result.is_optimal) == (expected.query, True)
         stopped = search(problem, branching=branching, node_limit=1, **limits)

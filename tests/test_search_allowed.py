@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic.search import METHODS, Allowed, Family, SearchProblem, SearchStatus, search
 from laconic.search.allowed import part_of
 from problems import n_drawn, random_problem, random_problem_with_others
@@ -62,7 +63,7 @@ def subsets(rng, n_propositions):
 
 def check(case, allowed, seed, *options):
     query, value = best_of_all(case.problem, allowed, case.limits)
-    slow = {"method": ("reference", "brute_force")[seed % 2]}
+    slow = {"method": ("reference", search_brute_force)[seed % 2]}
     for kwargs in (*options, slow):
         result = search(case.problem, allowed=allowed, **case.limits, **kwargs)
         assert result.objective_value == pytest.approx(value, rel=1e-9, abs=0), (seed, kwargs)

@@ -180,7 +180,7 @@ def test_searches_stop_at_the_automatic_limit(method, monkeypatch):
     assert (automatic.query, automatic.bound) == (given.query, given.bound)
 
 
-@pytest.mark.parametrize("method", ["greedy", "beam", "brute_force"])
+@pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_auto_has_no_effect_where_no_nodes_are_counted(method):
     result = search(thresholds_problem(10), method, node_limit="auto")
     assert (result.node_limit, result.branching) == (None, None)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import search_brute_force
 from laconic import _core
 from laconic.losses import SquaredLoss
 from laconic.search import OtherRules, SearchProblem, SearchStatus, search
@@ -93,10 +94,10 @@ def test_a_rule_that_is_there_already_gains_nothing():
     assert problem.value(np.array([1, 0, 1, 0], dtype=bool)) == pytest.approx(7**2 / (4 - 2))
     assert problem.weight((1,)) == pytest.approx(7 / 2)
     assert problem.objective((1,)) == pytest.approx(7**2 / 2 / 8)
-    assert search(problem, "brute_force").query == (1,)
+    assert search(problem, search_brute_force).query == (1,)
 
 
-@pytest.mark.parametrize("method", ["optimal", "beam", "greedy", "reference", "brute_force"])
+@pytest.mark.parametrize("method", ["optimal", "beam", "greedy", "reference", search_brute_force])
 @pytest.mark.parametrize("has_intercept", [False, True])
 def test_no_rule_is_found_twice(method, has_intercept):
     """A second half of a weight would be penalised less; the complement is as good."""
@@ -110,7 +111,7 @@ def test_no_rule_is_found_twice(method, has_intercept):
     gradients = 2 * (weights @ covered - y)
     problem = SearchProblem(extents, gradients, np.full(8, 2.0), 50.0, others=others)
     plain = problem.without_others()
-    assert search(plain, "brute_force", max_conditions=1).query in [(0,), (2,)]
+    assert search(plain, search_brute_force, max_conditions=1).query in [(0,), (2,)]
     result = search(problem, method, max_conditions=1)
     assert result.query not in [(), (0,)]
     assert (result.query == (2,)) is not has_intercept
@@ -212,7 +213,7 @@ def test_discounted_bound_holds_for_all_subsets(seed, density, random):
 def test_reference_agrees_with_brute_force(chunk):
     for seed in SEEDS[chunk::6]:
         case = random_problem_with_others(seed)
-        expected = search(case.problem, "brute_force", **case.limits)
+        expected = search(case.problem, search_brute_force, **case.limits)
         assert case.problem.objective(expected.query) == expected.objective_value
         for options in ({}, {"bounding": False}, {"best_first": False}):
             result = search(case.problem, "reference", **case.limits, **options)
@@ -227,7 +228,7 @@ def test_reference_agrees_with_brute_force(chunk):
 def test_stopped_reference_keeps_a_true_bound():
     for seed in SEEDS:
         case = random_problem_with_others(seed)
-        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         result = search(case.problem, "reference", **case.limits, node_limit=1)
         assert result.objective_value <= optimum <= result.bound
 
@@ -250,7 +251,7 @@ def test_core_agrees_with_brute_force(max_conditions, way):
     for seed in SEEDS:
         case = random_problem_with_others(seed)
         limits = {**case.limits, "max_conditions": max_conditions}
-        expected = search(case.problem, "brute_force", **limits)
+        expected = search(case.problem, search_brute_force, **limits)
         if case.problem.projections is None and way["branching"] == "paper":
             continue  # compared elsewhere, up to rounding
         if case.problem.l2_regularization == 0.0 and way["branching"] == "conditions":
@@ -265,7 +266,7 @@ def test_core_agrees_with_brute_force_without_a_limit():
         case = random_problem_with_others(seed)
         if case.problem.projections is None:
             continue
-        expected = search(case.problem, "brute_force", min_coverage=0)
+        expected = search(case.problem, search_brute_force, min_coverage=0)
         result = search(case.problem, "optimal")
         assert result.branching == ("conditions" if case.problem.l2_regularization else "paper")
         assert result.objective_value == result.bound == expected.objective_value, (seed, case)
@@ -277,7 +278,7 @@ def test_heuristics_tell_the_value_of_their_query(method):
     n_optimal = 0
     for seed in SEEDS:
         case = random_problem_with_others(seed)
-        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         result = search(case.problem, method, **case.limits)
         assert result.objective_value == case.problem.objective(result.query)
         assert result.objective_value <= optimum <= result.bound
@@ -290,7 +291,7 @@ def test_stopped_core_keeps_a_true_bound():
         case = random_problem_with_others(seed)
         if case.problem.projections is None:
             continue
-        optimum = search(case.problem, "brute_force", **case.limits).objective_value
+        optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         for branching in ("tables", "conditions" if case.problem.l2_regularization else "paper"):
             limits = {"max_conditions": 4} | case.limits
             result = search(case.problem, **limits, branching=branching, node_limit=1, beam_width=0)
@@ -348,7 +349,7 @@ def test_long_rules_start_from_what_is_easier():
     others = OtherRules(np.ones((1, 400), dtype=bool), np.zeros(1))
     gradients = target.mean() - target
     problem = SearchProblem(extents, gradients, np.ones(400), 1.0, others=others)
-    optimum = search(problem, "brute_force").objective_value
+    optimum = search(problem, search_brute_force).objective_value
     result = search(problem, node_limit=40)
     assert result.node_limit == 40
     assert problem.objective(result.query) == result.objective_value
@@ -362,7 +363,7 @@ def test_interrupted_search_for_long_rules():
         for case in map(random_problem_with_others, SEEDS)
         if case.problem.projections is not None and case.problem.n_propositions > 6
     )
-    optimum = search(case.problem, "brute_force").objective_value
+    optimum = search(case.problem, search_brute_force).objective_value
     result = search(case.problem, time_limit=1e-9)
     assert result.objective_value <= optimum <= result.bound
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from brute_force import search_brute_force
 from laconic import _core
 from laconic.search import SearchProblem, search
 from laconic.search.reference import objective, objective_bound
@@ -80,7 +81,7 @@ def test_optimal_is_brute_force(problem, max_conditions, min_coverage):
         "max_conditions": max_conditions,
         "min_coverage": min(min_coverage, problem.n_rows),
     }
-    expected = search(problem, "brute_force", **limits)
+    expected = search(problem, search_brute_force, **limits)
     result = search(problem, "optimal", **limits)
     assert (result.query, result.objective_value) == (expected.query, expected.objective_value)
     assert result.bound == result.objective_value

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic.search import SearchResult, SearchStatus, search
 from laconic.search.simplifying import simplified
 from problems import random_problem, random_problem_with_others
@@ -14,8 +15,8 @@ def test_shorter_queries_keep_their_share(make, share):
     n_shorter = 0
     for seed in range(300):
         case = make(seed)
-        found = search(case.problem, "brute_force", **case.limits)
-        result = search(case.problem, "brute_force", simplify=share, **case.limits)
+        found = search(case.problem, search_brute_force, **case.limits)
+        result = search(case.problem, search_brute_force, simplify=share, **case.limits)
         assert set(result.query) <= set(found.query)
         assert result.objective_value == case.problem.objective(result.query)
         assert result.objective_value >= (1 - share) * found.objective_value

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic._core import optimal
 from laconic.search import SearchLimits, SearchProblem, SearchStatus, search
 from laconic.search import spreading as module
@@ -100,7 +101,7 @@ def test_pieces_find_what_brute_force_finds(make, max_conditions):
         limits = dict(example.limits)
         if max_conditions != "own":
             limits["max_conditions"] = max_conditions
-        expected = search(example.problem, "brute_force", **limits)
+        expected = search(example.problem, search_brute_force, **limits)
         for branching in branchings(example.problem, limits):
             found, crew = spread_search(example.problem, branching, loss_rate=0.1, **limits)
             assert found.query == expected.query, (seed, branching, example)

@@ -5,6 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic import _core
 from laconic.search import OtherRules, SearchProblem, SearchStatus, search
 
@@ -276,7 +277,7 @@ def test_nothing_to_gain_and_nothing_to_divide_by(gradients, hessians):
         problem = SearchProblem(extents, gradients, hessians, l2_regularization)
         for max_conditions in (1, 4, 5):
             limits = {"max_conditions": max_conditions}
-            expected = search(problem, "brute_force", **limits)
+            expected = search(problem, search_brute_force, **limits)
             result = search(problem, branching="tables", **limits)
             assert (result.query, result.objective_value) == (
                 expected.query,

@@ -47,6 +47,8 @@ def test_weights_fit_and_the_first_leaves_last(loss, seed):
         )
         assert value == pytest.approx(least)
         assert_array_equal(ensemble.covered(X).T, state.covered)
+        assert [len(stage) for stage in state.stages] == [*range(n_rules + 1)]
+        assert state.stages[-1] == ensemble
         found[n_rules] = [result.query for result in state.results]
         assert [candidates.extents.covered(list(q)).tolist() for q in found[n_rules]] == [
             covered.tolist() for covered in state.covered

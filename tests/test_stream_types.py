@@ -7,7 +7,10 @@ from decimal import Decimal
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, scan
@@ -101,7 +104,11 @@ def test_conditions_are_those_of_a_table_in_memory(kind, tmp_path):
     source = KINDS[kind](frame, tmp_path)
     features = tuple(name for name in source.column_names if name != "class")
     assert len(features) >= 16
-    known = candidate_propositions(frame.select(features), max_thresholds=7)
+    # For pandas and PyArrow, an enumeration of polars has an order.
+    convert = {"arrow": pl.DataFrame.to_arrow, "pandas": pl.DataFrame.to_pandas}
+    convert["dask"] = convert["pandas"]
+    in_memory = convert.get(kind, pl.DataFrame.clone)(frame.select(features))
+    known = candidate_propositions(in_memory, max_thresholds=7)
     found = reduce_source(source, Roles("class", features), Conditions(7, True))
     for name in features:
         assert [each for each in found.propositions if each.feature == name] == [
@@ -120,6 +127,55 @@ def test_models_are_those_of_a_table_in_memory(kind, tmp_path, monkeypatch):
     assert (
         RuleBoostingClassifier(n_rules=2, max_thresholds=5).fit(source, "class").ensemble_ == known
     )
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "dask"])
+def test_categories_keep_their_order(kind, weight):
+    rng = np.random.default_rng(0)
+    sizes = pd.CategoricalDtype([*"SMLX", "unused"], ordered=True)
+    frame = pd.DataFrame({"size": pd.Categorical(rng.choice([*"SMLX", None], 200), dtype=sizes)})
+    frame["other"] = rng.integers(0, 3, 200)
+    frame["y"] = 1.0 * frame["size"].isin(["L", "X"]) + rng.normal(size=200)
+    if weight is not None:
+        frame[weight] = rng.choice([0.0, 1.0, 2.5], 200)
+    made = {"pandas": lambda: scan(frame, rows_per_part=70), "dask": lambda: dask_frame(frame)}
+    made["arrow"] = lambda: scan(pa.Table.from_pandas(frame), rows_per_part=70)
+    model = RuleBoostingRegressor(n_rules=2, max_thresholds=2)
+    weights = None if weight is None else frame[weight]
+    known = model.fit(frame[["size", "other"]], frame["y"], weights)
+    texts, n_known = str(known), known.n_propositions_
+    assert "size <= M" in texts or "size > M" in texts
+    found = model.fit(made[kind](), "y", weight)
+    assert (str(found), found.n_propositions_) == (texts, n_known)
+
+
+def test_other_orders_in_other_parts_are_refused():
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"size": ["S", "M"] * 4, "y": [0.0, 1.0] * 4})
+    orders = [pd.CategoricalDtype(order, ordered=True) for order in (["S", "M"], ["M", "S"])]
+    parts = [frame.astype({"size": order}) for order in orders]
+    lazy = dd.from_map(lambda number: parts[number], [0, 1], meta=parts[0][:0])
+    with pytest.raises(TypeError, match="Column 'size' must have its categories in one order"):
+        RuleBoostingRegressor().fit(lazy, "y")
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+def test_nan_in_a_parquet_file_is_missing_whatever_its_statistics_say(kind, tmp_path):
+    numbers = np.array(CODES) / 4
+    frame = pl.DataFrame(
+        {
+            "x": np.where(ABSENT, np.nan, numbers),
+            "few": np.where(ABSENT, np.nan, numbers % 1),
+            "class": np.where(ABSENT, "no", np.where(numbers > 5, "yes", "no")),
+        }
+    )
+    path = tmp_path / "table.parquet"
+    frame.write_parquet(path) if kind == "polars" else pq.write_table(frame.to_arrow(), path)
+    model = RuleBoostingClassifier(n_rules=2, max_thresholds=5)
+    known = model.fit(frame.drop("class"), frame["class"]).rule_coverages_
+    for source in (scan(path), duckdb.read_parquet(str(path))):
+        assert model.fit(source, "class").rule_coverages_ == known
 
 
 def test_intervals_of_databases_are_durations():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from brute_force import search_brute_force
 from laconic import RuleBoostingRegressor
 from laconic.candidates import candidate_propositions
 from laconic.estimators import advice
@@ -95,7 +96,7 @@ def test_each_node_is_told():
 
 def test_a_search_that_is_stopped_at_once_has_a_true_bound():
     problem = wide_problem(12, 3000)
-    best = search(problem, "brute_force", max_conditions=1).objective_value
+    best = search(problem, search_brute_force, max_conditions=1).objective_value
     result = search(problem, max_conditions=3, time_limit=1e-9)
     assert result.bound >= best
     result = search(problem, max_conditions=3, callback=lambda _: True)

@@ -26,7 +26,7 @@ from benchmarks.paper.settings import (
 from benchmarks.paper.table1 import to_markdown
 from benchmarks.problems import Problem
 from laconic import Query, Rule, RuleEnsemble
-from laconic.evaluation import area_scorer
+from laconic.curves import area_scorer
 from laconic.search.reference import shorten_query
 
 # Those whose optimal area differs from the published one in the fourth digit.

@@ -10,7 +10,7 @@ import pandas as pd
 
 from benchmarks.paper import table1
 from benchmarks.paper.settings import GREEDY, OPTIMAL, RULEFIT, Run, smallest_size
-from laconic.evaluation import SplitsScoreDisplay
+from benchmarks.split_displays import SplitsScoreDisplay
 
 PROBLEMS = {"used_cars": "used cars", "tic_tac_toe": "tic-tac-toe", "friedman1": "friedman1"}
 YLABELS = {"regression": "R² on test rows", "classification": "ROC AUC on test rows"}

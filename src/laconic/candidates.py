@@ -178,8 +178,9 @@ def _columns(
         yield name, as_categories(column) if name in categorical_features else column
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
-                # A day has no hours.
-                if part != "hour" or column.kind == "datetime":
+                # A day has no hours, and a column may have the name of a part.
+                is_part = part != "hour" or column.kind == "datetime"
+                if is_part and f"{part} of {name}" not in names:
                     yield f"{part} of {name}", date_part(f"{part} of {name}", column, part)
 
     names = table.feature_names
@@ -294,7 +295,7 @@ def numeric_propositions(
     for threshold in thresholds:
         yield Proposition(name, "<=", threshold)
         yield Proposition(name, ">", threshold)
-    yield from _missing_propositions(name, has_missing)
+    yield from missing_propositions(name, has_missing)
 
 
 def categorical_propositions(
@@ -308,10 +309,11 @@ def categorical_propositions(
     """List the conditions on a feature that has the given categories, of so many rows each."""
     if len(categories) > 1 or (has_missing and len(categories) > 0):
         yield from category_propositions(name, categories, sizes, options, orders)
-    yield from _missing_propositions(name, has_missing)
+    yield from missing_propositions(name, has_missing)
 
 
-def _missing_propositions(name: str, has_missing: bool) -> Iterator[Proposition]:
+def missing_propositions(name: str, has_missing: bool) -> Iterator[Proposition]:
+    """List the conditions about missing values, where a feature has any."""
     if has_missing:
         yield Proposition(name, "is missing")
         yield Proposition(name, "is present")
@@ -392,7 +394,7 @@ class _Maker:
             ranks = np.array([*map(order.index, column.categories), np.nan])[column.codes]
             lows, _ = find_gaps(*self._known(ranks), self.max_thresholds)
             yield from ordered_propositions(name, order, lows.astype(int).tolist())
-            yield from _missing_propositions(name, has_missing)
+            yield from missing_propositions(name, has_missing)
         else:
             yield from categorical_propositions(
                 name, *self._groups(column), has_missing, self.options, self._means(column)

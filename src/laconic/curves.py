@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -15,6 +14,8 @@ from sklearn.pipeline import Pipeline
 
 from laconic.explain import Predictions, RuleModel, first_rules, is_rule_model
 from laconic.tasks import Metric
+
+__all__ = ["area_scorer", "normalized_area", "score_curve"]
 
 Scoring = str | Callable[..., float] | None
 
@@ -57,7 +58,8 @@ def score_curve(
     y : array-like of shape (n_rows,)
     scoring : str, callable or None, default=None
         A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``, which
-        leaves `X` as it is. None: the `score` method of the model, accuracy or R².
+        leaves `X` as it is. For a pipeline it is given the rule ensemble at its end, and `X` as
+        the steps before transform it. None: the `score` method of the model, accuracy or R².
     max_rules : int or None, default=None
         Last size. A model with fewer rules keeps its score, as it found nothing to add. None: the
         number of rules of the model.
@@ -75,15 +77,15 @@ def score_curve(
     >>> score_curve(model, X, y, scoring="neg_mean_squared_error").round(3)
     array([-5.188, -0.125, -0.   ])
     """
-    model = getattr(model, "best_estimator_", model)
-    n_rules = len(rule_model(model).ensemble_)
+    rules = rule_model(model)
+    n_rules = len(rules.ensemble_)
     if max_rules is not None and max_rules < 0:
         raise ValueError(
             f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
         )
-    scorer = check_scoring(model, scoring)
+    scorer, X = check_scoring(rules, scoring), _given_to_rules(model, X)
     last = n_rules if max_rules is None else max_rules
-    scores = [scorer(shorter, X, y) for shorter in islice(_shortened(model, X), last + 1)]
+    scores = [scorer(shorter, X, y) for shorter in islice(first_rules(rules, X), last + 1)]
     return np.array(scores + scores[-1:] * (last - n_rules), dtype=np.float64)
 
 
@@ -181,32 +183,9 @@ def rule_model(model: Any) -> RuleModel:
     return last
 
 
-def _shortened(model: Any, X: Any) -> Iterator[Any]:
-    """Yield models of the first 0, 1, 2, ... rules, pipelines that transform X once included."""
-    if not isinstance(model, Pipeline):
-        yield from first_rules(model, X)
-        return
-    *before, (name, last) = model.steps
-    steps = [(key, copy.copy(step)) for key, step in before]
-    for _, step in steps:
-        if step not in (None, "passthrough"):
-            step.transform = _KnownTransform(step, X, step.transform(X))
-            X = step.transform.transformed
-    yield from (Pipeline([*steps, (name, shorter)]) for shorter in first_rules(last, X))
-
-
-@dataclass(frozen=True, eq=False)
-class _KnownTransform:
-    """Method of a step that recognises one table. Pickled, it is the step's own method again."""
-
-    step: Any
-    X: Any
-    transformed: Any
-
-    def __call__(self, X: Any, **options: Any) -> Any:
-        if X is self.X:
-            return self.transformed
-        return type(self.step).transform(self.step, X, **options)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return getattr, (self.step, "transform")
+def _given_to_rules(model: Any, X: Any) -> Any:
+    """Return the table that the rule ensemble of a model is given: what steps before it make."""
+    model = getattr(model, "best_estimator_", model)
+    for _, step in model.steps[:-1] if isinstance(model, Pipeline) else ():
+        X = X if step in (None, "passthrough") else step.transform(X)
+    return X

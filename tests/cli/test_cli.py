@@ -28,7 +28,7 @@ def test_version_and_help(run):
         (["fit", "table.csv", "--target", "y", "--n-rules", "many"], "many"),
         (["fit", "table.csv", "--target", "y", "--search", "lucky"], "lucky"),
         (["fit", "table.csv", "--target", "y", "--search", "reference"], "reference"),
-        (["cv", "table.csv", "--target", "y", "--search", "brute_force"], "brute_force"),
+        (["cv", "table.csv", "--target", "y", "--search", "reference"], "reference"),
         (["show", "a.json", "--colour"], "--colour"),
         (["fit", "table.csv"], "--target is required, but missing."),
         (["fit", "table.csv", "--target"], "--target requires an argument"),

@@ -9,7 +9,8 @@ import pytest
 
 from cli.commands import people, refused
 from laconic import load_model
-from laconic.cli import large
+from laconic.cli import inputs, large
+from laconic.cli.options import DEFAULT_FORMAT
 
 
 @pytest.fixture
@@ -115,6 +116,19 @@ def test_rows_without_a_target_and_useless_columns_are_left_out(run, tmp_path):
     assert f"Learned from {n_known} rows" in out
 
 
+@pytest.mark.parametrize("has_durations", [True, False])
+def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_durations):
+    spent = pl.when(pl.col("age") > 80).then(float("nan")).otherwise(pl.col("spent"))
+    frame = people(100).with_columns(spent=spent)
+    if has_durations:  # which polars reads, and not DuckDB
+        frame = frame.with_columns(since=pl.duration(hours=pl.col("age")))
+    frame.write_parquet(tmp_path / "part-1.parquet")
+    code, out, err = run("fit", tmp_path / "part-*.parquet", "--target", "spent", "--n-rules", 1)
+    assert code == 0
+    assert "rows have no target, 'spent', and are left out" in err
+    assert f"Learned from {frame['spent'].is_not_nan().sum()} rows" in out
+
+
 def test_predictions_are_written_in_parts(run, parts, tmp_path):
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
     run("fit", parts, *FIT, "--n-rules", 2, "--model", model, "--quiet")
@@ -147,6 +161,103 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
 )
 def test_what_cannot_be_done_is_told(run, parts, options, message):
     refused(run("fit", parts, *options), message)
+
+
+@pytest.fixture
+def fit_both(run, tmp_path, monkeypatch):
+    """Fit to a text in memory and in parts, and tell the models and what was said in parts."""
+
+    def fit(text, *options, name="table.csv"):
+        (tmp_path / name).write_text(text)
+        models = []
+        for limit in (2**31, 10):
+            monkeypatch.setattr(large, "MAX_BYTES_TO_LOAD", limit)
+            how = (*options, "--n-rules", 1, "--model", tmp_path / "model.json", "--no-validation")
+            code, _, err = run("fit", tmp_path / name, "--target", "y", *how, "--quiet")
+            assert code == 0
+            models.append(load_model(tmp_path / "model.json"))
+        return *models, err
+
+    return fit
+
+
+@pytest.mark.parametrize(
+    ("make", "separator", "name"),
+    [
+        (lambda number: f"{number:03}", ",", "table.csv"),
+        (lambda number: f"{number / 8}", ";", "table.csv"),
+        (lambda number: f"{number / 8}".replace(".", ","), ";", "table.csv"),
+        (lambda number: "NA" if number == 5 else f"{number}", "|", "table.txt"),
+        (lambda number: f"{2**53 + number}", ",", "table.csv"),
+    ],
+    ids=["codes", "semicolons", "decimal commas", "missing texts", "large numbers"],
+)
+def test_texts_are_read_in_parts_as_in_memory(run, fit_both, tmp_path, make, separator, name):
+    rows = [("x", "other", "y")]
+    rows += [(make(n % 20), str(n % 3), "no" if n % 20 < 13 else "yes") for n in range(200)]
+    text = "".join(f"{separator.join(row)}\n" for row in rows)
+    known, found, _ = fit_both(text, name=name)
+    assert found.ensemble_[0].query == known.ensemble_[0].query
+    assert found.reading_ == known.reading_
+    # Still in parts.
+    output = tmp_path / "out.parquet"
+    assert run("predict", tmp_path / "model.json", tmp_path / name, "--output", output)[0] == 0
+    in_memory = known.predict(inputs.TableFile(tmp_path / name, DEFAULT_FORMAT).features(known))
+    assert pl.read_parquet(output)["prediction"].to_list() == in_memory.tolist()
+
+
+@pytest.mark.parametrize("cell", ["{}.03.2024", "${}.00", "{}%", " {} "])
+def test_texts_that_are_not_read_in_parts_as_in_memory_are_told(fit_both, cell):
+    rows = [f"{cell.format(10 + n % 19)},{'yes' if n % 2 else 'no'}\n" for n in range(100)]
+    *_, err = fit_both("".join(["x,y\n", *rows]))
+    assert "column 'x' is read as text, such as" in err
+    *_, err = fit_both("".join(["x,y\n", *rows]), "--keep", "x")
+    assert err == ""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "durations", "sqlite", "duckdb"])
+def test_missing_texts_are_missing_wherever_they_stand(run, tmp_path, monkeypatch, kind):
+    frame = pl.DataFrame(
+        {
+            "x": ["", " NA ", "a", "b", None] * 40,
+            "n": [1, 2, 3] * 66 + [1, 2],
+            "y": ["no", "no", "yes", "yes", "no", "no", "no", "yes", "no", "no"] * 20,
+        }
+    )
+    if kind == "durations":  # which polars reads, and not DuckDB
+        frame = frame.with_columns(span=pl.duration(days=pl.col("n")))
+    table, how = tmp_path / "table.parquet", ("--target", "y", "--n-rules", 1, "--no-validation")
+    frame.write_parquet(table)
+    assert run("fit", table, *how, "--model", tmp_path / "known.json")[0] == 0
+    run("predict", tmp_path / "known.json", table, "--output", tmp_path / "known.parquet")
+    if kind == "sqlite":
+        table = tmp_path / "table.db"
+        with closing(sqlite3.connect(table)) as connection:
+            frame.to_pandas().to_sql("t", connection, index=False)
+    elif kind == "duckdb":
+        table = tmp_path / "table.duckdb"
+        with duckdb.connect(str(table)) as connection:
+            connection.sql("CREATE TABLE t AS SELECT * FROM frame")
+    monkeypatch.setattr(large, "MAX_BYTES_TO_LOAD", 10)
+    assert run("fit", table, *how, "--model", tmp_path / "found.json")[0] == 0
+    known, found = (load_model(tmp_path / f"{name}.json") for name in ("known", "found"))
+    assert "x is missing" in str(known.ensemble_)
+    assert found.ensemble_[0].query == known.ensemble_[0].query
+    run("predict", tmp_path / "known.json", table, "--output", tmp_path / "found.parquet")
+    read = [pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("known", "found")]
+    assert read[0].equals(read[1])
+
+
+def test_a_folder_of_texts_is_read_like_one_of_them(run, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "0.csv").write_text("x;y\n")
+    (folder / "1.csv").write_text("x;y\n" + "NA;no\n0,5;no\n" * 20)
+    (folder / "2.csv").write_text("x;y\n" + "2,5;yes\n3;yes\n" * 20)
+    code, out, err = run("fit", folder, "--target", "y", "--n-rules", 1)
+    assert code == 0
+    assert "x > " in out
+    assert "column" not in err
 
 
 def test_counts_over_an_exposure(run, parts, tmp_path):

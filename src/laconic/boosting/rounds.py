@@ -351,7 +351,8 @@ class Rounds:
         certificate = dataclasses.replace(
             found.result,
             query=(),
-            objective_value=value,
+            # It may cost more than it gains.
+            objective_value=max(value, 0.0),
             bound=max(found.result.bound, value),
             status=SearchStatus.GIVEN,
             n_conditions_found=None,
@@ -465,7 +466,7 @@ class Rounds:
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Say of a rule that is there what a search for its place has shown."""
         rule, result = state.ensemble[position], found.result
-        objective_value = self.value(found, rule, state.covered[position])
+        objective_value = max(self.value(found, rule, state.covered[position]), 0.0)
         status = result.status
         # A rule of an earlier fit may be outside of the limits of the search.
         bound = max(result.bound, objective_value)

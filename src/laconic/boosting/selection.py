@@ -8,6 +8,7 @@ refitted.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
         gone += [left[n] for n in leaving]
         left = [left[n] for n in stays]
         state = _refitted(rounds, state.only(stays))
-    return _refitted(rounds, everything.only([*left, *reversed(gone)][:n_rules]))
+    kept = _refitted(rounds, everything.only([*left, *reversed(gone)][:n_rules]))
+    return replace(kept, stages=rounds.stages(kept))
 
 
 def _refitted(rounds: Rounds, state: State) -> State:

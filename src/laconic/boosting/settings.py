@@ -163,6 +163,8 @@ class Settings:
             *CONDITION_OPTIONS,
         )
         found = {name: getattr(self, name) for name in names}
+        # Where the number was chosen, it may be 0.
+        found["n_rules"] = max(self.n_rules, 1)
         for name in ("categorical_features", "ordered_features", "date_parts"):
             found[name] = list(found[name]) or None
         if not found["categorical_features"]:

@@ -64,7 +64,7 @@ class Reader:
         if (
             trimmed is None
             or values.name in self.text_columns
-            or (not self.is_for_model and _has_codes(trimmed))
+            or (not self.is_for_model and has_codes(trimmed))
         ):
             return values
         dates = self._dates(trimmed)
@@ -121,7 +121,8 @@ def _trimmed(values: pl.Series) -> pl.Series | None:
     return values.str.strip_chars()
 
 
-def _has_codes(values: pl.Series) -> bool:
+def has_codes(values: pl.Series) -> bool:
+    """Tell whether texts have numbers such as 01234, which are no numbers."""
     return bool(values.str.contains(_CODE).any()) and not texts.date_formats(values)
 
 
@@ -161,7 +162,7 @@ def _cells_that_are_no_numbers(values: pl.Series, reading: Reading) -> list[str]
     written = reading.dates.get(values.name)
     if written is not None:
         numbers = texts.dates(trimmed, written)
-    elif _has_codes(trimmed):
+    elif has_codes(trimmed):
         return []
     else:
         numbers = texts.numbers(trimmed, reading.decimal)

@@ -49,7 +49,7 @@ def fit(
         .zst, or - for the standard input. Separators and decimal signs are found out. Empty cells
         are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
         quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an address such as
-        postgresql://host/name) and files of more than 2 GiB are read in parts.
+        postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in parts.
     model : Path
         File to save the model to, as JSON.
     checkpoint : Path

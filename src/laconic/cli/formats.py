@@ -9,11 +9,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic._optional import import_extra
 from laconic._words import listed_names
 from laconic.cli.exits import CommandError
+from laconic.data.table_files import suffix_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,6 +39,8 @@ _STARTS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}
 
 # Lines that are enough to tell what separates their cells.
 _N_LINES = 50
+# And those that tell what numbers look like.
+N_FIRST_LINES = 20_000
 
 
 @dataclass(frozen=True)
@@ -82,16 +86,30 @@ def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cel
     return Cells(frame, kind)
 
 
-def _unpacked(content: bytes) -> bytes:
-    import polars as pl
+def read_first_cells(path: str, separator: str | None) -> Cells:
+    """Read the first lines of a text file, whatever its size."""
+    suffix = suffix_of(path).removesuffix(".gz").removesuffix(".zst")
+    return _read_text(_as_lines(Path(path), N_FIRST_LINES), TEXT_KINDS[suffix], separator)
 
+
+def _unpacked(content: bytes) -> bytes:
     if content.startswith(GZIP_START):
         return gzip.decompress(content)
-    if not content.startswith(ZSTD_START):
-        return content
-    # Line by line, as one column: polars unpacks what it reads as text, and nothing else does.
+    return _as_lines(content) if content.startswith(ZSTD_START) else content
+
+
+def _as_lines(source: bytes | Path, n_lines: int | None = None) -> bytes:
+    """Read a text line by line, as one column: polars unpacks what it reads as text."""
+    import polars as pl
+
     lines = pl.read_csv(
-        content, has_header=False, separator="\x01", quote_char=None, infer_schema=False
+        source,
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        infer_schema=False,
+        n_rows=n_lines,
+        glob=False,
     )
     return "\n".join(line or "" for line in lines.to_series()).encode()
 

@@ -23,8 +23,8 @@ def predict(
     """Predict the target for the rows of a table.
 
     A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an
-    address such as postgresql://host/name) and files of more than 2 GiB are read in parts, and
-    their predictions written to a Parquet file meanwhile.
+    address such as postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in
+    parts, and their predictions written to a Parquet file meanwhile.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def predict(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
     if isinstance(table, str) or large.is_read_in_parts(table):
-        source = large.open_table(table, format, query, fitted.reading_)
+        source = large.open_for_model(fitted, table, format, query)
         kept = source.column_names if keep_columns else ()
         large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)
         return

@@ -7,6 +7,7 @@ driver would fetch all of them otherwise.
 
 from __future__ import annotations
 
+import copy
 import re
 import sqlite3
 from abc import ABC, abstractmethod
@@ -218,6 +219,7 @@ class DatabaseSource(TableSource):
         self, database: Database, query: Any = None, rows_per_part: int = ROWS_PER_PART
     ) -> None:
         self.database, self.rows_per_part = database, rows_per_part
+        self._missing: dict[str, Sequence[str]] = {}
         self.query = database.as_query(query)
         none = f"SELECT * FROM (\n{self.query}\n) here WHERE 1 = 0"
         self._names = tuple(self._first(none).column_names)
@@ -236,11 +238,32 @@ class DatabaseSource(TableSource):
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where one of these has no value."""
         query = f"{self._select(columns)} WHERE {self.database.quoted(known)} IS NOT NULL"
-        return DatabaseSource(self.database, query, self.rows_per_part)
+        source = DatabaseSource(self.database, query, self.rows_per_part)
+        source._missing = self._missing
+        return source
+
+    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
+        """Take some texts for missing values in columns of texts."""
+        source = copy.copy(self)
+        source._missing = dict.fromkeys(columns, texts)
+        return source
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        yield from self.database.batches(self._select(columns), self.rows_per_part)
+        for part in self.database.batches(self._select(columns), self.rows_per_part):
+            yield self._without_missing(part)
+
+    def _without_missing(self, part: Any) -> Any:
+        arrow = self.database.arrow
+        compute = import_extra("pyarrow.compute", "databases", "Reading from a database")
+        for position, field in enumerate(part.schema):
+            if field.name in self._missing and arrow.types.is_string(field.type):
+                texts = arrow.array(self._missing[field.name], field.type)
+                trimmed = compute.utf8_trim_whitespace(part[position])
+                is_known = compute.invert(compute.is_in(trimmed, texts))
+                cells = compute.if_else(is_known, part[position], arrow.scalar(None, field.type))
+                part = part.set_column(position, field, cells)
+        return part
 
     def _select(self, columns: Sequence[str]) -> str:
         names = ", ".join(map(self.database.quoted, columns))

@@ -73,7 +73,11 @@ class TableSource(ABC):
         """Tell whether the type of a column is that of whole numbers."""
 
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
-        """Leave out all other columns, and the rows where one of these has no value."""
+        """Leave out all other columns, and the rows where one of these is missing or NaN."""
+        raise NotImplementedError
+
+    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
+        """Take some texts for missing values in columns of texts, with or without blanks around."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -106,7 +110,18 @@ class PolarsSource(TableSource):
 
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where one of these has no value."""
-        return PolarsSource(self.frame.select(columns).drop_nulls(known), self.rows_per_part)
+        frame = self.frame.select(columns).drop_nulls(known)
+        if self._schema[known].is_float():
+            frame = frame.drop_nans(known)
+        return PolarsSource(frame, self.rows_per_part)
+
+    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
+        """Take some texts for missing values in columns of texts."""
+        import polars as pl
+
+        cells = [pl.col(name) for name in columns if self._schema[name] == pl.String]
+        known = [pl.when(~cell.str.strip_chars().is_in(list(texts))).then(cell) for cell in cells]
+        return PolarsSource(self.frame.with_columns(known), self.rows_per_part)
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
@@ -135,7 +150,22 @@ class DuckDBSource(TableSource):
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
         """Leave out all other columns, and the rows where one of these has no value."""
         query = self.relation.project(", ".join(map(quoted_name, columns)))
-        return DuckDBSource(query.filter(f"{quoted_name(known)} IS NOT NULL"), self.rows_per_part)
+        query = query.filter(f"{quoted_name(known)} IS NOT NULL")
+        if self.types[known] in ("DOUBLE", "FLOAT"):
+            # It takes isnan for false where the statistics of a Parquet file do not tell of NaN.
+            value = quoted_name(known)
+            query = query.filter(f"isfinite({value}) OR abs({value}) = 'infinity'")
+        return DuckDBSource(query, self.rows_per_part)
+
+    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
+        """Take some texts for missing values in columns of texts."""
+        listed = ", ".join(map(quoted_text, texts))
+        chosen = [name for name in columns if self.types[name] == "VARCHAR"]
+        values = {name: quoted_name(name) for name in self.types}
+        for name in chosen:
+            value = values[name]
+            values[name] = f"CASE WHEN trim({value}) NOT IN ({listed}) THEN {value} END AS {value}"
+        return DuckDBSource(self.relation.project(", ".join(values.values())), self.rows_per_part)
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
@@ -343,6 +373,11 @@ def as_query(query: str) -> str:
         raise TypeError(f"A query must be SQL in a str. Got {type(query).__name__} instead.")
     query = query.strip().rstrip(";").rstrip()
     return f"SELECT * FROM {query}" if _TABLE.fullmatch(query) else query
+
+
+def quoted_text(text: str) -> str:
+    """Write a text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def quoted_name(name: str) -> str:

@@ -47,7 +47,7 @@ def alternatives(
             break
         found.append(_alternative(model, rounds, next_best, value, own))
         barred.append(BarredRows(next_best.covered, next_best.output))
-    share = own_value / value if value > 0.0 else 1.0
+    share = max(own_value, 0.0) / value if value > 0.0 else 1.0
     text = ensemble.text(rule.query)
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
 

@@ -34,7 +34,7 @@ from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_ta
 from laconic.estimators.certifying import certify
 from laconic.estimators.choose_size import check_cv, choose_size
 from laconic.estimators.editing import EditReport, edited
-from laconic.estimators.fitting import FitRun, covered_by
+from laconic.estimators.fitting import FitRun, covered_by, missing_rules
 from laconic.estimators.global_strategy import check_global, improve
 from laconic.estimators.parameters import (
     ATTRIBUTES,
@@ -58,7 +58,7 @@ from laconic.explain.shapley import ShapleyValues, feature_importances, shapley_
 from laconic.losses import Loss
 from laconic.model.coverage import RuleCoverage, rule_coverages
 from laconic.model.display import rules_html
-from laconic.model.formatting import format_number, format_percent
+from laconic.model.formatting import format_count, format_number, format_percent
 from laconic.model.record import FitRecord
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import EnsembleCertificate, RelaxationProgress
@@ -210,10 +210,14 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             check_cv(self, X)
 
     def _check_size(self, settings: Settings) -> None:
-        if self.__sklearn_is_fitted__() and settings.n_rules < len(self.ensemble_):
+        if not self.__sklearn_is_fitted__():
+            return
+        n_before, n_new = len(self.ensemble_), len(missing_rules(settings, self.ensemble_))
+        if settings.n_rules < n_before + n_new:
+            new = f" and the {format_count(n_new, 'new initial rule')}" if n_new else ""
             raise ValueError(
-                f"n_rules={settings.n_rules} must not be smaller than the {len(self.ensemble_)} "
-                "rules fitted before when warm_start=True. Set warm_start=False to start over."
+                f"n_rules={settings.n_rules} must not be smaller than the {n_before} rules fitted "
+                f"before{new} when warm_start=True. Set warm_start=False to start over."
             )
 
     def _n_tasks(self, settings: Settings) -> int | None:

@@ -99,10 +99,10 @@ class RuleTasks:
         self._rule = self.context.subcontext(task_name="rule")
         self._rule.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
 
-    def end_rule(self, state: State) -> bool:
+    def end_rule(self, state: State, data: TrainingData) -> bool:
         """Tell that it has ended; returns whether a callback wants to end the fit."""
         task, self._rule = self._rule, None
-        return task is not None and self._end(task, lambda: _fitted(state))
+        return task is not None and self._end(task, lambda: _fitted(state, data))
 
     def finish(self, attributes: Any) -> None:
         """Tell that all rules are found."""
@@ -115,6 +115,10 @@ class RuleTasks:
         return is_stopped
 
 
-def _fitted(state: State) -> dict[str, Any]:
+def _fitted(state: State, data: TrainingData) -> dict[str, Any]:
     """Make an estimator predict as if the fit had ended."""
-    return {"ensemble_": state.ensemble, "search_results_": list(state.results)}
+    return {
+        "ensemble_": state.ensemble,
+        "search_results_": list(state.results),
+        "task_": data.task,
+    }

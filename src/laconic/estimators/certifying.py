@@ -11,7 +11,6 @@ from laconic._checks import require
 from laconic.boosting import TrainingData
 from laconic.candidates import CandidatePropositions, given_propositions
 from laconic.estimators.fitting import covered_by
-from laconic.losses import LogisticLoss, MultinomialLoss, SquaredLoss, known_loss
 from laconic.relaxation import (
     EnsembleCertificate,
     RelaxationProgress,
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
 
 RIVALS = ("rules", "weight")
-
-# The squares and products of a proof are far below a loss, and must not be 0.
-SMALLEST_RISK = 1e-300
 
 
 def certify(
@@ -53,7 +49,7 @@ def certify(
     # Before the candidates, which read the columns of the table one by one and forget them.
     covered = covered_by(ensemble, data)
     candidates = _candidates(model, data)
-    has_intercept = settings.fit_intercept or ensemble.intercept != 0.0
+    has_intercept = settings.fit_intercept or bool(ensemble.start(1).any())
     return prove_ensemble(
         candidates.extents,
         candidates.propositions,
@@ -74,20 +70,14 @@ def certify(
 
 def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> TrainingRisk:
     """Make the loss of all rows, if it is one whose smallest value can be bounded."""
-    loss = known_loss(data.loss)
-    if not isinstance(loss, LogisticLoss | SquaredLoss | MultinomialLoss):
-        raise ValueError(
-            f"{what} needs the logistic, the multinomial or the squared loss. Got {data.loss!r}."
-        )
-    n_outputs = max(1, len(data.task.outputs))
-    risk = TrainingRisk(data.counted_y, loss, data.counted_weights, fit_intercept, n_outputs)
-    if risk.value_at_constant < SMALLEST_RISK and np.ptp(risk.y) > 0.0:
-        raise ValueError(
-            f"{what} needs losses of {SMALLEST_RISK:g} or more, which are squares of the target "
-            f"times weights. Got {risk.value_at_constant:g} without any rule. Multiply the target, "
-            "or the weights and the penalty, by a large number."
-        )
-    return risk
+    return TrainingRisk.of(
+        data.counted_y,
+        data.loss,
+        data.counted_weights,
+        fit_intercept=fit_intercept,
+        n_outputs=max(1, len(data.task.outputs)),
+        what=what,
+    )
 
 
 def _candidates(model: RuleBoosting, data: TrainingData) -> CandidatePropositions:

@@ -64,9 +64,9 @@ def choose_size(
             n_jobs=estimator.n_jobs,
         )
         folds.append(Fold(run, data, test))
-    sizes, notes = [], []
+    sizes, notes, n_given = [], [], len(settings.initial_rules)
     try:
-        for size in grow(folds, settings.n_rules, weights):
+        for size in grow(folds, settings.n_rules, weights, n_given):
             sizes.append(size)
     except KeyboardInterrupt:
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
@@ -79,7 +79,7 @@ def choose_size(
         if fold.run.tasks is not None:
             fold.run.tasks.finish(None)
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
-    choice = choose(sizes, [test for _, test in splits], weights, folds[0].scale)
+    choice = choose(sizes, [test for _, test in splits], weights, folds[0].scale, n_given)
     estimator.n_rules_, estimator.cv_results_ = choice.n_rules, choice.results
     estimator.reason_ = _reason(choice, len(splits), settings.n_rules)
     return replace(settings, n_rules=choice.n_rules), unfinished, notes

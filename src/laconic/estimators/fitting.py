@@ -14,6 +14,7 @@ from laconic.boosting import (
     MAX_ROUNDS,
     BarredRows,
     GivenRule,
+    InitialRule,
     Rounds,
     Settings,
     State,
@@ -23,21 +24,31 @@ from laconic.boosting import (
     polish,
     scale_of,
 )
+from laconic.boosting.refitting import ensemble_weights
 from laconic.candidates import CandidatePropositions
 from laconic.estimators.advice import is_stopped
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.progress import FitProgress
+from laconic.losses import Floats
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import RelaxationProgress
 from laconic.search import SearchProgress, SearchResult
 
+# That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
+# class that is rarer would hardly be penalised.
+LEAST_CURVATURE = 2.5e-5
+
 Callback = Callable[[FitProgress], Any]
 
 
-def resolved_penalty(settings: Settings, curvature: float) -> float:
+def resolved_penalty(data: TrainingData, settings: Settings, curvature: float) -> float:
     """Return the penalty on weights, also where it is "auto"."""
     penalty = settings.l2_regularization
-    return float(PSEUDO_ROWS * curvature if isinstance(penalty, str) else penalty)
+    if not isinstance(penalty, str):
+        return float(penalty)
+    if data.task.holds_classes:
+        curvature = max(curvature, LEAST_CURVATURE)
+    return float(PSEUDO_ROWS * curvature)
 
 
 def barred_rows(data: TrainingData, settings: Settings) -> list[BarredRows]:
@@ -120,8 +131,8 @@ class FitRun:
         self.unfinished = unfinished
         self.candidates = settings.candidates(data)
         start, curvature = data.start(fit_intercept=settings.fit_intercept)
-        self.l2_regularization = resolved_penalty(settings, curvature)
-        self.scale = scale_of(data.loss, data.counted_y, settings.constraints)
+        self.l2_regularization = resolved_penalty(data, settings, curvature)
+        self.scale = scale_of(data.loss, self._numbers(before), settings.constraints)
         tell = self.scale.callback(self.tell) if callbacks else None
         rounds = make_rounds(
             *(data, settings, self.candidates, self.l2_regularization),
@@ -132,8 +143,18 @@ class FitRun:
         self.n_before = 0 if before is None else len(before.ensemble)
         first = self._first_state(start) if before is None else self._with_kinds(before)
         self.scaled = self.scale.state(first)
-        given = () if before is not None else self._given_rules()
+        given = [
+            self.scale.given(GivenRule(query, data.covered(query), weight, output))
+            for query, weight, output in missing_rules(settings, first.ensemble)
+        ]
         self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
+
+    def _numbers(self, before: State | None) -> Floats:
+        """List what has to fit on one scale: the target, and weights to go on from."""
+        weights = [rule.weight for rule in self.settings.initial_rules if rule.weight is not None]
+        if before is not None:
+            weights += ensemble_weights(before.ensemble, fit_intercept=True).tolist()
+        return np.append(self.data.counted_y, weights)
 
     def _first_state(self, start: RuleEnsemble) -> State:
         names, kinds = self.data.table.feature_names, self.candidates.feature_kinds
@@ -149,12 +170,6 @@ class FitRun:
             if ensemble.feature_kinds.get(name) == kind
         }
         return replace(before, ensemble=replace(ensemble, feature_kinds=kinds))
-
-    def _given_rules(self) -> list[GivenRule]:
-        return [
-            self.scale.given(GivenRule(query, self.data.covered(query), weight, output))
-            for query, weight, output in self.settings.initial_rules
-        ]
 
     @property
     def state(self) -> State:
@@ -200,7 +215,7 @@ class FitRun:
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:
-            self.is_stopped |= self.tasks.end_rule(self.state)
+            self.is_stopped |= self.tasks.end_rule(self.state, self.data)
         return has_rule
 
     def _add_rule(self) -> bool:
@@ -284,6 +299,17 @@ class FitRun:
                     f"The rule '{rule.query}' has the weight 0, as the constraints allow none of "
                     "the other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
                 )
+
+
+def missing_rules(settings: Settings, ensemble: RuleEnsemble) -> list[InitialRule]:
+    """List the initial rules that a model does not have yet."""
+    return [
+        rule
+        for rule in settings.initial_rules
+        if not any(
+            rule.query == other.query and rule.output in (None, other.output) for other in ensemble
+        )
+    ]
 
 
 def covered_by(ensemble: RuleEnsemble, data: TrainingData) -> tuple[NDArray[np.bool_], ...]:

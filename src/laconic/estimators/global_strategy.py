@@ -20,7 +20,6 @@ from laconic.relaxation import (
     SameRules,
     SameWeight,
     TrainingRisk,
-    lower_bound,
     prove,
 )
 from laconic.search import SearchStatus
@@ -114,9 +113,7 @@ def _certificate(fit: FitRun, risk: TrainingRisk, proof: Proof) -> EnsembleCerti
     rivals, state = _rivals(fit), fit.state
     if isinstance(rivals, SameWeight):
         # Of the model that was kept, whose weight may be another one.
-        found = proof.bound
-        bound = lower_bound(risk, rivals, found.forces, found.largest_sum)
-        proof = Proof(**{**vars(proof), "bound": bound})
+        proof = proof.for_rivals(risk, rivals)
     weights = fit.data.weights
     return EnsembleCertificate.of(
         state.stages,

@@ -51,8 +51,9 @@ loss : {losses} or Loss, default="auto"
     {about_losses}Any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float or "auto", default="auto"
     Penalty λ on squared weights. More of it favours rules that cover many rows, and makes proofs
-    faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss.
-search : {{"optimal", "greedy", "beam", "reference", "brute_force"}}, default="optimal"
+    faster. "auto" counts as much as {pseudo_rows} rows do, whatever the loss; classes rarer than
+    one row in 40,000 count as one in 40,000 there.
+search : {{"optimal", "greedy", "beam", "reference"}}, default="optimal"
     How to find a rule; "optimal" proves that there is no better one.
 max_conditions : int or None, default=3
     Largest number of conditions in a rule; None sets no limit.

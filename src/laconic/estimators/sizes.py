@@ -95,13 +95,14 @@ class Size:
     """Of the rows that each split holds out."""
 
 
-def grow(folds: Sequence[Fold], n_rules: int, weights: Floats) -> Iterator[Size]:
+def grow(folds: Sequence[Fold], n_rules: int, weights: Floats, fewest: int = 0) -> Iterator[Size]:
     """Yield models of 0, 1, 2, ... rules, until no further rule is of use.
 
     A model that finds no further rule stays as it is. With refitted weights the model of a size is
-    not the beginning of a larger one, so that every size is judged when it is reached.
+    not the beginning of a larger one, so that every size is judged when it is reached. All sizes up
+    to the `fewest` rules that there may be are judged.
     """
-    best, best_loss = 0, np.inf
+    best, best_loss = fewest, np.inf
     for n_found in range(n_rules + 1):
         if n_found > 0:
             has_rule = [fold.run.advance() for fold in folds]
@@ -119,7 +120,7 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats) -> Iterator[Size]
             np.concatenate(size.losses),
             weights=np.concatenate([weights[fold.held_out] for fold in folds]),
         )
-        if mean_loss < best_loss:
+        if n_found >= fewest and mean_loss < best_loss:
             best, best_loss = n_found, mean_loss
         if n_found - best >= PATIENCE:
             return
@@ -138,9 +139,15 @@ class Choice:
 
 
 def choose(
-    sizes: Sequence[Size], held_out: Iterable[Positions], weights: Floats, scale: Scale = UNSCALED
+    sizes: Sequence[Size],
+    held_out: Iterable[Positions],
+    weights: Floats,
+    scale: Scale = UNSCALED,
+    fewest: int = 0,
 ) -> Choice:
     """Choose the fewest rules that may well be as good as the best number.
+
+    No size below `fewest` is chosen, unless there is no other.
 
     The standard error is that of the difference between two sizes on the same rows, which is much
     smaller than that of either loss: rows that no rule explains cost both the same. It is taken
@@ -152,11 +159,12 @@ def choose(
     rows = np.concatenate(parts)
     losses = np.array([np.concatenate(size.losses) for size in sizes])
     means = np.average(losses, axis=1, weights=weights[rows])
-    best = int(means.argmin())
+    fewest = min(fewest, len(sizes) - 1)
+    best = fewest + int(means[fewest:].argmin())
     errors = np.array(
         [_standard_error(difference, rows, weights) for difference in losses - losses[best]]
     )
-    chosen = int(np.flatnonzero(means - means[best] <= errors)[0])
+    chosen = fewest + int(np.flatnonzero((means - means[best] <= errors)[fewest:])[0])
     results: dict[str, Any] = {
         "n_rules": np.arange(len(sizes)),
         "n_conditions": np.array([size.n_conditions for size in sizes]),

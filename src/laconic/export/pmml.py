@@ -92,7 +92,10 @@ def _add_model(root: Element, portable: PortableModel) -> None:
 def _add_sums(transformations: Element, portable: PortableModel) -> str:
     """Add up the weights in rule order, and return the name of the total."""
     ensemble = portable.ensemble
-    names = [f"sum_{number}" for number in range(len(ensemble) + 1)]
+    stem = "sum_"
+    while any(name.startswith(stem) for name in portable.kinds):
+        stem += "_"  # not to be the name of a column
+    names = [f"{stem}{number}" for number in range(len(ensemble) + 1)]
     start = _field(transformations, "DerivedField", names[0], "double")
     start.append(_constant(ensemble.intercept))
     for rule, before, after in zip(ensemble, names, names[1:], strict=False):
@@ -173,12 +176,11 @@ def _field(parent: Element, kind: str, name: str, data_type: str, **settings: st
 
 
 def _check_texts(portable: PortableModel) -> None:
-    taken = {*_OUTPUTS, *(f"sum_{number}" for number in range(len(portable.ensemble) + 1))}
     for name in portable.kinds:
-        if name in taken:
+        if name in _OUTPUTS:
             raise ValueError(
-                "The columns of a PMML document must have names other than its own fields, "
-                f"such as 'prediction' and 'sum_1'. Got {name!r}. Fit the model with another name."
+                "The columns of a PMML document must have names other than its output fields, "
+                f"{', '.join(map(repr, _OUTPUTS))}. Got {name!r}. Fit the model with another name."
             )
     for text in [*portable.kinds, *portable.texts]:
         if _NOT_IN_XML.search(text):

@@ -35,6 +35,5 @@ class FitRecord:
     date: str | None = None
     """When, as ISO 8601 has it."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    """Parameters of the estimator as they were given, "auto" among them. The `SearchScope` of the
-    model says what was searched with them."""
+    """Parameters of the estimator as they were given, "auto" among them."""
     scores: tuple[RowScores, ...] = ()

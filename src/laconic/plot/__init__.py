@@ -1,7 +1,7 @@
 """Pictures of rule ensembles, in the manner of scikit-learn's displays.
 
-Each display is made by ``from_estimator``, which computes and draws, or by ``from_frame``, which
-draws what `laconic.evaluation.evaluate` measured; ``plot`` draws again, on axes of your own.
+Each display is made by ``from_estimator``, which computes and draws; ``plot`` draws again, on axes
+of your own.
 Drawing needs matplotlib: ``pip install "laconic[plot]"``.
 """
 
@@ -10,7 +10,6 @@ from laconic.plot._contributions import ContributionDisplay
 from laconic.plot._cross_validation import CrossValidationDisplay
 from laconic.plot._overlap import RuleOverlapDisplay
 from laconic.plot._size_score import SizeScoreDisplay
-from laconic.plot._splits import SplitsScoreDisplay, SplitsTimeDisplay
 from laconic.plot._weights import RuleWeightDisplay
 
 __all__ = [
@@ -20,6 +19,4 @@ __all__ = [
     "RuleOverlapDisplay",
     "RuleWeightDisplay",
     "SizeScoreDisplay",
-    "SplitsScoreDisplay",
-    "SplitsTimeDisplay",
 ]

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # Of curves, told apart with any kind of colour vision, and on grey paper by their markers.
 CURVE_COLOURS = ("#1f5a8a", "#b3541e", "#4d7c3a", "#7a4a8a", "#8a7a1f", "#4a4a4a")
-CURVE_MARKERS = ("o", "s", "^", "D", "v", "P")
 # Inches: a line of text of the usual size with some space, and what an axis needs besides.
 LINE_HEIGHT = 0.2
 BAR_GAP = 0.18

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.candidates import categorical_propositions, numeric_propositions
-from laconic.categories import CategoryOptions
-from laconic.data.gaps import quantile_positions, with_play
+from laconic.candidates import (
+    categorical_propositions,
+    missing_propositions,
+    numeric_propositions,
+)
+from laconic.categories import CategoryOptions, ordered_propositions
+from laconic.data.gaps import find_gaps, quantile_positions, with_play
 from laconic.data.separators import shortest_separators
 from laconic.data.times import Moment, round_separator
 from laconic.model.conditions import Proposition
@@ -62,6 +67,11 @@ def _propositions(
     categories = sorted(value for value, amount in column.categories.items() if amount.any())
     amounts = np.array([column.categories[each] for each in categories], dtype=np.int64)
     sizes = roles.total_weight(amounts) if categories else np.empty(0)
+    if column.order:
+        ranks = np.array([*map(column.order.index, categories)], dtype=np.float64)
+        cuts = find_gaps(ranks, sizes, max_thresholds)[0].astype(int).tolist()
+        ordered = ordered_propositions(column.name, column.order, cuts)
+        return chain(ordered, missing_propositions(column.name, has_missing))
     return categorical_propositions(column.name, categories, sizes, has_missing, options)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from laconic.data.cells import array_column
 from laconic.data.columns import CategoricalColumn, Column
-from laconic.data.sources import DuckDBSource, TableSource, quoted_name
+from laconic.data.sources import DuckDBSource, TableSource, quoted_name, quoted_text
 from laconic.reduction.cells import CHANGED, FeatureCells
 from laconic.reduction.roles import Roles
 from laconic.reduction.rows import Plan, ReducedRows
@@ -143,9 +143,10 @@ class Pushed:
             return _cases(value, cells.categories, missing, missing)
         if self.types[cells.name] not in NUMBERS:
             return None
+        # The statistics of Parquet files know of no NaN, and DuckDB takes isnan for false by them.
         above = [f"CAST({value} > {_number(each)} AS BIGINT)" for each in cells.thresholds]
         return (
-            f"CASE WHEN {value} IS NULL OR isnan({value}) THEN {missing} "
+            f"CASE WHEN {value} IS NULL OR NOT isfinite({value}) THEN {missing} "
             f"ELSE {' + '.join(above) or '0'} END"
         )
 
@@ -176,7 +177,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
+        return quoted_text(value)
     return _number(float(value))
 
 

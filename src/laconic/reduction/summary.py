@@ -57,6 +57,8 @@ class ColumnSummary:
     """What the numbers count the microseconds of, if they do."""
     is_declared: bool = False
     """Whether the table itself says that these are categories, and not merely texts."""
+    order: tuple[Category, ...] = ()
+    """All categories in the order that the table gives them, if it does."""
 
     @property
     def is_numeric(self) -> bool:
@@ -72,7 +74,7 @@ class ColumnSummary:
             return Feature(self.name, False, None, self.kind)
         categories = tuple(sorted(self.categories))
         is_text = isinstance(next(iter(categories), None), str)
-        return Feature(self.name, is_text, categories, self.kind)
+        return Feature(self.name, is_text, categories, self.kind, order=self.order)
 
     def with_dates(self) -> ColumnSummary:
         """Read texts as dates, if all of them are written as dates."""
@@ -126,8 +128,14 @@ class ColumnSummary:
             )
         if not _is_boolean(categories):
             facts = (None, *facts[1:])
+        if self.order != other.order:
+            raise TypeError(
+                f"Column {self.name!r} must have its categories in one order, or in none. Got "
+                "others in other parts of the table. Give all parts the same type."
+            )
         is_declared = self.is_declared or other.is_declared
-        return ColumnSummary(self.name, None, categories, *facts, None, is_declared).checked()
+        declared = (None, is_declared, self.order)
+        return ColumnSummary(self.name, None, categories, *facts, *declared).checked()
 
 
 def _common_kind(one: ColumnSummary, other: ColumnSummary) -> FeatureKind | None:
@@ -232,8 +240,9 @@ class TableSummary:
 
     @property
     def kinds(self) -> dict[str, FeatureKind]:
-        """Which features are integers or booleans."""
-        return {name: column.kind for name, column in self.columns.items() if column.kind}
+        """Which features are integers, booleans, or categories in an order."""
+        found = {name: column.order or column.kind for name, column in self.columns.items()}
+        return {name: kind for name, kind in found.items() if kind}
 
     def replaced(self, finer: dict[str, ValueCounts]) -> TableSummary:
         """Put in what was found out about ranges."""
@@ -272,8 +281,8 @@ def column_summary(
         codes, found = added_up(counted.codes[~missing, None].astype(np.int64), amounts[~missing])
         sums[codes[:, 0]] = found
         categories = dict(zip(counted.categories, sums, strict=True))
-        declared = counted.is_declared
-        return ColumnSummary(column.name, None, categories, *facts, None, declared).checked()
+        declared = (None, counted.is_declared, counted.order if counted.is_ordered else ())
+        return ColumnSummary(column.name, None, categories, *facts, *declared).checked()
     known = ~missing
     if missing.any():
         values = ValueCounts.of(keys_of(counted.values[known]), amounts[known])

@@ -94,7 +94,7 @@ def _constraints(settings: Settings) -> dict[str, Any]:
 def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus]) -> str:
     scope = model.settings_
     if scope.is_mixed:
-        return ""
+        return "Not all of them were searched in the same way, or out of the same candidates."
     limit = scope.max_conditions
     length = "any number of conditions"
     if limit is not None:

@@ -26,7 +26,6 @@ from laconic._checks import require
 from laconic._core import Extents
 from laconic.search.allowed import Allowed, Family, search_allowed
 from laconic.search.beam import search_beam, search_greedy
-from laconic.search.brute_force import search_brute_force
 from laconic.search.budget import resolve_node_limit
 from laconic.search.ceiling import ceiling
 from laconic.search.cluster import spread_over
@@ -61,7 +60,6 @@ METHODS: dict[str, SearchMethod] = {
     "greedy": search_greedy,
     "beam": search_beam,
     "reference": search_reference,
-    "brute_force": search_brute_force,
 }
 """The searches by name."""
 
@@ -90,10 +88,9 @@ def search(
     ----------
     problem : SearchProblem
         Extents, gradients, hessians and the regularisation.
-    method : {"optimal", "greedy", "beam", "reference", "brute_force"}, default="optimal"
+    method : {"optimal", "greedy", "beam", "reference"}, default="optimal"
         ``optimal`` proves that its query is the best one. ``greedy`` and ``beam`` are fast and
-        prove nothing. ``reference`` is the published algorithm in NumPy, and ``brute_force`` looks
-        at all queries: both for small problems only.
+        prove nothing. ``reference`` is the published algorithm in NumPy, for small problems only.
     n_jobs : int or None, default=1
         Threads of the optimal search; -1 means all processors. The result is the same for any
         number.

@@ -93,11 +93,11 @@ def search_allowed(
     --------
     Two propositions that may not stand together:
 
-    >>> from laconic.search.brute_force import search_brute_force
+    >>> from laconic.search.reference import search_reference
     >>> extents = [[True, True, False, False], [False, True, True, False]]
     >>> problem = SearchProblem(extents, [1, -3, 1, 0], [1, 1, 1, 1], l2_regularization=1.0)
     >>> apart = Allowed((Family((0,)), Family((1,))))
-    >>> search_allowed(problem, apart, SearchLimits(), search_brute_force).query
+    >>> search_allowed(problem, apart, SearchLimits(), search_reference).query
     (0,)
     """
     if allowed.prices:

@@ -430,9 +430,9 @@ class SearchLimits:
     approximation_factor : float in (0, 1], default=1.0
         The search may stop when its query reaches this share of the best possible objective.
     node_limit : int, "auto" or None, default=None
-        Stop after expanding that many nodes; without effect on ``greedy``, ``beam`` and
-        ``brute_force``. "auto" allows for a few seconds: between 20 and 20,000 nodes, fewer the
-        larger the problem (see :func:`~laconic.search.budget.affordable_nodes`).
+        Stop after expanding that many nodes; without effect on ``greedy`` and ``beam``. "auto"
+        allows for a few seconds: between 20 and 20,000 nodes, fewer the larger the problem (see
+        :func:`~laconic.search.budget.affordable_nodes`).
     time_limit : float or None, default=None
         Stop after that many seconds.
     cutoff : float or None, default=None

@@ -25,11 +25,11 @@ def simplified(
     --------
     The second proposition excludes a row without gradient.
 
-    >>> from laconic.search.brute_force import search_brute_force
     >>> from laconic.search.problem import SearchLimits
+    >>> from laconic.search.reference import search_reference
     >>> extents = [[True, True, True, False], [True, True, False, True]]
     >>> problem = SearchProblem(extents, [-9, -9, 0, 5], [1, 1, 1, 1], l2_regularization=10)
-    >>> found = search_brute_force(problem, SearchLimits())
+    >>> found = search_reference(problem, SearchLimits())
     >>> found.query, simplified(problem, found, 0.1).query
     ((0, 1), (0,))
     """

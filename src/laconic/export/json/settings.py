@@ -116,7 +116,9 @@ def _read_loss(value: Any, path: str) -> Any:
         return read_choice(value, path, ("auto", *NAMED_LOSSES))
     check_has(value, path, ("name",))
     name = read_choice(value["name"], f"{path}.name", NAMED_LOSSES)
-    settings = {key: read_number(each, f"{path}.{key}") for key, each in value.items() if key != "name"}
+    settings = {
+        key: read_number(each, f"{path}.{key}") for key, each in value.items() if key != "name"
+    }
     try:
         return make_loss(name, settings)
     except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ those of the model to the last bit. Text is encoded as numbers first, since few 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from laconic._optional import import_extra
@@ -31,24 +31,26 @@ class Graph(Protocol):
 
 
 class OnnxGraph:
-    """Operators and constants of a model of its own."""
+    """Operators and constants of a model of its own, beside inputs that have the given names."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Iterable[str]) -> None:
         self._helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
+        # More colons than any input begins with, so that no name is that of an input.
+        n_colons = max((len(name) - len(name.lstrip(":")) for name in names), default=0)
+        self._prefix = ":" * (n_colons + 1)
 
     def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
         """Add an operator and return the name of its output."""
-        # With a colon, so that it is not the name of a column, which stands by itself.
-        name = f":{operator}:{len(self.nodes)}"
+        name = f"{self._prefix}{operator}:{len(self.nodes)}"
         made = self._helper.make_node(operator, inputs, [name], domain=domain, **settings)
         self.nodes.append(made)
         return name
 
     def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
         """Add a tensor of the given element type and return its name."""
-        name = f":constant:{len(self.constants)}"
+        name = f"{self._prefix}constant:{len(self.constants)}"
         self.constants.append(constant_tensor(name, kind, shape, values))
         return name
 

@@ -100,7 +100,7 @@ def _model(
     portable: PortableModel, layout: str, number_type: str, missing_text: str, rule_columns: bool
 ) -> Any:
     helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
-    graph = OnnxGraph()
+    graph = OnnxGraph(portable.feature_names)
     nodes = ModelNodes(portable, graph, missing_text)
     if layout == "tensor":
         taken = [_tensor_input(portable, nodes, number_type)]

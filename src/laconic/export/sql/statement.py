@@ -16,6 +16,9 @@ from laconic.export.sql.terms import SqlTerms, quoted_column, sqlglot
 # All but tabs and line breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
+# Names of tables are told apart by their case there, those of columns are not.
+_FOLDS_COLUMNS = frozenset({"doris", "mysql", "singlestore", "starrocks"})
+
 SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
 
 
@@ -88,7 +91,7 @@ def to_sql(
             "'table' to select from."
         )
     _check_options(portable, table, keep, rule_columns, output)
-    columns = _checked_columns(portable, columns or {})
+    columns = _checked_columns(portable, columns or {}, dialect)
     terms = SqlTerms(portable, dialect, columns)
     if table is None:
         tree = _expression(terms, output)
@@ -275,16 +278,39 @@ def _check_options(
         )
 
 
-def _checked_columns(portable: PortableModel, columns: Mapping[str, str]) -> Mapping[str, str]:
+def _checked_columns(
+    portable: PortableModel, columns: Mapping[str, str], dialect: str
+) -> Mapping[str, str]:
     for name in columns:
         if name not in portable.feature_names:
             raise ValueError(
                 "The keys of 'columns' must be features of the model. "
                 f"Got {name!r}, which is none. Check the spelling."
             )
-    for text in [*(columns.get(name, name) for name in portable.kinds), *portable.texts]:
+    names = dict.fromkeys(columns.get(name, name) for name in portable.kinds)
+    if _folds_case(dialect):
+        _check_case(names, dialect)
+    for text in [*names, *portable.texts]:
         if "\0" in text:
             raise ValueError(
                 f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."
             )
     return columns
+
+
+def _folds_case(dialect: str) -> bool:
+    """Check whether a database takes names for the same that differ by upper and lower case."""
+    strategy = sqlglot().Dialect.get_or_raise(dialect).NORMALIZATION_STRATEGY
+    return dialect in _FOLDS_COLUMNS or strategy.name.startswith("CASE_INSENSITIVE")
+
+
+def _check_case(names: Iterable[str], dialect: str) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise ValueError(
+                f"The columns of a table in the dialect {dialect!r} must differ by more than upper "
+                f"and lower case. Got {other!r} and {name!r}. Name one of them as it is called "
+                f"there, such as columns={{{name!r}: {name + '_2'!r}}}."
+            )

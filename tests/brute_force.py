@@ -1,4 +1,4 @@
-"""All conjunctions of a small problem, for tests."""
+"""All conjunctions of a small problem: a search that is too simple to be wrong."""
 
 from __future__ import annotations
 

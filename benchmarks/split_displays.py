@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.plot._common import CURVE_COLOURS, CURVE_MARKERS, Display, hide_frame
+from laconic.plot._common import CURVE_COLOURS, Display, hide_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+CURVE_MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_SIZES_WITH_MARKERS = 20
 
 
