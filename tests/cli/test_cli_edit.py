@@ -77,7 +77,7 @@ def test_constraints_are_options_of_fit(run, folder):
     more = ["--weight-signs", "positive", "--initial-rules", "age > 50"]
     assert run(*fit(folder, "constrained.json", *options, *more))[0] == 0
     model = load_model(folder / "constrained.json")
-    assert model.scope_.constraints == {
+    assert model.settings_.constraints.settings == {
         "monotonic_cst": {"age": 1},
         "separated_features": [["age", "income"]],
         "feature_costs": {"income": 0.001},
