@@ -231,29 +231,3 @@ def test_edits_know_the_exposure():
     expected = rates.edit(X, counts / years, years, drop=[2])
     assert edited.ensemble_ == expected.ensemble_
     assert edited.edits_ == expected.edits_
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_rules_beside_one_that_has_left_are_judged_anew(seed):
-    """Under signs of weights a rule may leave again. Certificates of rules that were found after it
-    were about a model that was no more.
-    """
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, size=(60, 4)).astype(float)
-    y = X @ rng.normal(size=4) + rng.normal(size=60)
-    model = RuleBoostingRegressor(
-        6, weight_signs="positive", max_conditions=1, l2_regularization=0.1
-    ).fit(X, y)
-    for number, result in enumerate(model.search_results_):
-        before = model.ensemble_[:number]
-        best = RuleBoostingRegressor(
-            number + 1,
-            weight_signs="positive",
-            max_conditions=1,
-            l2_regularization=0.1,
-            initial_rules=[rule.query for rule in before] or None,
-        ).fit(X, y)
-        found = best.search_results_[-1]
-        assert result.bound >= found.objective_value * (1 - 1e-9)
-        if result.is_optimal:
-            assert result.objective_value == pytest.approx(found.objective_value)
