@@ -179,7 +179,8 @@ def test_alternatives_are_compared_after_costs():
     assert found.share == pytest.approx(1.0)
     [result] = model.search_results_
     free = RuleBoostingRegressor(1, max_conditions=1).fit(X, y)
-    gains = {one.text: one.share for one in free.alternatives(1, X, y, tolerance=0.99, max_found=99)}
+    others = free.alternatives(1, X, y, tolerance=0.99, max_found=99)
+    gains = {one.text: one.share for one in others}
     best = free.search_results_[0].objective_value
     for one in found:
         gain = best * gains.get(one.text, 1.0) - costs[one.query.propositions[0].feature]
