@@ -178,7 +178,9 @@ def test_other_losses_are_refused():
     class Twice(SquaredLoss):
         pass
 
-    with pytest.raises(ValueError, match="needs one of the losses logistic, multinomial or squared"):
+    with pytest.raises(
+        ValueError, match="needs one of the losses logistic, multinomial or squared"
+    ):
         RuleBoostingRegressor(strategy="global", loss=Twice()).fit(*tangled("regressor"))
 
 

@@ -266,7 +266,6 @@ SMALL_AND_LARGE = [5e-324 * 2**60, 1e-300, 1e-170, 1e-100, 1e150]
         {},
         {"polish": True},
         {"objective": "stagewise", "simplify": 0.1},
-        {"objective": "orthogonal"},
         {"search": "beam", "fit_intercept": False},
     ],
 )

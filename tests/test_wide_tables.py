@@ -5,8 +5,8 @@ import pytest
 
 from brute_force import search_brute_force
 from laconic import RuleBoostingRegressor
+from laconic.boosting import Settings
 from laconic.candidates import candidate_propositions
-from laconic.estimators import advice
 from laconic.search import Extents, SearchLimits, SearchProblem, budget, search
 
 
@@ -23,10 +23,11 @@ def wide_problem(n_rows=30, n_columns=2000, seed=0):
 
 
 def test_advice_makes_no_candidates_to_throw_away(monkeypatch):
-    def refuse(*_, **__):
-        raise AssertionError("candidates were made for an advice that there cannot be")
+    def watched(settings, data, made=Settings.candidates, **changes):
+        assert not changes, "candidates were made for an advice that there cannot be"
+        return made(settings, data)
 
-    monkeypatch.setattr(advice, "made_candidates", refuse)
+    monkeypatch.setattr(Settings, "candidates", watched)
     X, y = wide(n_features=6000)
     model = RuleBoostingRegressor(1, max_thresholds=3, node_limit=1)
     with pytest.warns(UserWarning, match="not proven"):

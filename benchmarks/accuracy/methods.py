@@ -211,7 +211,6 @@ def settings_to_choose_from() -> list[Variant]:
         f"joint, {base}, simplified by 20 %": {"simplify": 0.2},
         f"joint, {base}, greedy": {"search": "greedy"},
         f"joint, {base}, beam": {"search": "beam"},
-        f"orthogonal, {base}": {"objective": "orthogonal"},
     }
     short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
     return [

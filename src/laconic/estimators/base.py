@@ -53,7 +53,7 @@ from laconic.explain.alternatives import Alternatives
 from laconic.explain.columns import rule_names
 from laconic.explain.explanation import Explanation
 from laconic.explain.predictions import Predictions
-from laconic.explain.rule_model import MODEL_CLASSES, RuleModel, checked_table
+from laconic.explain.rule_model import RuleModel, add_model_class, checked_table
 from laconic.explain.shapley import ShapleyValues, feature_importances, shapley_values
 from laconic.losses import Loss
 from laconic.model.coverage import RuleCoverage, rule_coverages
@@ -101,7 +101,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        MODEL_CLASSES.append(cls)
+        add_model_class(cls)
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
@@ -568,7 +568,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
-        its rules proven or given, and explanations and exports are those of the new rules.
+        its rules proven or given, and explanations and exports are those of the new rules. Where
+        the model was fitted with strategy="global", rules that complete it are polished.
 
         Parameters
         ----------

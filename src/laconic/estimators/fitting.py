@@ -218,14 +218,14 @@ class FitRun:
     def boost(self, *, keeps_rules: bool) -> None:
         """Go through all rounds.
 
-        Sets: scaled; is_interrupted, if Ctrl-C ended them and rules are kept.
+        Sets: scaled; is_interrupted, if Ctrl-C ended them and there are rules to be kept.
         """
         try:
             while self.advance():
                 pass
             self.scaled = self.rounds.certified(self.scaled)
         except KeyboardInterrupt:
-            if not keeps_rules:
+            if not keeps_rules or len(self.scaled.ensemble) == 0:
                 raise
             self.is_interrupted = True
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from laconic._words import listed_names
 from laconic.boosting import InitialRule, Settings, TrainingData
+from laconic.candidates import check_propositions
 from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
 from laconic.model.parsing import as_query
 from laconic.model.rules import Rule
@@ -23,7 +24,9 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
     """Read parameters as plain values; rules and constraints follow in `with_rules`."""
     given = estimator.propositions
     if given is not None:
-        given = tuple(given(X) if callable(given) else given)
+        given = given(X) if callable(given) else given
+        check_propositions(given)
+        given = tuple(given)
     categorical, ordered = (
         named_features(name, getattr(estimator, name), feature_names)
         for name in ("categorical_features", "ordered_features")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeGuard, TypeVar
 
 import numpy as np
@@ -91,6 +91,22 @@ class RuleModel(Protocol):
 
 MODEL_CLASSES: list[type[RuleModel]] = []
 """All classes of such models, in the order in which they were made."""
+_ACTIONS: list[Callable[[type[RuleModel]], None]] = []
+
+
+def add_model_class(model: type[RuleModel]) -> None:
+    """Let everything that takes models know of a class of them."""
+    MODEL_CLASSES.append(model)
+    for act in _ACTIONS:
+        act(model)
+
+
+def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
+    """Do something with every class of models, also with those that are yet to be imported."""
+    if act not in _ACTIONS:
+        _ACTIONS.append(act)
+    for model in MODEL_CLASSES:
+        act(model)
 
 
 def is_rule_model(model: Any) -> TypeGuard[RuleModel]:

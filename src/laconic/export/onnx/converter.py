@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic._optional import import_extra
-from laconic.explain.rule_model import MODEL_CLASSES, RuleModel
+from laconic.explain.rule_model import RuleModel, for_all_models
 from laconic.export.onnx.graph import ModelNodes, constant_tensor, element_type
 from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model, refuse_times
@@ -45,8 +45,7 @@ def register_onnx_converters() -> None:
     ['variable']
     """
     _skl2onnx()
-    for model in MODEL_CLASSES:
-        _register(model)
+    for_all_models(_register)
 
 
 def _skl2onnx() -> Any:
