@@ -68,8 +68,8 @@ class State:
     largest_gain: float = 0.0
     """Of all rules so far; what is negligible is measured by it."""
     n_certified: int | None = None
-    """How many rules have a certificate about the rules before them; None is all of them. Others
-    were found beside a rule that has left the model since, and nothing is claimed about them."""
+    """How many rules come before the first one that was found beside a rule which has left the
+    model since, so that nothing is proven about it; None if there is no such rule."""
 
     def first(self, n_rules: int) -> State:
         """Take the first rules."""
