@@ -301,7 +301,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if run.unfinished or any(map(is_stopped, state.results)):
             changes = provable_changes(settings, data, run.candidates.extents)
         # All at once, so that Ctrl-C does not leave parts of two models.
-        vars(self).update(
+        self.__dict__.update(
             task_=data.task,
             settings_=settings,
             ensemble_=state.ensemble,
