@@ -246,3 +246,16 @@ def test_a_rule_that_was_found_twice_is_kept_once():
     assert [str(rule.query) for rule in model.ensemble_] == ["x0 > 0"] * 4
     edited = model.edit(X, y, force=["x1 > 0"], n_rules=2)
     assert [str(rule.query) for rule in edited.ensemble_] == ["x0 > 0", "x1 > 0"]
+
+
+def test_a_rule_that_is_there_twice_is_judged_once():
+    """As several rules, the same one would have several penalties, and so a smaller risk."""
+    X = [[float(x > 2)] for x in range(6)] * 10
+    y = [2.0 * x + 0.1 * (n % 3) for n, [x] in enumerate(X)]
+    model = RuleBoostingRegressor(
+        3, objective="stagewise", l2_regularization=20.0, weight_signs="positive"
+    ).fit(X, y)
+    edited = model.edit(X, y, lock=[1])
+    assert len(edited.ensemble_) == 3
+    assert len({rule.query for rule in edited.ensemble_}) == 1
+    assert [edit.risk for edit in edited.edits_] == [edited.edits_[0].risk] * len(edited.edits_)
