@@ -119,6 +119,16 @@ def test_models_of_a_chosen_size_can_be_edited(data):
     assert "x3 <= 1" in queries(edited)
 
 
+def test_models_of_all_rules_at_once_can_be_edited(data, tmp_path):
+    X, y = data
+    model = RuleBoostingRegressor(3, strategy="global").fit(X, y)
+    edited = model.edit(X, y, drop=[2])
+    assert queries(edited)[:2] == [queries(model)[0], queries(model)[2]]
+    assert (edited.strategy, edited.polish) == ("boosting", True)
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").edit(X, y, drop=[2]).ensemble_ == edited.ensemble_
+
+
 class Chosen(RuleBoostingRegressorCV):
     """A model of a user's own, with all parameters."""
 

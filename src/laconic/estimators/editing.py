@@ -133,6 +133,9 @@ def edited(
     n_wanted = len(rules) if n_rules is None else n_rules
     changed = dataclasses.replace(
         settings,
+        # All rules at once cannot be among those that stay; exchanges of single ones can.
+        strategy="boosting",
+        polish=settings.is_polished,
         n_rules=max(n_wanted, len(kept), 1),
         initial_rules=tuple(kept),
         excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
