@@ -44,7 +44,7 @@ def test_features_work_together(row):
 
 
 @pytest.mark.parametrize(
-    ("combination", "row"), drawn(REFUSED_ROWS), ids=lambda each: named(dict(each))
+    ("combination", "row"), drawn(REFUSED_ROWS), ids=lambda each: named(dict(sorted(dict(each).items())))
 )
 def test_others_are_refused_in_words(combination, row):
     outcome = run(row)

@@ -26,12 +26,10 @@ from laconic.reduction import (
     Units,
     make_plan,
     partition_summary,
-    pushing,
     reduce_partition,
     reduce_source,
 )
 from laconic.reduction import conditions as conditions_module
-from laconic.reduction.pushing import Pushed
 from laconic.reduction.values import ValueCounts, keys_of, numbers_of
 
 FEATURES = ("number", "few", "text", "flag", 'odd name, "quoted"')
@@ -102,14 +100,12 @@ def test_parts_give_what_the_whole_table_gives(frame, data, kept, has_weights):
 
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.sampled_from(["classes", "means", "values"]), st.booleans())
-def test_duckdb_does_the_same_work(frame, kept, has_weights):
+def test_relations_of_duckdb_give_the_same(frame, kept, has_weights):
     if has_weights and not frame["weight"].to_numpy().any():
         return
     roles = roles_for(kept, "weight" if has_weights else None)
     known = in_parts(frame, [], roles)
     source = scan(duckdb.sql("SELECT * FROM frame"))
-    pushed = Pushed.of(source, roles)
-    assert [*pushed.columns()] == [*FEATURES]
     found = reduce_source(source, roles, Conditions(7, negated_categories=True))
     assert found.propositions == known.propositions
     assert found.kinds == known.kinds
@@ -120,36 +116,6 @@ def test_duckdb_does_the_same_work(frame, kept, has_weights):
         found.rows.candidates(found.propositions, {}).covered(),
         known.rows.candidates(known.propositions, {}).covered(),
     )
-
-
-def test_what_duckdb_leaves_is_read_in_parts(monkeypatch):
-    rng = np.random.default_rng(0)
-    frame = pl.DataFrame(
-        {
-            "many": rng.normal(size=500),
-            "texts": [f"text '{number % 100}'" for number in range(500)],
-            "decimal": pl.Series(rng.integers(0, 5, 500)).cast(pl.Decimal(10, 2)),
-            "class": rng.choice(["no", "yes"], 500),
-        }
-    )
-    monkeypatch.setattr(pushing, "MAX_RANGES", 300)
-    roles = Roles("class", ("many", "texts", "decimal"))
-    source = scan(duckdb.sql("SELECT * FROM frame"))
-    assert [*Pushed.of(source, roles).columns()] == ["texts"]
-    found = reduce_source(source, roles, Conditions(7, True))
-    known = reduce_source(scan(frame), roles, Conditions(7, True))
-    assert found.propositions == known.propositions
-    np.testing.assert_array_equal(found.rows.keys, known.rows.keys)
-
-
-def test_duckdb_tells_of_a_table_that_changes():
-    frame = pl.DataFrame({"x": ["a", "b"], "y": ["c", "d"]})
-    roles = Roles("y", ("x",))
-    plan, _, _ = make_plan(partition_summary(frame, roles), roles, Conditions(7, True))
-    frame = pl.DataFrame({"x": ["a", "b"], "y": ["c", "e"]})
-    pushed = Pushed.of(scan(duckdb.sql("SELECT * FROM frame")), roles)
-    with pytest.raises(ValueError, match="must stay the same while it is read"):
-        pushed.reduced_rows(plan, 2)
 
 
 @settings(max_examples=60, deadline=None)

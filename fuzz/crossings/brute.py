@@ -166,15 +166,19 @@ class Limits:
     groups: tuple[frozenset[str], ...] = (frozenset({"x0", "x1", "x2"}),)
     """A rule uses columns of one of these."""
     directions: dict[str, int] = field(default_factory=dict)
+    """1 for features with which predictions only rise, -1 where they only fall; of three or more
+    classes, the probability of the last one."""
     sign: int = 0
     costs: dict[str, float] = field(default_factory=dict)
+    n_outputs: int = 1
 
-    def signs(self, atoms: Iterable[Atom]) -> set[int]:
+    def signs(self, atoms: Iterable[Atom], output: int) -> set[int]:
         """List the signs that the weight of a rule may have."""
         atoms = list(atoms)
         if not any({atom.column for atom in atoms} <= group for group in self.groups):
             return set()
-        asked = {self.directions.get(atom.column, 0) * (atom.order or 0) for atom in atoms} - {0}
+        turn = 1 if output == self.n_outputs - 1 else -1
+        asked = {self.directions.get(a.column, 0) * (a.order or 0) * turn for a in atoms} - {0}
         allowed = {1, -1} if self.sign == 0 else {self.sign}
         return allowed.intersection(*({each} for each in asked))
 
@@ -188,8 +192,8 @@ class Sets:
     """Sets of rows that conjunctions cover, with the signs that they may have, and their costs."""
 
     covered: np.ndarray
-    plus: np.ndarray
-    minus: np.ndarray
+    signs: np.ndarray
+    """Whether weights may be positive, and negative: shape (n_sets, n_outputs, 2)."""
     costs: np.ndarray
     atoms: list[tuple[Atom, ...]]
 
@@ -197,7 +201,7 @@ class Sets:
         """Take some of them."""
         places = np.flatnonzero(chosen)
         return Sets(
-            *(each[places] for each in (self.covered, self.plus, self.minus, self.costs)),
+            *(each[places] for each in (self.covered, self.signs, self.costs)),
             [self.atoms[place] for place in places],
         )
 
@@ -206,21 +210,22 @@ def all_sets(
     atoms: Sequence[Atom], limits: Limits, max_conditions: int, counted: np.ndarray
 ) -> Sets:
     """List all conjunctions that are allowed; rows that do not count are left out."""
-    covered, signs, costs, found = [], [], [], []
+    covered, costs, found = [], [], []
+    signs: Any = []
     for size in range(max_conditions + 1):
         for chosen in combinations(atoms, size):
-            allowed = limits.signs(chosen)
-            if not allowed:
+            allowed = [limits.signs(chosen, output) for output in range(limits.n_outputs)]
+            if not any(allowed):
                 continue
             mask = np.ones(int(counted.sum()), dtype=bool)
             for atom in chosen:
                 mask &= atom.covered[counted]
             covered.append(mask)
-            signs.append((1 in allowed, -1 in allowed))
+            signs.append([(1 in each, -1 in each) for each in allowed])
             costs.append(limits.cost(chosen))
             found.append(chosen)
-    plus, minus = np.array(signs, dtype=bool).reshape(-1, 2).T
-    return Sets(np.array(covered, dtype=bool), plus, minus, np.array(costs), found)
+    signs = np.array(signs, dtype=bool).reshape(-1, limits.n_outputs, 2)
+    return Sets(np.array(covered, dtype=bool), signs, np.array(costs), found)
 
 
 # Losses
@@ -454,10 +459,11 @@ def is_one_of(sets: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.nd
 
 
 def best_values(
-    sets: Sets, gains: np.ndarray, signs: np.ndarray, barred: Collection[bytes] = ()
+    sets: Sets, output: int, gains: np.ndarray, signs: np.ndarray, barred: Collection[bytes] = ()
 ) -> np.ndarray:
     """Compute what sets are worth after costs; those of the wrong sign gain nothing."""
-    is_fitting = np.where(signs > 0, sets.plus, sets.minus) | (signs == 0)
+    is_positive, is_negative = sets.signs[:, output].T
+    is_fitting = np.where(signs > 0, is_positive, is_negative) | (signs == 0)
     is_barred = np.array([mask.tobytes() in barred for mask in sets.covered], dtype=bool)
     return np.where(is_fitting & ~is_barred, gains, 0.0) - sets.costs
 

@@ -118,10 +118,10 @@ def _judge_rows(model: Any, problem: Problem, case: Case, changes: dict[str, Any
     estimator = problem.estimator(**changes)
     if problem["rows"].startswith("class_weight"):
         estimator.set_params(class_weight=None)
-        other = estimator.fit(case.X, rows.y, sample_weight=problem.all_weights)
+        other = estimator.fit(case.table, rows.y, sample_weight=problem.all_weights)
         check_same_model(model, other, "Weights of classes and of rows", 1e-9)
     elif rows.exposure is not None:
-        other = estimator.fit(case.X, problem.target, sample_weight=problem.all_weights)
+        other = estimator.fit(case.table, problem.target, sample_weight=problem.all_weights)
         check_same_model(model, other, "Exposure and rates", 1e-9)
     elif rows.sample_weight is not None:
         repeated = in_memory(rows.repeated(), *kind)

@@ -98,10 +98,14 @@ class Rules:
         parts = self.weights, self.intercepts
         return self.problem.truth.raw(self.covered, self.outputs, parts)
 
+    def allowed(self, position: int) -> set[int]:
+        """List the signs that the weight of a rule may have."""
+        return self.problem.limits.signs(self.atoms[position], self.outputs[position])
+
     @cached_property
     def signs(self) -> list[int]:
         """Signs that weights must have, 0 for either."""
-        found = [self.problem.limits.signs(atoms) for atoms in self.atoms]
+        found = map(self.allowed, range(len(self.atoms)))
         return [next(iter(signs)) if len(signs) == 1 else 0 for signs in found]
 
     def refitted_risk(self) -> float:
@@ -156,9 +160,9 @@ def judge_penalty(model: Any, problem: Problem) -> None:
 def judge_rules(model: Any, problem: Problem, rules: Rules) -> None:
     """Check that rules are what they may be."""
     limits, truth = problem.limits, problem.truth
-    given = [] if problem["rules"] != "initial_rules" else [problem.good_rules[2]]
+    given = [] if problem["rules"] != "initial_rules" else [problem.good_rule(2)]
     for rule, atoms, covered in zip(rules.ensemble, rules.atoms, rules.covered, strict=True):
-        signs = limits.signs(atoms)
+        signs = limits.signs(atoms, rule.output)
         check(signs, "A rule that constraints forbid", rule)
         check(rule.weight == 0.0 or np.sign(rule.weight) in signs, "A wrong sign", rule)
         check(covered.tobytes() not in problem.barred, "A rule that is excluded", rule)
@@ -195,10 +199,12 @@ def judge_stagewise_weights(model: Any, problem: Problem, rules: Rules) -> None:
     """Check each weight given the rules before it: that of slope and curvature, or a half, ..."""
     truth = problem.truth
     raw = truth.raw(rules.covered[:0], rules.outputs[:0], ((), rules.intercepts))
-    for rule, covered in zip(rules.ensemble, rules.covered, strict=True):
+    for n, (rule, covered) in enumerate(zip(rules.ensemble, rules.covered, strict=True)):
         pull = truth.weights * truth.gradients(raw)[:, rule.output]
         bend = truth.weights * truth.hessians(raw)[:, rule.output]
         full = -pull[covered].sum() / (truth.penalty + bend[covered].sum())
+        if rule.weight == 0.0 and np.sign(full) not in rules.allowed(n):
+            continue  # somebody wants it nevertheless
         halvings = math.log2(full / rule.weight) if full * rule.weight > 0 else math.nan
         check(
             halvings > -1e-6 and abs(halvings - round(halvings)) < 1e-6,
@@ -257,7 +263,7 @@ class Place:
         problem, sets = self.problem, self.problem.sets
         return np.array(
             [
-                brute.best_values(sets, *self._gains(sets.covered, output), problem.barred)
+                brute.best_values(sets, output, *self._gains(sets.covered, output), problem.barred)
                 for output in range(problem.truth.n_outputs)
             ]
         )
@@ -268,7 +274,7 @@ class Place:
         gains, signs = self._gains(covered[np.newaxis], output)
         if covered.tobytes() in self.problem.barred:
             gains = np.zeros(1)
-        is_fitting = signs[0] == 0 or int(signs[0]) in limits.signs(atoms)
+        is_fitting = signs[0] == 0 or int(signs[0]) in limits.signs(atoms, output)
         return float(gains[0]) * is_fitting - limits.cost(atoms)
 
     def _gains(self, sets: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
@@ -293,8 +299,9 @@ def place_of(problem: Problem, ensemble: RuleEnsemble, position: int) -> Place:
     covered, outputs = rules.covered[rest], rules.outputs[rest]
     signs = [rules.signs[n] for n in rest]
     weights, intercepts = truth.refit(covered, outputs, signs)
-    # Those that would rather have another sign are not there.
-    kept = [n for n, sign in enumerate(signs) if sign == 0 or abs(weights[n]) > 1e-9]
+    # Those that would rather have another sign are not there, unless somebody wants them.
+    is_given = [rules.weights[n] == 0.0 for n in rest]
+    kept = [n for n, s in enumerate(signs) if s == 0 or abs(weights[n]) > 1e-9 or is_given[n]]
     raw = truth.raw(covered, outputs, (weights, intercepts))
     return Place(problem, raw, covered[kept], outputs[kept])
 

@@ -187,7 +187,7 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
         is_there = any(_same_rows(rule, other, problem) for other in after)
         check(not is_there, "A rule that should go is there", rule, after)
     for number in (3,) if "force" in changes else (4,) if "replace" in changes else ():
-        covered = _covered(problem, problem.good_rules[number])
+        covered = _covered(problem, problem.good_rule(number))
         is_there = any((mask == covered).all() for mask in Rules(problem, after).covered)
         check(is_there or said, "A rule that was asked for is not there", after)
     edits = list(result.edits_)
@@ -246,7 +246,9 @@ def alternatives(model: Any, case: Case) -> Any:
     known = [own]
     for each in found:
         atoms = atoms_of_query(each.query, cells, counted)
-        check(problem.limits.signs(atoms), "An alternative that constraints forbid", each.text)
+        outputs = range(problem.truth.n_outputs)
+        is_allowed = any(problem.limits.signs(atoms, output) for output in outputs)
+        check(is_allowed, "An alternative that constraints forbid", each.text)
         covered = np.logical_and.reduce([atom.covered for atom in atoms])
         check(covered.tobytes() not in problem.barred, "An excluded rule", each.text)
         is_known = is_one_of(covered[np.newaxis], np.array(known), with_rest=has_rest)[0]

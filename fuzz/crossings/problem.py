@@ -140,7 +140,7 @@ class Problem:
         """What rules may be made of."""
         groups = tuple(frozenset(names.split()) for names in _GROUPS[self["features"]])
         sign = 1 if self["signs"] == "weight_signs" else 0
-        return Limits(groups, self.directions, sign, self.costs)
+        return Limits(groups, self.directions, sign, self.costs, self.truth.n_outputs)
 
     @cached_property
     def directions(self) -> dict[str, int]:
@@ -159,7 +159,8 @@ class Problem:
 
     @cached_property
     def _free_sets(self) -> Sets:
-        sets = brute.all_sets(self.atoms, Limits(), self.max_conditions, self.counted)
+        free = Limits(n_outputs=self.truth.n_outputs)
+        sets = brute.all_sets(self.atoms, free, self.max_conditions, self.counted)
         return sets.part(self._covers_enough(sets))
 
     def _covers_enough(self, sets: Sets) -> np.ndarray:
@@ -192,9 +193,13 @@ class Problem:
                 found[covered.tobytes()] = atoms
         return list(found.values())
 
+    def good_rule(self, number: int) -> tuple[Atom, ...]:
+        """Take one of the good rules, or the last one."""
+        return self.good_rules[min(number, len(self.good_rules) - 1)]
+
     def written(self, number: int) -> str:
         """Write one of the good rules as people do."""
-        return " & ".join(atom.text for atom in self.good_rules[number])
+        return " & ".join(atom.text for atom in self.good_rule(number))
 
     @cached_property
     def barred(self) -> set[bytes]:
@@ -202,7 +207,7 @@ class Problem:
         if self["rules"] != "excluded_rules":
             return set()
         covered = np.ones(len(self.rows), dtype=bool)
-        for atom in self.good_rules[0]:
+        for atom in self.good_rule(0):
             covered &= atom.covered
         covered = covered[self.counted]
         has_rest = self.is_joint and self.fit_intercept

@@ -109,7 +109,6 @@ def culprit(row: Row, words: Callable[[Row], str]) -> Combination:
         plain = completed(FACTORS, [(needed[0], row[needed[0]])], IMPOSSIBLE)
         assert plain is not None
         needed += [factor for factor in row if _is_settled_by(factor, plain, words)]
-        row = plain
     return frozenset((factor, row[factor]) for factor in needed)
 
 

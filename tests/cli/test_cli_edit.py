@@ -2,6 +2,8 @@
 
 import json
 
+import numpy as np
+import polars as pl
 import pytest
 
 from cli.commands import people, refused
@@ -102,3 +104,23 @@ def test_constraints_are_options_of_fit(run, folder):
 )
 def test_constraints_that_make_no_sense_are_refused(run, folder, options, words):
     assert refused(run(*fit(folder, "none.json", *options)), words)
+
+
+def test_weights_and_exposures_are_those_of_the_fit(run, tmp_path):
+    """Counts were silently refitted without their exposure."""
+    rng = np.random.default_rng(0)
+    years, age = rng.uniform(0.2, 3.0, 80), rng.integers(20, 80, 80)
+    claims = rng.poisson(np.where(age > 50, 3.0, 1.0) * years)
+    weight = rng.integers(1, 4, 80)
+    X = pl.DataFrame({"age": age, "noise": rng.normal(size=80)})
+    table = X.with_columns(claims=claims, years=years, weight=weight)
+    path, saved = tmp_path / "table.csv", tmp_path / "model.json"
+    table.write_csv(path)
+    options = ["--loss", "poisson", "--exposure", "years", "--weight", "weight", "--n-rules", "2"]
+    assert run("fit", path, "--target", "claims", *options, "--model", saved)[0] == 0
+    model = load_model(saved)
+    expected = model.edit(X, claims, weight, years, drop=[1])
+    assert run("edit", saved, path, "--drop", "1", "--output", tmp_path / "edited.json")[0] == 0
+    assert load_model(tmp_path / "edited.json").ensemble_ == expected.ensemble_
+    found = model.alternatives(1, X, claims, weight, years, tolerance=0.3)
+    assert str(found) in run("alternatives", saved, path, "--rule", "1", "--tolerance", "0.3")[1]

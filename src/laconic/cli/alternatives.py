@@ -18,6 +18,7 @@ def alternatives(
     max_found: options.Count = 10,
     target: str | None = None,
     weight: str | None = None,
+    exposure: str | None = None,
     json: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
@@ -36,21 +37,21 @@ def alternatives(
     target : str
         Column that the model predicts; without this option, the one that it was fitted to.
     weight : str
-        Column with the weights of the rows, if it was trained with weights.
+        Column with the weights of the rows; without this option, that of the fit.
+    exposure : str
+        Column with the exposures of the rows; without this option, that of the fit.
     json : bool
         Write them as JSON, for programs.
     """
-    fitted, X, y, weights = inputs.model_and_rows(
-        "alternatives", model, table, target, weight, format
+    fitted, rows = inputs.model_and_rows(
+        "alternatives", model, table, target, weight, exposure, format
     )
     numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
     console = screen.make_console(quiet=json)
     found = []
     with inputs.columns_by_name():
         for number in numbers:
-            one = fitted.alternatives(
-                number, X, y, weights, tolerance=tolerance, max_found=max_found
-            )
+            one = fitted.alternatives(number, **rows, tolerance=tolerance, max_found=max_found)
             found.append(one)
             screen.print_text(console, f"{one}\n")
     if json:

@@ -15,6 +15,7 @@ def certify(
     *,
     target: str | None = None,
     weight: str | None = None,
+    exposure: str | None = None,
     against: Literal["rules", "weight"] | None = None,
     time_limit: options.Seconds = None,
     by_size: options.Flag = False,
@@ -31,7 +32,9 @@ def certify(
     target : str
         Column that the model predicts; without this option, the one that it was fitted to.
     weight : str
-        Column with the weights of the rows, if it was trained with weights.
+        Column with the weights of the rows; without this option, that of the fit.
+    exposure : str
+        Column with the exposures of the rows; without this option, that of the fit.
     against : str
         What to compare with: "rules" are models of as many rules with the same penalty, "weight"
         those whose weights add up to no more than the model's.
@@ -46,10 +49,10 @@ def certify(
     """
     from laconic import save_model
 
-    fitted, X, y, weights = inputs.model_and_rows("certify", model, table, target, weight, format)
+    fitted, rows = inputs.model_and_rows("certify", model, table, target, weight, exposure, format)
     with inputs.columns_by_name():
         certificate = fitted.certificate(
-            X, y, weights, against=against, by_size=by_size, time_limit=time_limit
+            **rows, against=against, by_size=by_size, time_limit=time_limit
         )
     n_known, n_found = getattr(fitted, "n_propositions_", None), certificate.n_propositions
     if n_known is not None and n_found != n_known:

@@ -35,6 +35,7 @@ def edit(
     output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
     target: str | None = None,
     weight: str | None = None,
+    exposure: str | None = None,
     json: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
@@ -62,18 +63,18 @@ def edit(
     target : str
         Column that the model predicts; without this option, the one that it was fitted to.
     weight : str
-        Column with the weights of the rows, if it was trained with weights.
+        Column with the weights of the rows; without this option, that of the fit.
+    exposure : str
+        Column with the exposures of the rows; without this option, that of the fit.
     json : bool
         Write the model to the standard output as JSON, and nothing else but warnings and errors.
     """
     if output is not None:
         files.check_model_destination(output, table)
-    fitted, X, y, weights = inputs.model_and_rows("edit", model, table, target, weight, format)
+    fitted, rows = inputs.model_and_rows("edit", model, table, target, weight, exposure, format)
     with inputs.columns_by_name(), inputs.short_warnings():
         edited = fitted.edit(
-            X,
-            y,
-            weights,
+            **rows,
             drop=drop,
             replace=dict(map(_replacement, replace)),
             force=force,
@@ -82,7 +83,7 @@ def edit(
         )
     settings = {} if fitted.record_ is None else fitted.record_.settings
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    edited.record_ = FitRecord(inputs.target_of(fitted, target), len(y), date, settings)
+    edited.record_ = FitRecord(inputs.target_of(fitted, target), len(rows["y"]), date, settings)
     if fitted.reading_ is not None:
         edited.reading_ = fitted.reading_
     console = screen.make_console(quiet=json)

@@ -104,7 +104,7 @@ def _fit(
         source.target,
         len(rows.y),
         datetime.now(UTC).isoformat(timespec="seconds"),
-        learning.settings,
+        learning.settings | source.named_columns,
         (*scores,),
     )
     fitted.reading_ = rows.reading

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from laconic.cli import columns, files, options, screen, targets, texts
@@ -108,12 +107,11 @@ class TableFile:
         self._has_told = True
         return X.filter(is_known), targets.read_target(goal.filter(is_known), model.task_)
 
-    def weights(self, model: RuleModel, target: str, name: str) -> NDArray[np.float64]:
-        """Weights of the rows whose target is known."""
+    def numbers(self, model: RuleModel, target: str, name: str) -> pl.Series:
+        """Read a column, such as that of weights, in the rows whose target is known."""
         cells = columns.column(self.cells, name).to_frame()
         numbers = self._reader_for(model).read(cells)[name]
-        is_known = targets.where_known(self._goal(model, target))
-        return targets.read_weights(numbers.filter(is_known))
+        return numbers.filter(targets.where_known(self._goal(model, target)))
 
     def _goal(self, model: RuleModel, target: str) -> pl.Series:
         cells = columns.column(self.cells, target).to_frame()
@@ -139,14 +137,25 @@ def model_and_rows(
     table: Path,
     target: str | None,
     weight: str | None,
+    exposure: str | None,
     format: options.Format,
-) -> tuple[RuleBoosting, pl.DataFrame, NDArray[Any], NDArray[np.float64] | None]:
-    """Load a model for a command, and read the rows that it was trained on."""
+) -> tuple[RuleBoosting, dict[str, Any]]:
+    """Load a model for a command, and read the rows that it was trained on, as `fit` takes them.
+
+    Columns that are not named are those of the fit.
+    """
     fitted = files.load_model_for(command, model, table)
     target = target_of(fitted, target)
+    known = {} if fitted.record_ is None else fitted.record_.settings
     source = TableFile(table, format)
     X, y = source.rows(fitted, target)
-    return fitted, X, y, None if weight is None else source.weights(fitted, target, weight)
+    rows: dict[str, Any] = {"X": X, "y": y}
+    if name := weight or known.get("weight"):
+        rows["sample_weight"] = targets.read_weights(source.numbers(fitted, target, str(name)))
+    if name := exposure or known.get("exposure"):
+        amounts = source.numbers(fitted, target, str(name))
+        rows["exposure"] = targets.read_exposure(amounts, fitted.task_)
+    return fitted, rows
 
 
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:

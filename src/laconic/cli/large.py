@@ -232,7 +232,7 @@ def record_of(table: LargeTable, learning: Learning, model: RuleBoosting, n_rows
         table.source.target,
         n_rows,
         datetime.now(UTC).isoformat(timespec="seconds"),
-        learning.settings,
+        learning.settings | table.source.named_columns,
         (validation.training_scores(predictions, table.rows),),
     )
 

@@ -112,6 +112,12 @@ class Source:
     query: str | None = None
     format: options.Format = options.DEFAULT_FORMAT
 
+    @property
+    def named_columns(self) -> dict[str, Any]:
+        """Columns of weights and exposures, which a model has to be told again for its rows."""
+        named = {"weight": self.weight, "exposure": self.exposure}
+        return {name: column for name, column in named.items() if column is not None}
+
     def read(self, path: Path, *, quiet: bool = False) -> TrainingRows:
         """Read a table, and tell about columns that may not be as intended."""
         from laconic.estimators import ESTIMATORS

@@ -11,7 +11,7 @@ import cyclopts
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import columns, inputs
+from laconic.cli import columns, inputs, targets
 from laconic.cli.training import Source, TrainingRows
 from laconic.model.record import RowScores
 
@@ -67,9 +67,10 @@ def test_scores(model: RuleBoosting, table: inputs.TableFile, source: Source) ->
     X, y = table.rows(model, source.target)
     weights = None
     if source.weight is not None:
-        weights = table.weights(model, source.target, source.weight)
+        weights = targets.read_weights(table.numbers(model, source.target, source.weight))
     if source.exposure is not None:
-        exposure = table.weights(model, source.target, source.exposure)
+        amounts = table.numbers(model, source.target, source.exposure)
+        exposure = targets.read_exposure(amounts, model.task_)
         y, weights = y / exposure, exposure if weights is None else weights * exposure
     with inputs.columns_by_name():
         return _scores("test", model.predictions_for(X), y, weights)

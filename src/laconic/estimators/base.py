@@ -560,7 +560,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
-        its rules proven or given, and explanations and exports are those of the new rules.
+        its rules proven or given, and explanations and exports are those of the new rules. Where the
+        model was fitted with strategy="global", rules that complete it are polished.
 
         Parameters
         ----------

@@ -20,6 +20,7 @@ from laconic.relaxation import (
     TrainingRisk,
 )
 from laconic.relaxation import certify as prove_ensemble
+from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -83,9 +84,15 @@ def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> Trai
 def _candidates(model: RuleBoosting, data: TrainingData) -> CandidatePropositions:
     """Find the conditions that the rules of a model were, or could have been, made of."""
     candidates = model.settings_.candidates(data)
-    # A model that was edited may have conditions of its own.
+    # Rules that were given may have conditions of their own.
     known = set(candidates.propositions)
-    own = [each for each in dict.fromkeys(model.ensemble_.propositions) if each not in known]
+    given = (
+        each
+        for rule, result in zip(model.ensemble_, model.search_results_, strict=True)
+        for each in rule.query
+        if result.status is SearchStatus.GIVEN
+    )
+    own = [each for each in dict.fromkeys(given) if each not in known]
     if not own:
         return candidates
     propositions = (*candidates.propositions, *own)

@@ -133,7 +133,7 @@ def edited(
     n_wanted = len(rules) if n_rules is None else n_rules
     changed = dataclasses.replace(
         settings,
-        # All rules at once cannot be among those that stay; exchanges of single ones can.
+        # The convex problem over all rules knows none that are given; others may be exchanged.
         strategy="boosting",
         polish=settings.is_polished,
         n_rules=max(n_wanted, len(kept), 1),

@@ -372,7 +372,8 @@ class Refusal(NamedTuple):
             return
         raise ValueError(
             f"The {self.name!r} parameter of {type(estimator).__name__} must be {default!r} with "
-            f"{self.beside}={self.value!r}, {self.reason}. Got {value!r} instead."
+            f"{self.beside}={self.value!r}, {self.reason}. Got {value!r} instead. Leave it out, or "
+            f"set {self.beside}={DEFAULTS[self.beside]!r}."
         )
 
 

@@ -14,7 +14,6 @@ from laconic.data.columns import Category
 from laconic.data.sources import TableSource
 from laconic.reduction.conditions import open_ranges
 from laconic.reduction.planning import Conditions, Reduction, make_plan
-from laconic.reduction.pushing import Pushed
 from laconic.reduction.roles import (
     Roles,
     merge_weights,
@@ -106,15 +105,6 @@ class _Reading:
             tell(False)
         tell(True)
 
-    def whole(self, step: str, pushed: Pushed, plan: Plan, n_rows: int) -> ReducedRows | None:
-        """Have all rows reduced at once, where they can be."""
-        start = time.perf_counter()
-        rows = pushed.reduced_rows(plan, n_rows)
-        if rows is not None and self.callback is not None:
-            seconds = time.perf_counter() - start
-            self.callback(ReadProgress(step, n_rows, seconds, len(rows), True, rows.n_bytes))
-        return rows
-
 
 def reduce_source(
     source: TableSource,
@@ -128,19 +118,13 @@ def reduce_source(
     """
     reading = _Reading(source, callback)
     roles = with_weight_units(roles, reading)
-    pushed = Pushed.of(source, roles)
-    known = {} if pushed is None else pushed.columns()
-    rest = replace(roles, features=tuple(name for name in roles.features if name not in known))
     looks = reading.looks(
-        "values", rest.columns, partial(partition_summary, roles=rest), TableSummary.merge
+        "values", roles.columns, partial(partition_summary, roles=roles), TableSummary.merge
     )
-    summary = reduce(TableSummary.merge, looks, TableSummary.of_nothing()).checked()
-    summary = summary.with_columns(known, roles.features)
+    summary = reduce(TableSummary.merge, looks, TableSummary.of_nothing()).checked().with_dates()
     summary = refined(summary, roles, conditions, reading)
     plan, propositions, kinds = make_plan(summary, roles, conditions)
-    rows = None if pushed is None else reading.whole("rows", pushed, plan, summary.n_rows)
-    if rows is None:
-        rows = _reduced_in_parts(reading, plan)
+    rows = _reduced_in_parts(reading, plan)
     return Reduction(rows, propositions, kinds, plan.labels, summary.targets, summary)
 
 

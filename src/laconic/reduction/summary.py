@@ -8,7 +8,7 @@ keeps ranges; `TableSummary.open_ranges` tells which of them have to be looked i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -208,12 +208,10 @@ class TableSummary:
             )
         return self
 
-    def with_columns(
-        self, known: Mapping[str, ColumnSummary], names: Sequence[str]
-    ) -> TableSummary:
-        """Add columns that were looked at by themselves, and put all in the given order."""
-        columns = {**self.columns, **known}
-        return replace(self, columns={name: columns[name].with_dates() for name in names})
+    def with_dates(self) -> TableSummary:
+        """Read columns of texts as dates, where all their texts are dates."""
+        columns = {name: column.with_dates() for name, column in self.columns.items()}
+        return replace(self, columns=columns)
 
     @property
     def categories(self) -> dict[str, tuple[Category, ...] | None]:
