@@ -11,6 +11,7 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.losses import SquaredLoss
 from laconic.search import SearchStatus
 
 
@@ -119,6 +120,16 @@ def test_models_of_a_chosen_size_can_be_edited(data):
     assert "x3 <= 1" in queries(edited)
 
 
+def test_models_of_all_rules_at_once_can_be_edited(data, tmp_path):
+    X, y = data
+    model = RuleBoostingRegressor(3, strategy="global").fit(X, y)
+    edited = model.edit(X, y, drop=[2])
+    assert queries(edited)[:2] == [queries(model)[0], queries(model)[2]]
+    assert (edited.strategy, edited.polish) == ("boosting", True)
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").edit(X, y, drop=[2]).ensemble_ == edited.ensemble_
+
+
 class Chosen(RuleBoostingRegressorCV):
     """A model of a user's own, with all parameters."""
 
@@ -127,7 +138,7 @@ class ShortRules(RuleBoostingClassifierCV):
     """A model of a user's own, with few parameters and one more."""
 
     def __init__(self, n_rules=4, *, cv=5, note=""):
-        super().__init__(n_rules, cv=cv, max_conditions=1)
+        super().__init__(n_rules, cv=cv, max_conditions=1, loss=SquaredLoss())
         self.note = note
 
 
@@ -141,10 +152,28 @@ def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path)
     assert type(edited) is RuleBoostingClassifier
     assert "x3 <= 1" in queries(edited)
     assert edited.max_conditions == 1
+    assert isinstance(edited.loss_, SquaredLoss)
     assert all(len(rule.query) == 1 for rule in edited.ensemble_)
     save_model(chosen, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert queries(loaded.edit(X, y > 1, force=["x3 <= 1"], drop=[1])) == queries(edited)
+
+
+class OfOneCondition(RuleBoostingRegressor):
+    """A model of a user's own, with few parameters."""
+
+    def __init__(self, n_rules=4):
+        super().__init__(n_rules, max_conditions=1)
+
+
+def test_models_of_ones_own_with_few_parameters_can_be_edited(data):
+    X, y = data
+    model = OfOneCondition().fit(X, y)
+    edited = model.edit(X, y, drop=[1], force=["x3 <= 1"])
+    assert type(edited) is OfOneCondition
+    assert queries(edited)[3] == "x3 <= 1"
+    assert queries(model)[0] not in queries(edited)
+    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
 
 
 def test_edits_keep_constraints(data):
