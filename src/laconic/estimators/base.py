@@ -331,10 +331,13 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _plain_estimator(self, parameters: Mapping[str, Any]) -> RuleBoosting:
         """Make an estimator of a given number of rules, with some other parameters."""
+        known = inspect.signature(self._plain or type(self)).parameters
+        # Only classifiers have a class weight; None is theirs where there is no other.
+        given = {"class_weight": None, **parameters}
+        parameters = {name: value for name, value in given.items() if name in known}
         if self._plain is None:
             return cast("RuleBoosting", clone(self).set_params(**parameters))
         own = clone(self).get_params(deep=False) | parameters
-        known = inspect.signature(self._plain).parameters
         return self._plain(**{name: value for name, value in own.items() if name in known})
 
     @property
@@ -560,8 +563,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
-        its rules proven or given, and explanations and exports are those of the new rules. Where the
-        model was fitted with strategy="global", rules that complete it are polished.
+        its rules proven or given, and explanations and exports are those of the new rules.
+        Where the model was fitted with strategy="global", rules that complete it are polished.
 
         Parameters
         ----------
