@@ -288,3 +288,41 @@ def test_a_rule_that_is_there_twice_is_judged_once():
     assert len(edited.ensemble_) == 3
     assert len({rule.query for rule in edited.ensemble_}) == 1
     assert [edit.risk for edit in edited.edits_] == [edited.edits_[0].risk] * len(edited.edits_)
+
+
+@pytest.mark.parametrize("estimator", [RuleBoostingClassifier, RuleBoostingClassifierCV])
+@pytest.mark.parametrize("others", [{"class_weight": {False: 1, True: 50}}, {"n_rules": 9}])
+def test_parameters_set_after_the_fit_do_not_change_edits(estimator, others, data):
+    X, y = data[0], data[1] > 1
+    model = estimator(3).fit(X, y)
+    expected = model.edit(X, y, drop=[1]).ensemble_
+    edited = model.set_params(**others).edit(X, y, drop=[1])
+    assert edited.ensemble_ == expected
+    assert edited.class_weight is None
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_rows_without_weight_may_be_of_other_classes(n_classes, data):
+    X, y = data[0], np.digitize(data[1], [0.0, 1.0, 2.0][: n_classes - 1])
+    weights = (y > 0).astype(float)
+    model = RuleBoostingClassifier(2).fit(X, y, weights)
+    alike = RuleBoostingClassifier(2).fit(X[y > 0], y[y > 0])
+    rows, fewer = (X, y, weights), (X[y > 0], y[y > 0])
+    assert model.edit(*rows, drop=[1]).ensemble_ == alike.edit(*fewer, drop=[1]).ensemble_
+    assert str(model.alternatives(1, *rows)) == str(alike.alternatives(1, *fewer))
+    certificates = model.certificate(*rows), alike.certificate(*fewer)
+    assert certificates[0].bound == pytest.approx(certificates[1].bound)
+    assert certificates[0].verify(X)
+
+
+def test_overlaps_count_a_row_of_weight_two_twice(data):
+    X, y = data
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    repeated = np.repeat(X, times, axis=0), np.repeat(y, times)
+    options = {"tolerance": 0.5, "max_found": 5}
+    weighted = RuleBoostingRegressor(2).fit(X, y, times).alternatives(1, X, y, times, **options)
+    expected = RuleBoostingRegressor(2).fit(*repeated).alternatives(1, *repeated, **options)
+    assert len(expected) == 5
+    for one, other in zip(weighted, expected, strict=True):
+        assert one.query == other.query
+        assert one.overlap == pytest.approx(other.overlap)

@@ -11,6 +11,7 @@ from laconic._checks import is_finite_number, is_whole, require
 from laconic.boosting import BarredRows, Found, Rounds, State, TrainingData
 from laconic.estimators.fitting import covered_by, make_rounds, with_rest
 from laconic.explain.alternatives import Alternative, Alternatives
+from laconic.losses import Floats
 from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def alternatives(
             is_proven = result.status is SearchStatus.OPTIMAL
             is_complete = is_proven or result.bound < (1.0 - tolerance) * value
             break
-        found.append(_alternative(model, rounds, next_best, value, own))
+        overlap = _overlap(next_best.covered, own, data.counted_weights)
+        found.append(_alternative(model, rounds, next_best, value, overlap))
         barred.append(BarredRows(next_best.covered, next_best.output))
     share = max(own_value, 0.0) / value if value > 0.0 else 1.0
     text = ensemble.text(rule.query)
@@ -72,7 +74,7 @@ def _place(model: RuleBoosting, data: TrainingData, position: int) -> tuple[Roun
 
 
 def _alternative(
-    model: RuleBoosting, rounds: Rounds, found: Found, value: float, own: NDArray[np.bool_]
+    model: RuleBoosting, rounds: Rounds, found: Found, value: float, overlap: float
 ) -> Alternative:
     query, ensemble = rounds.query(found.result), model.ensemble_
     return Alternative(
@@ -80,11 +82,13 @@ def _alternative(
         ensemble.text(query),
         found.problem.weight(found.result.query),
         found.result.objective_value / value,
-        _overlap(found.covered, own),
+        overlap,
         ensemble.outputs[found.output].name if ensemble.outputs else "",
     )
 
 
-def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
-    n_either = int((one | other).sum())
-    return float((one & other).sum()) / n_either if n_either else 1.0
+def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats | None) -> float:
+    """Compute what two sets of rows share, where a row of weight two counts as two rows."""
+    amounts = np.ones(len(one)) if weights is None else weights
+    in_either = float(amounts @ (one | other))
+    return float(amounts @ (one & other)) / in_either if in_either > 0.0 else 1.0

@@ -338,7 +338,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             other = self._plain(
                 **{name: value for name, value in vars(other).items() if name in known}
             )
-        for name, value in parameters.items():
+        # Only classifiers have weights of classes; those of the fit may be none.
+        unset = {"class_weight": None} if hasattr(other, "class_weight") else {}
+        for name, value in (unset | {**parameters}).items():
             setattr(other, name, value)
         return other
 
