@@ -326,3 +326,15 @@ def test_overlaps_count_a_row_of_weight_two_twice(data):
     for one, other in zip(weighted, expected, strict=True):
         assert one.query == other.query
         assert one.overlap == pytest.approx(other.overlap)
+
+
+def test_a_forced_rule_is_about_a_class_that_constraints_allow():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (120, 2)).astype(float)
+    score = 2.0 * (X[:, 0] > 2) + (X[:, 1] > 2) + 0.1 * rng.normal(size=120)
+    y = np.select([score < 0.5, score < 2.2], ["low", "middle"], "high")
+    options = {"monotonic_cst": {0: {"high": 1}}, "weight_signs": "positive"}
+    model = RuleBoostingClassifier(2, **options).fit(X, y)
+    edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_rules=3)
+    [rule] = [rule for rule in edited.ensemble_ if str(rule.query) == "x0 > 4 & x1 > 3"]
+    assert edited.ensemble_.outputs[rule.output].name == "high"

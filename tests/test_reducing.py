@@ -195,7 +195,7 @@ def test_warm_start_goes_on_with_other_conditions():
     assert [rule.query for rule in model.ensemble_[:2]] == [rule.query for rule in first]
     covered = model.ensemble_.covered(frame.select(FEATURES)).sum(axis=0)
     assert [rule.coverage for rule in model.rule_coverages_] == covered.tolist()
-    with pytest.raises(ValueError, match="the features must stay the same"):
+    with pytest.raises(ValueError, match="must be those that the model was fitted to"):
         model.fit(frame.drop("few").lazy(), "class")
 
 

@@ -61,37 +61,26 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
         _shortened(rounds, column)
         for column in _without_twins(columns, are_complements_twins=rounds.fit_intercept)
     ]
-    results = tuple(map(_unproven, chosen))
+    results = [
+        SearchResult(each.query or (), 0.0, np.inf, SearchStatus.HEURISTIC) for each in chosen
+    ]
     rules = [
         Rule(rounds.query(result), each.weight, each.output)
         for each, result in zip(chosen, results, strict=True)
     ]
-    everything = State(
-        start.with_rules(rules),
-        tuple(each.covered for each in chosen),
-        results,
-        (start,),
-    )
+    covered = tuple(each.covered for each in chosen)
+    everything = State(start.with_rules(rules), covered, tuple(results), (start,))
     left, gone = [*range(len(rules))], []
-    state = _refitted(rounds, everything)
+    state, _ = rounds.refit(everything)
     while len(left) > 1:
         excess = len(left) - max(_MANY, 2 * n_rules)
         leaving = np.argsort(_costs(rounds, state), kind="stable")[: max(1, excess // 2)].tolist()
         stays = [n for n in range(len(left)) if n not in leaving]
         gone += [left[n] for n in leaving]
         left = [left[n] for n in stays]
-        state = _refitted(rounds, state.only(stays))
-    kept = _refitted(rounds, everything.only([*left, *reversed(gone)][:n_rules]))
+        state, _ = rounds.refit(state.only(stays))
+    kept, _ = rounds.refit(everything.only([*left, *reversed(gone)][:n_rules]))
     return replace(kept, stages=rounds.stages(kept))
-
-
-def _refitted(rounds: Rounds, state: State) -> State:
-    return rounds.refit(state)[0] if len(state.ensemble) > 0 else state
-
-
-def _unproven(column: Column) -> SearchResult:
-    """Make the certificate of a rule about which nothing is proven yet."""
-    return SearchResult(column.query or (), 0.0, np.inf, SearchStatus.HEURISTIC)
 
 
 def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) -> list[Column]:

@@ -198,7 +198,12 @@ class _Judge:
         n_outputs = len(self.ensemble.outputs)
         if n_outputs == 0 or rule.output is not None:
             return rule
-        choices = [rule._replace(output=output) for output in range(n_outputs)]
+        constraints = self.settings.constraints
+        choices = [
+            rule._replace(output=output)
+            for output in range(n_outputs)
+            if constraints is None or constraints.signs_of(rule.query, output)
+        ]
         everything = np.flatnonzero(self.weights)
         return min(choices, key=lambda one: self._fitted([*others, one], everything)[1])
 

@@ -275,8 +275,8 @@ def _check_names(estimator: RuleBoosting, features: tuple[str, ...]) -> None:
     known = estimator.ensemble_.feature_names or ()
     if {*features} != {*known}:
         raise ValueError(
-            "With warm_start=True the features must stay the same, "
-            f"{listed_names(known)}. Got {listed_names(features)}."
+            f"The features must be those that the model was fitted to, {listed_names(known)}. Got "
+            f"{listed_names(features)}. Select these columns, or fit with warm_start=False."
         )
 
 
