@@ -70,7 +70,7 @@ def fit_weights(
     begin = ensemble_weights(ensemble, **options)
     if risk.signs is not None:
         begin = within_signs(begin, risk.signs)
-    return descend(risk, begin, is_quadratic=isinstance(loss, SquaredLoss)).weights
+    return descend(risk, begin, is_quadratic=isinstance(loss, SquaredLoss))[0]
 
 
 def penalised_loss(
