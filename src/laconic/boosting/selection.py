@@ -57,7 +57,10 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
     +1.667 to start from
     +2.667 if x0 <= 2
     """
-    chosen = _without_twins(columns, are_complements_twins=rounds.fit_intercept)
+    chosen = [
+        _shortened(rounds, column)
+        for column in _without_twins(columns, are_complements_twins=rounds.fit_intercept)
+    ]
     results = [
         SearchResult(each.query or (), 0.0, np.inf, SearchStatus.HEURISTIC) for each in chosen
     ]
@@ -95,6 +98,16 @@ def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) ->
             kept.append(column)
             seen.update(keys)
     return kept
+
+
+def _shortened(rounds: Rounds, column: Column) -> Column:
+    """Leave out conditions that make no difference, which a beam search does not look for."""
+    query = column.query or ()
+    for condition in query:
+        rest = tuple(each for each in query if each != condition)
+        if np.array_equal(rounds.candidates.extents.covered(rest), column.covered):
+            query = rest
+    return column._replace(query=query)
 
 
 def _costs(rounds: Rounds, state: State) -> Floats:

@@ -11,6 +11,7 @@ from laconic._checks import is_finite_number, is_whole, require
 from laconic.boosting import BarredRows, State, TrainingData
 from laconic.estimators.fitting import covered_by, make_rounds, scale_for
 from laconic.explain.alternatives import Alternative, Alternatives
+from laconic.losses import Floats
 from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def alternatives(
                 ensemble.text(query),
                 scale.inverse.weight(next_best.problem.weight(result.query)),
                 result.objective_value / value,
-                _overlap(next_best.covered, own),
+                _overlap(next_best.covered, own, data.counted_weights),
                 ensemble.outputs[next_best.output].name if ensemble.outputs else "",
             )
         )
@@ -72,6 +73,8 @@ def alternatives(
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
 
 
-def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_]) -> float:
-    n_either = int((one | other).sum())
-    return float((one & other).sum()) / n_either if n_either else 1.0
+def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats | None) -> float:
+    """Compute what two sets of rows share, where a row of weight two counts as two rows."""
+    amounts = np.ones(len(one)) if weights is None else weights
+    in_either = float(amounts @ (one | other))
+    return float(amounts @ (one & other)) / in_either if in_either > 0.0 else 1.0

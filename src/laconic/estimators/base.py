@@ -332,11 +332,18 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _plain_estimator(self, parameters: Mapping[str, Any]) -> RuleBoosting:
         """Make an estimator of a given number of rules, with some other parameters."""
-        if self._plain is None:
-            return cast("RuleBoosting", clone(self).set_params(**parameters))
-        own = clone(self).get_params(deep=False) | parameters
-        known = inspect.signature(self._plain).parameters
-        return self._plain(**{name: value for name, value in own.items() if name in known})
+        other = cast("RuleBoosting", clone(self))
+        # Not by get_params and set_params: a subclass may show fewer parameters than it has.
+        if self._plain is not None:
+            known = inspect.signature(self._plain).parameters
+            other = self._plain(
+                **{name: value for name, value in vars(other).items() if name in known}
+            )
+        # Only classifiers have weights of classes; those of the fit may be none.
+        unset = {"class_weight": None} if hasattr(other, "class_weight") else {}
+        for name, value in (unset | {**parameters}).items():
+            setattr(other, name, value)
+        return other
 
     @property
     def loss_(self) -> Loss:

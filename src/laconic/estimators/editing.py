@@ -142,7 +142,7 @@ def edited(
     )
     result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
     result.fit(*fit_arguments)
-    found = [_of_rule(rule, result.ensemble_) for rule in result.ensemble_]
+    found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
         steps.append((f"completed by {format_count(n_new, 'rule')}", found))
