@@ -41,9 +41,9 @@ from laconic.estimators.parameters import (
     CV_ATTRIBUTES,
     CV_N_RULES,
     CV_PARAMETER,
-    DEFAULTS,
     PARAMETERS,
     check_parameters,
+    known_parameters,
 )
 from laconic.estimators.predicting import write_predictions
 from laconic.estimators.progress import FitProgress, ProgressPrinter
@@ -127,7 +127,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _store(self, known: Any, n_rules: int, parameters: Mapping[str, Any]) -> None:
         """Store parameters as they are; those that are not given have their defaults."""
-        names = known.__annotations__
+        defaults = {name: each.default for name, each in known_parameters(known).items()}
         for name in parameters:
             if name == "warm_start" and self._plain is not None:
                 raise TypeError(
@@ -135,14 +135,13 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                     f"of rules anew in every fit. Use {self._plain.__name__} to add rules to a "
                     "model."
                 )
-            if name not in names:
+            if name not in defaults:
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
                 )
         self.n_rules = n_rules
-        for name, default in DEFAULTS.items():
-            if name in names:
-                setattr(self, name, parameters.get(name, default))
+        for name, value in (defaults | dict(parameters)).items():
+            setattr(self, name, value)
 
     if TYPE_CHECKING:
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeAlias, TypedDict, TypeVar
+from functools import cache
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    get_type_hints,
+)
 
 import numpy as np
 
@@ -199,29 +209,104 @@ reason_ : str
     How the number was chosen, in a sentence."""
 
 
+Requirement: TypeAlias = tuple[str, Callable[[Any], bool]]
+"""What a parameter must be, in words, and whether a value is."""
+
+
+class Parameter(NamedTuple):
+    """What signatures and checks know of a parameter."""
+
+    default: Any
+    requirement: Requirement = ("anything", lambda _: True)
+
+
+def _among(names: Collection[str]) -> Requirement:
+    words = f"a str among {{{', '.join(map(repr, names))}}}"
+    return words, lambda value: isinstance(value, str) and value in names
+
+
+def _or_none(requirement: Requirement) -> Requirement:
+    words, is_met = requirement
+    return f"{words} or None", lambda value: value is None or is_met(value)
+
+
+def _number(words: str, is_met: Callable[[Any], bool]) -> Requirement:
+    return f"a float in the range {words}", lambda value: is_finite_number(value) and is_met(value)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+STRATEGIES = ("boosting", "global")
+_BOOL: Requirement = ("a bool", lambda value: isinstance(value, bool | np.bool_))
+_COUNT: Requirement = ("an int in the range [1, inf)", lambda value: is_whole(value, 1))
+_AMOUNT = _number("[0, inf)", lambda value: value >= 0)
+_AMOUNT_OR_AUTO: Requirement = (
+    f"{_AMOUNT[0]} or 'auto'",
+    lambda value: _is_auto(value) or _AMOUNT[1](value),
+)
+_COUNT_OR_AUTO: Requirement = (
+    f"{_COUNT[0]}, None or 'auto'",
+    lambda value: value is None or _is_auto(value) or _COUNT[1](value),
+)
+_SHARE = _number("(0, 1]", lambda value: 0 < value <= 1)
+_PART = _number("[0, 1)", lambda value: 0 <= value < 1)
+_SECONDS = _number("(0, inf)", lambda value: value > 0)
+_METHOD: Requirement = (
+    _among(METHODS)[0],
+    lambda value: callable(value) or (isinstance(value, str) and value in METHODS),
+)
+_FEATURES: Requirement = (
+    "'from_dtype', names, positions or a mask of columns, or None",
+    lambda value: not isinstance(value, str) or value == "from_dtype",
+)
+_NAMES: Requirement = ("a list of names of columns", lambda value: not isinstance(value, str))
+_DATE_PARTS: Requirement = (
+    f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}}",
+    lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
+)
+_CONDITIONS: Requirement = (
+    "a list or tuple of Proposition, a callable or None",
+    lambda value: value is None or callable(value) or isinstance(value, list | tuple),
+)
+_RULES: Requirement = (
+    "a list of str, Query or Rule, or None",
+    lambda value: value is None or isinstance(value, list | tuple),
+)
+_THREADS: Requirement = ("an int other than 0", lambda value: is_whole(value) and value != 0)
+_LEVEL: Requirement = (
+    "an int in the range [0, inf)",
+    lambda value: isinstance(value, bool) or is_whole(value, 0),
+)
+
+
 class Parameters(TypedDict, total=False):
     """The parameters that all estimators have besides the number of rules."""
 
-    strategy: str
-    objective: str
-    polish: bool
-    loss: str | Loss
-    l2_regularization: float | str
-    search: str | Callable[..., SearchResult]
-    max_conditions: int | None
-    min_coverage: float
-    approximation_factor: float
-    simplify: float
-    node_limit: int | str | None
-    time_limit: float | None
-    max_thresholds: int | None
-    negated_categories: bool
-    categories: str
-    max_categories: int | None
-    categorical_features: Any
-    ordered_features: Sequence[str] | None
-    date_parts: Sequence[str] | None
-    propositions: Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None
+    strategy: Annotated[str, Parameter(DEFAULT_STRATEGY, _among(STRATEGIES))]
+    objective: Annotated[str, Parameter(DEFAULT_OBJECTIVE, _among(OBJECTIVES))]
+    polish: Annotated[bool, Parameter(False, _BOOL)]
+    loss: Annotated[str | Loss, Parameter("auto")]
+    l2_regularization: Annotated[float | str, Parameter(DEFAULT_L2_REGULARIZATION, _AMOUNT_OR_AUTO)]
+    search: Annotated[str | Callable[..., SearchResult], Parameter("optimal", _METHOD)]
+    max_conditions: Annotated[int | None, Parameter(DEFAULT_MAX_CONDITIONS, _or_none(_COUNT))]
+    min_coverage: Annotated[float, Parameter(0, _AMOUNT)]
+    approximation_factor: Annotated[float, Parameter(1.0, _SHARE)]
+    simplify: Annotated[float, Parameter(0.0, _PART)]
+    node_limit: Annotated[int | str | None, Parameter("auto", _COUNT_OR_AUTO)]
+    time_limit: Annotated[float | None, Parameter(None, _or_none(_SECONDS))]
+    max_thresholds: Annotated[int | None, Parameter(DEFAULT_MAX_THRESHOLDS, _or_none(_COUNT))]
+    negated_categories: Annotated[bool, Parameter(True, _BOOL)]
+    categories: Annotated[str, Parameter("values", _among(WAYS))]
+    max_categories: Annotated[int | None, Parameter(DEFAULT_MAX_CATEGORIES, _or_none(_COUNT))]
+    categorical_features: Annotated[Any, Parameter("from_dtype", _FEATURES)]
+    ordered_features: Annotated[Sequence[str] | None, Parameter(None, _or_none(_NAMES))]
+    date_parts: Annotated[Sequence[str] | None, Parameter(None, _or_none(_DATE_PARTS))]
+    propositions: Annotated[
+        Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None,
+        Parameter(None, _CONDITIONS),
+    ]
     monotonic_cst: Any
     interaction_cst: Any
     excluded_features: Any
@@ -229,89 +314,66 @@ class Parameters(TypedDict, total=False):
     separated_features: Any
     feature_costs: Any
     weight_signs: str
-    initial_rules: Sequence[Any] | None
-    excluded_rules: Sequence[str | Query | Rule] | None
-    fit_intercept: bool
-    on_interrupt: str
-    callback: Callable[[FitProgress], Any] | None
-    n_jobs: int | None
-    verbose: int
+    initial_rules: Annotated[Sequence[Any] | None, Parameter(None, _RULES)]
+    excluded_rules: Annotated[Sequence[str | Query | Rule] | None, Parameter(None, _RULES)]
+    fit_intercept: Annotated[bool, Parameter(True, _BOOL)]
+    on_interrupt: Annotated[str, Parameter("raise", _among(("raise", "keep")))]
+    callback: Annotated[
+        Callable[[FitProgress], Any] | None, Parameter(None, _or_none(("a callable", callable)))
+    ]
+    n_jobs: Annotated[int | None, Parameter(None, _or_none(_THREADS))]
+    verbose: Annotated[int, Parameter(0, _LEVEL)]
 
 
 class RegressorParameters(Parameters, total=False):
     """Those of an estimator for numbers, of a given number of rules."""
 
-    warm_start: bool
+    warm_start: Annotated[bool, Parameter(False, _BOOL)]
 
 
 class ClassifierParameters(RegressorParameters, total=False):
     """Those of an estimator for classes."""
 
-    class_weight: Mapping[Any, float] | str | None
+    class_weight: Annotated[Mapping[Any, float] | str | None, Parameter(None)]
 
 
 class RegressorCVParameters(Parameters, total=False):
     """Those of an estimator that chooses the number of rules."""
 
-    cv: Any
+    cv: Annotated[Any, Parameter(DEFAULT_FOLDS)]
 
 
 class ClassifierCVParameters(RegressorCVParameters, total=False):
     """Those of an estimator for classes that chooses the number of rules."""
 
-    class_weight: Mapping[Any, float] | str | None
+    class_weight: Annotated[Mapping[Any, float] | str | None, Parameter(None)]
 
 
-DEFAULTS: dict[str, Any] = {
-    "cv": DEFAULT_FOLDS,
-    "class_weight": None,
-    "strategy": DEFAULT_STRATEGY,
-    "objective": DEFAULT_OBJECTIVE,
-    "polish": False,
-    "loss": "auto",
-    "l2_regularization": DEFAULT_L2_REGULARIZATION,
-    "search": "optimal",
-    "max_conditions": DEFAULT_MAX_CONDITIONS,
-    "min_coverage": 0,
-    "approximation_factor": 1.0,
-    "simplify": 0.0,
-    "node_limit": "auto",
-    "time_limit": None,
-    "max_thresholds": DEFAULT_MAX_THRESHOLDS,
-    "negated_categories": True,
-    "categories": "values",
-    "max_categories": DEFAULT_MAX_CATEGORIES,
-    "categorical_features": "from_dtype",
-    "ordered_features": None,
-    "date_parts": None,
-    "propositions": None,
-    **CONSTRAINTS,
-    "initial_rules": None,
-    "excluded_rules": None,
-    "fit_intercept": True,
-    "warm_start": False,
-    "on_interrupt": "raise",
-    "callback": None,
-    "n_jobs": None,
-    "verbose": 0,
-}
-"""The defaults of all parameters but the number of rules, in the order of signatures."""
+@cache
+def known_parameters(parameters: Any) -> dict[str, Parameter]:
+    """List the parameters of a class of them, by name; first those that some do not have."""
+    hints = get_type_hints(parameters, include_extras=True)
+    return {
+        # Constraints are checked where they are read.
+        name: Parameter(CONSTRAINTS[name]) if name in CONSTRAINTS else hints[name].__metadata__[0]
+        for name in sorted(hints, key=lambda name: name in Parameters.__annotations__)
+    }
+
+
+_KNOWN = known_parameters(ClassifierParameters)
 
 Initializer = TypeVar("Initializer", bound=Callable[..., None])
 
 
 def with_signature(parameters: Any) -> Callable[[Initializer], Initializer]:
-    """Show scikit-learn and `help` the parameters of an initializer, as type checkers see them."""
-    names = parameters.__annotations__.keys()
+    """Make the parameters of an initializer visible to scikit-learn and `help`."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     shown = [
-        inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-        inspect.Parameter(
-            "n_rules", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=DEFAULT_N_RULES
-        ),
+        inspect.Parameter("self", kind),
+        inspect.Parameter("n_rules", kind, default=DEFAULT_N_RULES),
         *(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-            for name, default in DEFAULTS.items()
-            if name in names
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=each.default)
+            for name, each in known_parameters(parameters).items()
         ),
     ]
 
@@ -332,10 +394,12 @@ def check_parameters(estimator: Any) -> None:
         return not isinstance(value, str) or value in names
 
     losses = f"{', '.join(map(repr, names))} or an object with the methods of laconic.losses.Loss"
-    for name, (required, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
-        value = getattr(estimator, name, DEFAULTS.get(name))
-        if not is_met(value):
-            _refuse(estimator, name, value, required)
+    checks = {name: each.requirement for name, each in _KNOWN.items()}
+    checks |= {"n_rules": _COUNT, "loss": (losses, is_loss)}
+    for name, (required, is_met) in checks.items():
+        # Where an estimator does not have it, nothing is wrong with it.
+        if hasattr(estimator, name) and not is_met(getattr(estimator, name)):
+            _refuse(estimator, name, getattr(estimator, name), required)
     for refusal in REFUSALS:
         refusal.check(estimator)
     for name in CONSTRAINTS:
@@ -364,7 +428,7 @@ class Refusal(NamedTuple):
 
     def check(self, estimator: Any) -> None:
         """Refuse parameters of an estimator, in words."""
-        value, default = getattr(estimator, self.name, None), DEFAULTS[self.name]
+        value, default = getattr(estimator, self.name, None), _KNOWN[self.name].default
         # Not with "==" alone, which compares arrays element by element.
         is_default = (
             value is None or value is default or (type(value) is type(default) and value == default)
@@ -374,7 +438,7 @@ class Refusal(NamedTuple):
         raise ValueError(
             f"The {self.name!r} parameter of {type(estimator).__name__} must be {default!r} with "
             f"{self.beside}={self.value!r}, {self.reason}. Got {value!r} instead. Leave it out, or "
-            f"set {self.beside}={DEFAULTS[self.beside]!r}."
+            f"set {self.beside}={_KNOWN[self.beside].default!r}."
         )
 
 
@@ -388,87 +452,3 @@ REFUSALS = (
     ),
 )
 """The pairs of parameters that estimators refuse."""
-
-
-Requirement: TypeAlias = tuple[str, Callable[[Any], bool]]
-STRATEGIES = ("boosting", "global")
-
-
-def _among(names: Collection[str]) -> Requirement:
-    words = f"a str among {{{', '.join(map(repr, names))}}}"
-    return words, lambda value: isinstance(value, str) and value in names
-
-
-def _or_none(requirement: Requirement) -> Requirement:
-    words, is_met = requirement
-    return f"{words} or None", lambda value: value is None or is_met(value)
-
-
-def _number(words: str, is_met: Callable[[Any], bool]) -> Requirement:
-    return f"a float in the range {words}", lambda value: is_finite_number(value) and is_met(value)
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"
-
-
-_BOOL: Requirement = ("a bool", lambda value: isinstance(value, bool | np.bool_))
-_COUNT: Requirement = ("an int in the range [1, inf)", lambda value: is_whole(value, 1))
-_AMOUNT = _number("[0, inf)", lambda value: value >= 0)
-_METHOD = _among(METHODS)
-_RULES: Requirement = (
-    "a list of str, Query or Rule, or None",
-    lambda value: value is None or isinstance(value, list | tuple),
-)
-_REQUIREMENTS: dict[str, Requirement] = {
-    "n_rules": _COUNT,
-    "objective": _among(OBJECTIVES),
-    "strategy": _among(STRATEGIES),
-    "polish": _BOOL,
-    "l2_regularization": (
-        f"{_AMOUNT[0]} or 'auto'",
-        lambda value: _is_auto(value) or _AMOUNT[1](value),
-    ),
-    "search": (_METHOD[0], lambda value: callable(value) or _METHOD[1](value)),
-    "max_conditions": _or_none(_COUNT),
-    "min_coverage": _AMOUNT,
-    "approximation_factor": _number("(0, 1]", lambda value: 0 < value <= 1),
-    "simplify": _number("[0, 1)", lambda value: 0 <= value < 1),
-    "node_limit": (
-        f"{_COUNT[0]}, None or 'auto'",
-        lambda value: value is None or _is_auto(value) or _COUNT[1](value),
-    ),
-    "time_limit": _or_none(_number("(0, inf)", lambda value: value > 0)),
-    "max_thresholds": _or_none(_COUNT),
-    "negated_categories": _BOOL,
-    "categories": _among(WAYS),
-    "max_categories": _or_none(_COUNT),
-    "categorical_features": (
-        "'from_dtype', names, positions or a mask of columns, or None",
-        lambda value: not isinstance(value, str) or value == "from_dtype",
-    ),
-    "ordered_features": _or_none(
-        ("a list of names of columns", lambda value: not isinstance(value, str))
-    ),
-    "date_parts": _or_none(
-        (
-            f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}}",
-            lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
-        )
-    ),
-    "propositions": (
-        "a list or tuple of Proposition, a callable or None",
-        lambda value: value is None or callable(value) or isinstance(value, list | tuple),
-    ),
-    "initial_rules": _RULES,
-    "excluded_rules": _RULES,
-    "fit_intercept": _BOOL,
-    "warm_start": _BOOL,
-    "on_interrupt": _among(("raise", "keep")),
-    "callback": _or_none(("a callable", callable)),
-    "n_jobs": _or_none(("an int other than 0", lambda value: is_whole(value) and value != 0)),
-    "verbose": (
-        "an int in the range [0, inf)",
-        lambda value: isinstance(value, bool) or is_whole(value, 0),
-    ),
-}
