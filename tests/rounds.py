@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from laconic.boosting import Rounds, State, boost
-from laconic.boosting.refitting import descend, ensemble_risk, ensemble_weights, within_signs
+from laconic.boosting.refitting import descend, ensemble_risk
 from laconic.candidates import CandidatePropositions
-from laconic.losses import Loss, MultinomialLoss, SquaredLoss
+from laconic.losses import Loss, MultinomialLoss
 from laconic.model.conditions import Query
 from laconic.model.outputs import Output
 from laconic.model.rules import Rule, RuleEnsemble
@@ -67,10 +67,7 @@ def fit_weights(
     ensemble = RuleEnsemble(tuple(Rule(Query(), float(weight)) for weight in weights), intercept)
     options = {"fit_intercept": fit_intercept}
     risk = ensemble_risk(ensemble, covered, y, loss, penalty, sample_weight, signs=signs, **options)
-    begin = ensemble_weights(ensemble, **options)
-    if risk.signs is not None:
-        begin = within_signs(begin, risk.signs)
-    return descend(risk, begin, is_quadratic=isinstance(loss, SquaredLoss))[0]
+    return descend(risk)[0]
 
 
 def penalised_loss(

@@ -29,7 +29,7 @@ _SINGULAR = 1e-13
 _ROUNDING = 8 * _EPSILON
 
 
-def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> tuple[Floats, int]:
+def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
     """Find the weights that minimise a risk.
 
     Newton's method, where a step is halved until the risk does not rise. One step solves the
@@ -44,11 +44,7 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> tuple[
     Parameters
     ----------
     risk : PenalisedRisk
-    start : ndarray of shape (n_weights,)
-        Weights to start from, with the signs that they are to keep. The result has no higher risk,
-        to within rounding.
-    is_quadratic : bool
-        Whether the loss is, so that its steps need no measure.
+        With weights to start from. The result has no higher risk, to within rounding.
 
     Returns
     -------
@@ -65,14 +61,14 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> tuple[
     >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
     >>> y = np.array([1.0, 5.0, 4.0])
     >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 0.0, fit_intercept=False)
-    >>> weights, _ = descend(risk, np.zeros(2), is_quadratic=True)
+    >>> weights, _ = descend(risk)
     >>> weights.round(9)
     array([1., 4.])
     """
     n_halvings = 0
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
-        point = risk.at(start)
+        point = risk.at(risk.start)
         for _ in range(_MAX_STEPS):
             if point.excess <= 1.0:
                 break
@@ -80,7 +76,7 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> tuple[
                 step = newton_step(point.slopes, point.curvature)
             else:
                 step = signed_step(point, risk.signs)
-            if not is_quadratic:
+            if not risk.is_quadratic:
                 step = point.damped(step)
             following, n_halved = risk.along(point, step)
             # Where the risk has no more digits, a halving says nothing about the loss.
@@ -154,45 +150,22 @@ def ensemble_risk(
     33.0
     """
     rows = np.array(covered, dtype=bool).reshape(-1, len(y))
-    n_intercepts = max(1, len(ensemble.outputs)) if fit_intercept else 0
-    if signs is not None:
-        signs = np.append(signs, np.zeros(n_intercepts, dtype=np.int_)) if signs.any() else None
-    if isinstance(loss, MultinomialLoss):
-        outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
-        intercepts = np.array([each.intercept for each in ensemble.outputs])
-        return ClassRisk(
-            rows,
-            outputs,
-            y,
-            intercepts,
-            l2_regularization,
-            sample_weight,
-            fit_intercept=fit_intercept,
-            signs=signs,
-        )
-    penalties = np.full(len(rows), l2_regularization)
-    if fit_intercept:
-        rows = np.vstack([rows, np.ones((1, len(y)), dtype=bool)])
-        penalties = np.append(penalties, 0.0)
     start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    if signs is not None:
+        # Intercepts may have any sign.
+        n_intercepts = len(start) - len(signs)
+        signs = np.append(signs, np.zeros(n_intercepts, dtype=np.int_)) if signs.any() else None
     if signs is not None:
         start = within_signs(start, signs)
+    if isinstance(loss, MultinomialLoss):
+        return _ClassRisk(ensemble, rows, y, l2_regularization, sample_weight, start, signs)
     offset = 0.0 if fit_intercept else ensemble.intercept
-    return _Risk(OtherRules(rows, penalties), y, loss, start, offset, sample_weight, signs)
+    return _Risk(offset, rows, y, loss, l2_regularization, sample_weight, start, signs)
 
 
-def refitted(
-    ensemble: RuleEnsemble,
-    risk: PenalisedRisk,
-    loss: Loss | MultinomialLoss,
-    *,
-    fit_intercept: bool,
-) -> tuple[RuleEnsemble, int]:
+def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
     """Return rules with the weights that minimise a risk, and how often steps were halved."""
-    start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
-    if risk.signs is not None:
-        start = within_signs(start, risk.signs)
-    found, n_halvings = descend(risk, start, is_quadratic=isinstance(loss, SquaredLoss))
+    found, n_halvings = descend(risk)
     pairs = zip(ensemble, found.tolist(), strict=False)
     rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
     intercepts = found[len(rules) :]
@@ -348,10 +321,15 @@ def signed_step(point: Point, signs: NDArray[np.int_]) -> Floats:
 
 
 class PenalisedRisk(ABC):
-    """A convex function of weights."""
+    """A convex function of weights, and those to start from."""
 
-    signs: NDArray[np.int_] | None = None
-    """1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free."""
+    is_quadratic = False
+    """Whether the loss is, so that steps to its minimum have a measure."""
+
+    def __init__(self, start: Floats, signs: NDArray[np.int_] | None) -> None:
+        self.start = start
+        # 1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free.
+        self.signs = signs
 
     @abstractmethod
     def value(self, weights: Floats) -> tuple[float, float]:
@@ -392,18 +370,24 @@ class _Risk(PenalisedRisk):
 
     def __init__(
         self,
-        rules: OtherRules,
+        offset: float,
+        covered: NDArray[np.bool_],
         y: Floats,
         loss: Loss,
-        start: Floats,
-        offset: float,
+        penalty: float,
         sample_weight: Floats | None,
-        signs: NDArray[np.int_] | None = None,
+        start: Floats,
+        signs: NDArray[np.int_] | None,
     ) -> None:
-        self.y, self.loss, self.offset = y, loss, offset
-        self.signs = signs
-        self.sample_weight = sample_weight
-        self.penalties = rules.penalties
+        super().__init__(start, signs)
+        self.is_quadratic = isinstance(loss, SquaredLoss)
+        self.y, self.loss, self.offset, self.sample_weight = y, loss, offset, sample_weight
+        self.penalties = np.full(len(covered), penalty)
+        if len(start) > len(covered):
+            # The intercept is the weight of a rule for all rows.
+            covered = np.vstack([covered, np.ones((1, len(y)), dtype=bool)])
+            self.penalties = np.append(self.penalties, 0.0)
+        rules = OtherRules(covered, self.penalties)
         self.cells = rules.cells()
         self.columns = rules.columns(self.cells)
         # Of a weight without rows, a step to 0 leaves a rounding error of the other weights.
@@ -448,7 +432,7 @@ class _Risk(PenalisedRisk):
         return self._point(weights, slopes, curvature, rounding)
 
 
-class ClassRisk(PenalisedRisk):
+class _ClassRisk(PenalisedRisk):
     """The penalised multinomial loss as a function of weights, and of intercepts if wanted.
 
     Rows that are covered by the same rules share their scores.
@@ -456,25 +440,25 @@ class ClassRisk(PenalisedRisk):
 
     def __init__(
         self,
+        ensemble: RuleEnsemble,
         covered: NDArray[np.bool_],
-        outputs: NDArray[np.intp],
         y: Floats,
-        intercepts: Floats,
         penalty: float,
         sample_weight: Floats | None,
-        *,
-        fit_intercept: bool,
-        signs: NDArray[np.int_] | None = None,
+        start: Floats,
+        signs: NDArray[np.int_] | None,
     ) -> None:
-        n_classes, self.signs = len(intercepts), signs
+        super().__init__(start, signs)
+        n_classes = len(ensemble.outputs)
         rules = OtherRules(covered, np.full(len(covered), penalty))
         cells = rules.cells()
         self.columns, self.penalties = rules.columns(cells), rules.penalties
-        self.outputs, self.offsets = outputs, intercepts
+        self.outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
+        self.offsets = np.array([each.intercept for each in ensemble.outputs])
         n_cells = self.columns.shape[1]
-        if fit_intercept:
+        if len(start) > len(covered):
             self.columns = np.vstack([self.columns, np.ones((n_classes, n_cells))])
-            self.outputs = np.append(outputs, np.arange(n_classes))
+            self.outputs = np.append(self.outputs, np.arange(n_classes))
             self.penalties = np.append(self.penalties, np.zeros(n_classes))
             self.offsets = np.zeros(n_classes)
         places = cells * n_classes + y.astype(np.intp)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from laconic.boosting.refitting import (
     PenalisedRisk,
     ensemble_risk,
-    ensemble_weights,
     guarded_step,
     refitted,
 )
@@ -402,9 +401,7 @@ class Rounds:
         """Give all rules the weights that are best together, and count how often steps halved."""
         if len(state.ensemble) == 0 and not self.fit_intercept:
             return state, 0
-        ensemble, n_halvings = refitted(
-            state.ensemble, self.risk(state), self.loss, fit_intercept=self.fit_intercept
-        )
+        ensemble, n_halvings = refitted(state.ensemble, self.risk(state))
         return replace(state, ensemble=ensemble), n_halvings
 
     def _without_idle(self, state: State) -> State:
@@ -483,8 +480,8 @@ class Rounds:
         return (prices[0] - prices[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
-        weights = ensemble_weights(state.ensemble, fit_intercept=self.fit_intercept)
-        return self.risk(state).value(scale * weights)
+        risk = self.risk(state)
+        return risk.value(scale * risk.start)
 
 
 def boost(

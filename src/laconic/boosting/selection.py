@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from laconic.boosting.refitting import ensemble_weights
 from laconic.boosting.rounds import Rounds, State
 from laconic.losses import Floats
 from laconic.model.rules import Rule, RuleEnsemble
@@ -112,11 +111,10 @@ def _shortened(rounds: Rounds, column: Column) -> Column:
 
 def _costs(rounds: Rounds, state: State) -> Floats:
     """Compute by what the penalised loss rises, to second order, without each of the rules."""
-    weights = ensemble_weights(state.ensemble, fit_intercept=rounds.fit_intercept)
-    curvature = rounds.risk(state).at(weights).curvature
-    n_rules = len(state.ensemble)
+    risk, n_rules = rounds.risk(state), len(state.ensemble)
+    curvature = risk.at(risk.start).curvature
     room = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
-    weights = weights[:n_rules]
+    weights = risk.start[:n_rules]
     # A rule that others make up for completely can be left out at no cost.
     costs = np.divide(weights**2, 2.0 * room, where=room > 0.0, out=np.zeros(n_rules))
     return np.asarray(costs, dtype=np.float64)

@@ -253,5 +253,5 @@ class _Judge:
             fit_intercept=is_fitted,
             signs=signs,
         )
-        ensemble, _ = refitted(ensemble, risk, data.loss, fit_intercept=is_fitted)
+        ensemble, _ = refitted(ensemble, risk)
         return ensemble, risk.value(ensemble_weights(ensemble, fit_intercept=is_fitted))[0]
