@@ -263,7 +263,7 @@ def alternatives(model: Any, case: Case) -> Any:
 def _judge_shares(problem: Problem, model: Any, number: int, found: Any, tolerance: float) -> None:
     """Compare with all sets of rows, in the place of the rule."""
     ensemble, sets = model.ensemble_, problem.sets
-    place = place_of(problem, ensemble, number - 1)
+    place = place_of(problem, model, number - 1)
     rules = Rules(problem, ensemble)
     own = rules.covered[number - 1]
     own_value = place.value(rules.atoms[number - 1], own, 0)
