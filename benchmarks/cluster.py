@@ -22,16 +22,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.large_tables import TARGET, make_part
-from laconic.reduction import (
-    Conditions,
-    ReducedRows,
-    Roles,
-    make_plan,
-    open_ranges,
-    partition_refinement,
-    partition_summary,
-    reduce_partition,
-)
+from laconic.reduction import Conditions, Roles
+from laconic.reduction.conditions import open_ranges
+from laconic.reduction.planning import make_plan
+from laconic.reduction.rows import ReducedRows, reduce_partition
+from laconic.reduction.summary import partition_refinement, partition_summary
 from laconic.search import OtherRules, SearchProblem, SearchResult, search
 from laconic.search.cluster import DaskCrew
 from laconic.search.spreading import MAX_SECONDS

@@ -37,7 +37,8 @@ def run_boost(
 ) -> list[State]:
     """Find rules one after the other, and list the models on the way."""
     ensemble = RuleEnsemble() if start is None else start
-    return list(boost(rounds, State(ensemble, tuple(covered)), n_rules, **options))
+    state = rounds.begin(State(ensemble, tuple(covered)))
+    return list(boost(rounds, state, n_rules, **options))
 
 
 def class_constants(y: np.ndarray, weights: np.ndarray | None, n_classes: int) -> RuleEnsemble:
@@ -69,7 +70,7 @@ def fit_weights(
     begin = ensemble_weights(ensemble, **options)
     if risk.signs is not None:
         begin = within_signs(begin, risk.signs)
-    return descend(risk, begin, is_quadratic=isinstance(loss, SquaredLoss)).weights
+    return descend(risk, begin, is_quadratic=isinstance(loss, SquaredLoss))[0]
 
 
 def penalised_loss(

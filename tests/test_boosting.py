@@ -236,7 +236,7 @@ def test_rounds_are_made_one_at_a_time():
         l2_regularization=1.0,
         search_options={"method": counting},
     )
-    next(boost(rounds, State(RuleEnsemble()), 5))
+    next(boost(rounds, rounds.begin(State(RuleEnsemble())), 5))
     assert len(calls) == 1
 
 
@@ -356,7 +356,7 @@ def test_goes_on_from_rules_whose_weights_it_refits():
     assert len(states) == 4
     start = states[1]
     idle = RuleEnsemble(tuple(Rule(rule.query, 0.0) for rule in start.ensemble), intercept)
-    *_, last = boost(rounds, replace(start, ensemble=idle), 4)
+    *_, last = boost(rounds, rounds.begin(replace(start, ensemble=idle)), 4)
     expected = states[-1].ensemble
     assert [rule.query for rule in last.ensemble] == [rule.query for rule in expected]
     assert_allclose(

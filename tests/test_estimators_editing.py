@@ -11,6 +11,7 @@ from laconic import (
     load_model,
     save_model,
 )
+from laconic.losses import SquaredLoss
 from laconic.search import SearchStatus
 
 
@@ -119,6 +120,16 @@ def test_models_of_a_chosen_size_can_be_edited(data):
     assert "x3 <= 1" in queries(edited)
 
 
+def test_models_of_all_rules_at_once_can_be_edited(data, tmp_path):
+    X, y = data
+    model = RuleBoostingRegressor(3, strategy="global").fit(X, y)
+    edited = model.edit(X, y, drop=[2])
+    assert queries(edited)[:2] == [queries(model)[0], queries(model)[2]]
+    assert (edited.strategy, edited.polish) == ("boosting", True)
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").edit(X, y, drop=[2]).ensemble_ == edited.ensemble_
+
+
 class Chosen(RuleBoostingRegressorCV):
     """A model of a user's own, with all parameters."""
 
@@ -127,7 +138,7 @@ class ShortRules(RuleBoostingClassifierCV):
     """A model of a user's own, with few parameters and one more."""
 
     def __init__(self, n_rules=4, *, cv=5, note=""):
-        super().__init__(n_rules, cv=cv, max_conditions=1)
+        super().__init__(n_rules, cv=cv, max_conditions=1, loss=SquaredLoss())
         self.note = note
 
 
@@ -141,10 +152,28 @@ def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path)
     assert type(edited) is RuleBoostingClassifier
     assert "x3 <= 1" in queries(edited)
     assert edited.max_conditions == 1
+    assert isinstance(edited.loss_, SquaredLoss)
     assert all(len(rule.query) == 1 for rule in edited.ensemble_)
     save_model(chosen, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert queries(loaded.edit(X, y > 1, force=["x3 <= 1"], drop=[1])) == queries(edited)
+
+
+class OfOneCondition(RuleBoostingRegressor):
+    """A model of a user's own, with few parameters."""
+
+    def __init__(self, n_rules=4):
+        super().__init__(n_rules, max_conditions=1)
+
+
+def test_models_of_ones_own_with_few_parameters_can_be_edited(data):
+    X, y = data
+    model = OfOneCondition().fit(X, y)
+    edited = model.edit(X, y, drop=[1], force=["x3 <= 1"])
+    assert type(edited) is OfOneCondition
+    assert queries(edited)[3] == "x3 <= 1"
+    assert queries(model)[0] not in queries(edited)
+    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
 
 
 def test_edits_keep_constraints(data):
@@ -246,3 +275,66 @@ def test_a_rule_that_was_found_twice_is_kept_once():
     assert [str(rule.query) for rule in model.ensemble_] == ["x0 > 0"] * 4
     edited = model.edit(X, y, force=["x1 > 0"], n_rules=2)
     assert [str(rule.query) for rule in edited.ensemble_] == ["x0 > 0", "x1 > 0"]
+
+
+def test_a_rule_that_is_there_twice_is_judged_once():
+    """As several rules, the same one would have several penalties, and so a smaller risk."""
+    X = [[float(x > 2)] for x in range(6)] * 10
+    y = [2.0 * x + 0.1 * (n % 3) for n, [x] in enumerate(X)]
+    model = RuleBoostingRegressor(
+        3, objective="stagewise", l2_regularization=20.0, weight_signs="positive"
+    ).fit(X, y)
+    edited = model.edit(X, y, lock=[1])
+    assert len(edited.ensemble_) == 3
+    assert len({rule.query for rule in edited.ensemble_}) == 1
+    assert [edit.risk for edit in edited.edits_] == [edited.edits_[0].risk] * len(edited.edits_)
+
+
+@pytest.mark.parametrize("estimator", [RuleBoostingClassifier, RuleBoostingClassifierCV])
+@pytest.mark.parametrize("others", [{"class_weight": {False: 1, True: 50}}, {"n_rules": 9}])
+def test_parameters_set_after_the_fit_do_not_change_edits(estimator, others, data):
+    X, y = data[0], data[1] > 1
+    model = estimator(3).fit(X, y)
+    expected = model.edit(X, y, drop=[1]).ensemble_
+    edited = model.set_params(**others).edit(X, y, drop=[1])
+    assert edited.ensemble_ == expected
+    assert edited.class_weight is None
+
+
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_rows_without_weight_may_be_of_other_classes(n_classes, data):
+    X, y = data[0], np.digitize(data[1], [0.0, 1.0, 2.0][: n_classes - 1])
+    weights = (y > 0).astype(float)
+    model = RuleBoostingClassifier(2).fit(X, y, weights)
+    alike = RuleBoostingClassifier(2).fit(X[y > 0], y[y > 0])
+    rows, fewer = (X, y, weights), (X[y > 0], y[y > 0])
+    assert model.edit(*rows, drop=[1]).ensemble_ == alike.edit(*fewer, drop=[1]).ensemble_
+    assert str(model.alternatives(1, *rows)) == str(alike.alternatives(1, *fewer))
+    certificates = model.certificate(*rows), alike.certificate(*fewer)
+    assert certificates[0].bound == pytest.approx(certificates[1].bound)
+    assert certificates[0].verify(X)
+
+
+def test_overlaps_count_a_row_of_weight_two_twice(data):
+    X, y = data
+    times = np.random.default_rng(0).integers(0, 4, size=len(y))
+    repeated = np.repeat(X, times, axis=0), np.repeat(y, times)
+    options = {"tolerance": 0.5, "max_found": 5}
+    weighted = RuleBoostingRegressor(2).fit(X, y, times).alternatives(1, X, y, times, **options)
+    expected = RuleBoostingRegressor(2).fit(*repeated).alternatives(1, *repeated, **options)
+    assert len(expected) == 5
+    for one, other in zip(weighted, expected, strict=True):
+        assert one.query == other.query
+        assert one.overlap == pytest.approx(other.overlap)
+
+
+def test_a_forced_rule_is_about_a_class_that_constraints_allow():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (120, 2)).astype(float)
+    score = 2.0 * (X[:, 0] > 2) + (X[:, 1] > 2) + 0.1 * rng.normal(size=120)
+    y = np.select([score < 0.5, score < 2.2], ["low", "middle"], "high")
+    options = {"monotonic_cst": {0: {"high": 1}}, "weight_signs": "positive"}
+    model = RuleBoostingClassifier(2, **options).fit(X, y)
+    edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_rules=3)
+    [rule] = [rule for rule in edited.ensemble_ if str(rule.query) == "x0 > 4 & x1 > 3"]
+    assert edited.ensemble_.outputs[rule.output].name == "high"

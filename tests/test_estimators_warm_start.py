@@ -125,3 +125,41 @@ def test_warm_start_with_other_kinds_of_numbers():
     assert model.ensemble_.feature_kinds == {"x0": "integer", "x1": "boolean"}
     model.set_params(n_rules=2).fit([[1.5, 0], [2, 1]], [0, 1])
     assert model.ensemble_.feature_kinds == {"x1": "boolean"}
+
+
+def test_constraints_hold_in_a_warm_start_that_finds_no_rule():
+    X = np.array([[a, b] for a in range(4) for b in range(4)], dtype=float)
+    y = 2.0 * (X[:, 0] > 1) + (X[:, 1] > 1)
+    options = {"fit_intercept": False, "warm_start": True}
+    model = RuleBoostingRegressor(2, **options).fit(X, y)
+    assert all(rule.weight > 0 for rule in model.ensemble_)
+    model.set_params(weight_signs="negative").fit(X, y)
+    assert len(model.ensemble_) == len(model.search_results_) == 0
+    assert [len(stage) for stage in model.stages_] == [0]
+
+
+def test_rules_that_leave_in_a_warm_start_make_room_for_others():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = 2.0 * (X[:, 0] > 0) + (X[:, 1] > 0) - (X[:, 2] > 0) * (X[:, 0] < 0)
+    options = {"fit_intercept": False, "max_conditions": 2}
+    model = RuleBoostingRegressor(2, warm_start=True, **options).fit(X, y)
+    model.set_params(n_rules=3, weight_signs="negative").fit(X, y)
+    fresh = RuleBoostingRegressor(3, weight_signs="negative", **options).fit(X, y)
+    assert len(fresh.ensemble_) == 3
+    assert model.ensemble_ == fresh.ensemble_
+
+
+def test_ctrl_c_leaves_the_model_before_or_the_one_after(monkeypatch):
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
+    before = dict(vars(model))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("laconic.estimators.base.feature_importances", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(n_rules=3).fit(X, y)
+    changed = {name for name, value in vars(model).items() if before.get(name) is not value}
+    assert changed == {"n_rules"}

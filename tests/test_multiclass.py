@@ -13,6 +13,9 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from laconic import (
+    Proposition,
+    Query,
+    Rule,
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     load_model,
@@ -189,6 +192,143 @@ def test_a_search_that_is_stopped_says_so_for_all_classes():
     [result] = model.search_results_
     assert result.status is SearchStatus.NODE_LIMIT
     assert result.bound > result.objective_value
+
+
+def test_given_rules_are_about_a_class(iris):
+    X, y = iris
+    rules = [("petal length (cm) > 5", "setosa"), "petal width (cm) <= 0.8"]
+    for objective in ("joint", "stagewise"):
+        model = RuleBoostingClassifier(4, initial_rules=rules, objective=objective).fit(X, y)
+        texts = [model.ensemble_.rule_text(rule) for rule in model.ensemble_[:2]]
+        assert texts[0].endswith(" for setosa if petal length (cm) > 5")
+        assert texts[1].endswith(" for setosa if petal width (cm) <= 0.8")
+        assert [result.status for result in model.search_results_[:2]] == ["given", "given"]
+        assert all(result.is_optimal for result in model.search_results_[2:])
+    own = Rule(Query((Proposition("petal length (cm)", ">", 5.0),)), -0.125, 1)
+    kept = RuleBoostingClassifier(2, initial_rules=[own], objective="stagewise").fit(X, y)
+    assert kept.ensemble_[0] == own
+    with pytest.raises(ValueError, match=r"one of three or more classes\. Got 'rose'"):
+        RuleBoostingClassifier(2, initial_rules=[("petal width (cm) > 1", "rose")]).fit(X, y)
+    # The same rule may speak for one class and against another, and not twice about one.
+    both = [("petal width (cm) > 1", "setosa"), ("petal width (cm) > 1", "virginica")]
+    model = RuleBoostingClassifier(2, initial_rules=both).fit(X, y)
+    assert [rule.output for rule in model.ensemble_] == [0, 2]
+    with pytest.raises(ValueError, match="Rules must be different"):
+        RuleBoostingClassifier(3, initial_rules=[both[0], both[0]]).fit(X, y)
+
+
+@pytest.mark.parametrize("signs", ["positive", "negative"])
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}], ids=str)
+def test_weights_of_all_classes_have_the_signs_that_are_asked_for(iris, signs, parameters):
+    model = RuleBoostingClassifier(6, weight_signs=signs, **parameters).fit(*iris)
+    sign = 1 if signs == "positive" else -1
+    assert len(model.ensemble_) == 6
+    assert all(rule.weight * sign > 0 for rule in model.ensemble_)
+    assert all(result.is_optimal for result in model.search_results_)
+    assert model.score(*iris) > 0.9
+
+
+def test_polishing_lowers_the_penalised_loss(iris):
+    X, y = iris
+
+    def risk(model):
+        losses = LOSS.value(model.task_.numbers(y, len(y)), model.decision_function(X))
+        return losses.sum() + model.l2_regularization_ / 2 * sum(
+            rule.weight**2 for rule in model.ensemble_
+        )
+
+    plain, polished = (
+        RuleBoostingClassifier(8, polish=polish, l2_regularization=0.3).fit(X, y)
+        for polish in (False, True)
+    )
+    assert risk(polished) < risk(plain)
+    assert tuple(polished.stages_)[-1] == polished.ensemble_
+    assert [len(stage) for stage in polished.stages_] == [*range(9)]
+
+
+def test_rules_of_classes_are_edited(iris, model, tmp_path):
+    X, y = iris
+    first = model.ensemble_[0]
+    edited = model.edit(X, y, drop=[1], replace={2: "petal length (cm) <= 4.8"}, n_rules=5)
+    assert [(r.query, r.output) for r in edited.ensemble_[1:4]] == [
+        (r.query, r.output) for r in model.ensemble_[2:]
+    ]
+    # What takes the place of a rule is about its class.
+    assert str(edited.ensemble_[0].query) == "petal length (cm) <= 4.8"
+    assert edited.ensemble_[0].output == model.ensemble_[1].output
+    covered = first.query.covered(X)
+    assert not any((rule.query.covered(X) == covered).all() for rule in edited.ensemble_)
+    forced = model.edit(X, y, force=[("petal width (cm) > 1.7", "versicolor")], n_rules=6)
+    assert forced.ensemble_[5].output == 1
+    assert forced.edits_[0].words == "before"
+    assert "for versicolor" in forced.edits_[1].words
+    # Where no class is named, it is the one for which the rule is of most use.
+    placed = model.edit(X, y, force=["petal width (cm) > 1.7"], n_rules=6)
+    chosen = placed.ensemble_[5].output
+    risks = []
+    for name in model.classes_:
+        each = model.edit(X, y, force=[("petal width (cm) > 1.7", name)], n_rules=6)
+        risks.append(each.edits_[1].risk)
+    assert chosen == int(np.argmin(risks))
+    assert placed.edits_[1].risk == pytest.approx(min(risks))
+    save_model(model, tmp_path / "model.json")
+    again = load_model(tmp_path / "model.json").edit(X, y, drop=[1])
+    assert again.ensemble_ == model.edit(X, y, drop=[1]).ensemble_
+
+
+@pytest.mark.parametrize("objective", ["stagewise", "joint"])
+def test_alternatives_are_those_of_all_classes(objective):
+    """All sets of rows and classes that gain nearly as much, one by one."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (60, 3)).astype(float)
+    y = np.argmax(X + rng.gumbel(size=X.shape), axis=1).astype(float)
+    model = RuleBoostingClassifier(
+        3, objective=objective, max_conditions=2, l2_regularization=1.0
+    ).fit(X, y)
+    sets = all_covered(candidate_propositions(X), 2)
+    for number in (1, 2, 3):
+        found = model.alternatives(number, X, y, tolerance=0.4, max_found=100)
+        assert found.is_complete
+        expected = gains_in_place(model, X, y, number, sets)
+        own = model.ensemble_[number - 1]
+        rows = own.query.covered(X)
+        best = max(expected.values())
+        del expected[own.output, key_of(rows, objective)]
+        kept = sorted((v / best for v in expected.values() if v >= 0.6 * best), reverse=True)
+        assert [one.share for one in found] == pytest.approx(kept, rel=1e-6)
+        assert {one.output for one in found} <= {"0", "1", "2", "class 0", "class 1", "class 2"}
+
+
+def key_of(rows, objective):
+    """Beside an intercept that is refitted, a set of rows and the rest of them say the same."""
+    return min(rows.tobytes(), (~rows).tobytes()) if objective == "joint" else rows.tobytes()
+
+
+def gains_in_place(model, X, y, number, sets):
+    """What each set of rows gains for each class in the place of a rule, to second order."""
+    penalty, is_joint = model.l2_regularization_, model.objective == "joint"
+    others = [rule for n, rule in enumerate(model.ensemble_, start=1) if n != number]
+    raw = model.stages_[number - 1].raw_predictions(X)
+    if is_joint:
+        texts = [(str(rule.query), float(rule.output)) for rule in others]
+        beside = RuleBoostingClassifier(2, initial_rules=texts, l2_regularization=penalty).fit(X, y)
+        raw = beside.decision_function(X)
+    gradients, hessians = LOSS.gradients(y, raw), LOSS.hessians(y, raw)
+    found = {}
+    for output in range(3):
+        columns = [rule.query.covered(X) for rule in others if rule.output == output]
+        columns, penalties = [*columns, np.ones(len(y))], [*[penalty] * (len(columns) + 1), 0.0]
+        if not is_joint:
+            columns, penalties = [], [penalty]
+        for rows in sets:
+            if any(np.all(rows == each) or np.all(rows != each) for each in columns):
+                continue
+            matrix = np.array([rows, *columns], dtype=float)
+            curvature = (matrix * hessians[:, output]) @ matrix.T + np.diag(penalties)
+            inverse = np.linalg.pinv(curvature, rcond=1e-12, hermitian=True)[0, 0]
+            gain = (rows @ gradients[:, output]) ** 2 * inverse / 2
+            found[output, key_of(rows, model.objective)] = gain
+    return found
 
 
 def test_losses_of_ones_own_are_for_two_classes(iris):

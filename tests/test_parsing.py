@@ -185,7 +185,7 @@ def test_every_condition_that_is_printed_is_read(seed):
         ordered_features=ordered,
         date_parts=DATE_PARTS,
         max_thresholds=4,
-        target=rng.normal(size=N_ROWS),
+        orders=[(rng.normal(size=N_ROWS), None)],
     )
     grouped = by_feature(candidates.propositions)
     exact = [

@@ -195,7 +195,7 @@ def test_warm_start_goes_on_with_other_conditions():
     assert [rule.query for rule in model.ensemble_[:2]] == [rule.query for rule in first]
     covered = model.ensemble_.covered(frame.select(FEATURES)).sum(axis=0)
     assert [rule.coverage for rule in model.rule_coverages_] == covered.tolist()
-    with pytest.raises(ValueError, match="the features must stay the same"):
+    with pytest.raises(ValueError, match="must be those that the model was fitted to"):
         model.fit(frame.drop("few").lazy(), "class")
 
 
@@ -434,3 +434,23 @@ def test_exposures_that_are_none_are_told():
         model.fit(table, "target", exposure="years")
     with pytest.raises(ValueError, match="exposure must be the name of a column"):
         model.fit(table, "target", exposure="yers")
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {"b": 3.0}])
+def test_alternatives_in_a_stream_of_three_classes(class_weight):
+    frame = make_table(600).with_columns(
+        kind=pl.Series(np.random.default_rng(0).choice(["a", "b", "c"], size=600))
+    )
+    columns, target = frame.select(FEATURES), frame["kind"].to_numpy()
+    model = RuleBoostingClassifier(2, class_weight=class_weight).fit(columns, target)
+    expected = model.alternatives(1, columns, target, tolerance=0.4)
+    source = frame.select(*FEATURES, "kind").lazy()
+    found = model.alternatives(1, source, "kind", tolerance=0.4)
+    assert len(expected) > 0
+    assert [(one.query, one.output) for one in found] == [
+        (one.query, one.output) for one in expected
+    ]
+    np.testing.assert_allclose(
+        [(one.share, one.overlap) for one in found],
+        [(one.share, one.overlap) for one in expected],
+    )

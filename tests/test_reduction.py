@@ -18,18 +18,12 @@ from hypothesis import strategies as st
 from laconic import Proposition
 from laconic.candidates import candidate_propositions, given_propositions
 from laconic.data.sources import FrameSource, scan
-from laconic.reduction import (
-    Collector,
-    Conditions,
-    Roles,
-    TableSummary,
-    Units,
-    make_plan,
-    partition_summary,
-    reduce_partition,
-    reduce_source,
-)
+from laconic.reduction import Conditions, Roles, reduce_source
 from laconic.reduction import conditions as conditions_module
+from laconic.reduction.planning import make_plan
+from laconic.reduction.rows import Collector, reduce_partition
+from laconic.reduction.summary import TableSummary, partition_summary
+from laconic.reduction.sums import Units
 from laconic.reduction.values import ValueCounts, keys_of, numbers_of
 
 FEATURES = ("number", "few", "text", "flag", 'odd name, "quoted"')

@@ -1,12 +1,15 @@
 """Bugs that were there once; each docstring tells the story."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.utils.class_weight import compute_sample_weight
 
 from brute_force import search_brute_force
 from estimators import STAGEWISE
-from laconic import RuleBoostingClassifier
+from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search import SearchProblem, SearchStatus, search
 from problems import random_table
 
@@ -145,3 +148,87 @@ def test_ranges_with_too_many_rows_to_tell_which_come_together():
     result = search(problem, branching="ranges", node_limit=1)
     assert result.status is SearchStatus.NODE_LIMIT
     assert 0 < result.objective_value < result.bound
+
+
+def joint_table(n_rows=150):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=n_rows).round(2), "b": rng.normal(size=n_rows).round(2)})
+    return X, X.a + X.b * (X.a > 0) + rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 5}])
+def test_weights_of_classes_in_tables_that_are_read_in_parts(class_weight):
+    """They were counted after rows that rules do not tell apart had become one: "balanced" gave
+    another model than in memory, and so did a dictionary, as thresholds did not know of it.
+    """
+    X, y = joint_table()
+    y = (y > 1).astype(int)
+    lazy = pl.from_pandas(X.assign(y=y)).lazy()
+    known = RuleBoostingClassifier(4, class_weight=class_weight).fit(X, y)
+    found = RuleBoostingClassifier(4, class_weight=class_weight).fit(lazy, "y")
+    assert [rule.query for rule in found.ensemble_] == [rule.query for rule in known.ensemble_]
+    np.testing.assert_allclose(found.predict_proba(X), known.predict_proba(X), rtol=1e-9)
+
+
+def test_alternatives_are_compared_after_costs():
+    """The rule itself was compared before costs, all others after them."""
+    X, y = joint_table()
+    costs = {"a": 0.05, "b": 0.01}
+    model = RuleBoostingRegressor(1, feature_costs=costs, max_conditions=1).fit(X, y)
+    found = model.alternatives(1, X, y, tolerance=0.9, max_found=100)
+    assert found.share == pytest.approx(1.0)
+    [result] = model.search_results_
+    free = RuleBoostingRegressor(1, max_conditions=1).fit(X, y)
+    others = free.alternatives(1, X, y, tolerance=0.99, max_found=99)
+    gains = {one.text: one.share for one in others}
+    best = free.search_results_[0].objective_value
+    for one in found:
+        gain = best * gains.get(one.text, 1.0) - costs[one.query.propositions[0].feature]
+        assert one.share == pytest.approx(gain / result.objective_value)
+
+
+def test_alternatives_are_not_for_the_rows_of_excluded_rules():
+    X, y = joint_table()
+    unwanted = RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query
+    model = RuleBoostingRegressor(2, excluded_rules=[unwanted]).fit(X, y)
+    rows = unwanted.covered(X)
+    found = model.alternatives(1, X, y, tolerance=0.9, max_found=30)
+    assert len(found) > 5
+    for one in found:
+        covered = one.query.covered(X)
+        assert (covered != rows).any()
+        assert (covered == rows).any()  # nor for all others, which an intercept makes the same
+
+
+def test_certificates_of_given_rules_count_costs():
+    X, y = joint_table()
+    options = {"n_rules": 1, "initial_rules": ["a > 0"]}
+    [free] = RuleBoostingRegressor(**options).fit(X, y).search_results_
+    [paid] = RuleBoostingRegressor(**options, feature_costs={"a": 0.05}).fit(X, y).search_results_
+    assert paid.objective_value == pytest.approx(free.objective_value - 0.05)
+
+
+def test_certificates_know_the_weights_of_classes():
+    X, y = joint_table()
+    y = (y > 1).astype(int)
+    weights = compute_sample_weight("balanced", y)
+    model = RuleBoostingClassifier(3, class_weight="balanced").fit(X, y)
+    weighted = RuleBoostingClassifier(3).fit(X, y, weights)
+    made, expected = model.certificate(X, y), weighted.certificate(X, y, weights)
+    assert made.objective == pytest.approx(expected.objective)
+    assert made.bound == pytest.approx(expected.bound)
+    assert made.verify(X)
+
+
+def test_edits_know_the_exposure():
+    """Counts were refitted without it."""
+    X, _ = joint_table()
+    rng = np.random.default_rng(1)
+    years = rng.uniform(0.2, 3.0, len(X))
+    counts = rng.poisson(np.exp(X.a) * years)
+    model = RuleBoostingRegressor(3, loss="poisson").fit(X, counts, exposure=years)
+    rates = RuleBoostingRegressor(3, loss="poisson").fit(X, counts / years, years)
+    edited = model.edit(X, counts, exposure=years, drop=[2])
+    expected = rates.edit(X, counts / years, years, drop=[2])
+    assert edited.ensemble_ == expected.ensemble_
+    assert edited.edits_ == expected.edits_

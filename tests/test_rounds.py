@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from laconic.boosting import GivenRule, Rounds, State, polish, select
+from laconic.boosting import InitialRule, Rounds, State, polish, select
 from laconic.boosting import rounds as rounds_module
 from laconic.candidates import candidate_propositions
 from laconic.constraints import read_constraints
@@ -252,6 +252,15 @@ def test_nodes_are_limited_for_all_classes_together(node_limit):
     assert found.result.bound >= free.result.bound * (1 - 1e-9)
 
 
+def test_a_limit_is_named_as_it_was_set():
+    problem = hard_problem(node_limit=31, method="optimal")
+    assert problem.rounds.search(State(problem.start)).result.node_limit == 31
+    problem = hard_problem(node_limit="auto", method="optimal")
+    found = problem.rounds.search(State(problem.start))
+    alone = rounds_module.search(found.problem, node_limit="auto")
+    assert found.result.node_limit == N_CLASSES * alone.node_limit
+
+
 def test_nodes_that_a_class_does_not_need_are_for_the_others():
     limits = watched_limits([10, 100, 0], node_limit=300)
     assert [limit.node_limit for limit in limits] == [100, 145, 190]
@@ -343,6 +352,7 @@ def test_certificates_are_true_where_a_rule_has_left():
         n_left += 1
         state = rounds.certified(last)
         assert state.n_certified is None
+        assert [len(stage) for stage in last.stages] == [*range(len(last.ensemble) + 1)]
         assert [rule.query for rule in state.ensemble] == [rule.query for rule in last.ensemble]
         assert state.results[: last.n_certified] == last.results[: last.n_certified]
         assert [len(stage) for stage in state.stages] == [*range(len(state.ensemble) + 1)]
@@ -354,9 +364,22 @@ def test_certificates_are_true_where_a_rule_has_left():
             if result.is_optimal:
                 assert_allclose(result.objective_value, best, rtol=1e-6)
             assert result.objective_value <= result.bound
-        nothing = rounds.uncertified(last)
-        assert all(result.bound == np.inf for result in nothing.results[last.n_certified :])
-        assert not any(result.is_optimal for result in nothing.results[last.n_certified :])
+    assert n_left > 3
+
+
+def test_nothing_is_claimed_about_rules_that_were_found_beside_one_that_has_left():
+    n_left = 0
+    for seed in range(60):
+        _, _, rounds, start = signed_problem(seed)
+        n_rules = 0
+        for state in run_boost(rounds, 8, start):
+            if len(state.ensemble) <= n_rules:
+                n_left += 1
+                later = state.results[state.n_certified :]
+                assert not any(result.is_optimal for result in later)
+                assert all(result.bound == np.inf for result in later)
+                assert [len(stage) for stage in state.stages] == [*range(len(state.ensemble) + 1)]
+            n_rules = len(state.ensemble)
     assert n_left > 3
 
 
@@ -364,11 +387,12 @@ def above(threshold, feature="x0") -> Query:
     return Query((Proposition(feature, ">", threshold),))
 
 
-def given_rules(X, queries, **options) -> list[GivenRule]:
+def given_rules(X, queries, **options) -> list[tuple[InitialRule, np.ndarray]]:
     table = {name: X[:, n] for n, name in enumerate(NAMES)}
     return [
-        GivenRule(
-            query, np.logical_and.reduce([table[p.feature] > p.value for p in query]), **options
+        (
+            InitialRule(query, **options),
+            np.logical_and.reduce([table[p.feature] > p.value for p in query]),
         )
         for query in queries
     ]
@@ -419,9 +443,9 @@ def test_given_rules_of_several_classes_are_never_lost(output):
 def test_a_given_rule_is_about_the_class_for_which_it_gains_most():
     for seed in range(10):
         problem = classes_problem(seed)
-        [given] = given_rules(problem.X, [above(0.0)])
-        [state] = run_boost(problem.rounds, 1, problem.start, given=[given])
-        found = gains(problem, problem.rounds.begin(State(problem.start)), [given.covered])
+        [(given, covered)] = given_rules(problem.X, [above(0.0)])
+        [state] = run_boost(problem.rounds, 1, problem.start, given=[(given, covered)])
+        found = gains(problem, problem.rounds.begin(State(problem.start)), [covered])
         assert state.ensemble[0].output == found[0].argmax()
         assert_allclose(state.results[0].objective_value, found.max(), rtol=1e-6)
         assert state.results[0].bound >= found.max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from laconic import Query, Rule, RuleBoostingRegressor, RuleEnsemble
-from laconic.boosting import GivenRule, Scale, State, scale_of
+from laconic.boosting import Scale, State, scale_of
 from laconic.constraints import read_constraints
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult, SearchStatus
@@ -41,29 +41,50 @@ def test_there_and_back():
     state = State(SMALL, (np.array([True]),), (result,), (SMALL[:0], SMALL))
     scaled = scale.state(state)
     assert scaled.results[0].objective_value == 2.0**300
-    back = scale.restored(scaled)
+    back = scale.inverse.state(scaled)
     assert (back.ensemble, back.results, back.stages) == (SMALL, (result,), (SMALL[:0], SMALL))
     assert scale.numbers(np.array([2.0**-600])).tolist() == [1.0]
-    assert scale.losses(np.array([1.0, 2.0**200])).tolist() == [0.0, 2.0**-1000]
+    assert scale.inverse.losses(np.array([1.0, 2.0**200])).tolist() == [0.0, 2.0**-1000]
     assert Scale().state(state) is state
 
 
-def test_given_rules_have_weights_on_the_scale():
-    rule = GivenRule(Query(), np.array([True]), 2.0**-600)
-    assert Scale(-600).given(rule).weight == 1.0
-    unweighted = GivenRule(Query(), np.array([True]))
-    assert Scale(-600).given(unweighted) is unweighted
-
-
-def test_objectives_are_told_as_they_are():
+def test_weights_and_objectives():
     scale = Scale(-300)
-    result = SearchResult((0,), 3.0, 4.0, SearchStatus.NODE_LIMIT)
-    told = scale.result(result)
-    assert (told.objective_value, told.bound) == (3 * 2.0**-600, 4 * 2.0**-600)
+    assert scale.weight(2.0**-300) == 1.0
+    for found in (
+        SearchResult((0,), 3.0, 4.0, SearchStatus.NODE_LIMIT),
+        SearchProgress(3.0, 4.0, 3, 4),
+    ):
+        back = scale.inverse.objectives(found)
+        assert (back.objective_value, back.bound) == (3 * 2.0**-600, 4 * 2.0**-600)
+        assert scale.objectives(back) == found
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0**-300])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_callbacks_see_objectives_as_they_are(scale):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 8)), rng.normal(size=300)
+    options = {"max_conditions": None, "max_thresholds": None, "node_limit": 50}
     seen = []
-    scale.callback(seen.append)(SearchProgress(1.0, 2.0, 3, 4))
-    assert seen[0].bound == pytest.approx(2.0**-599)
-    assert scale.callback(None) is None
+    model = RuleBoostingRegressor(1, callback=lambda p: seen.append(p.search), **options)
+    model.fit(X, scale * y)
+    assert 0.01 * scale**2 < seen[0].bound < 100.0 * scale**2
+
+
+def test_alternatives_do_not_depend_on_the_scale():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 6, (120, 2))
+    y = 2.0 * (X[:, 0] > 2) + 1.0 * (X[:, 1] > 2) + 0.1 * rng.normal(size=120)
+    usual, small = (
+        RuleBoostingRegressor(2).fit(X, y * scale).alternatives(1, X, y * scale, tolerance=0.3)
+        for scale in (1.0, 2.0**-560)
+    )
+    assert len(usual) > 0
+    assert [each.text for each in small] == [each.text for each in usual]
+    weights = [each.weight for each in usual]
+    assert [each.weight * 2.0**560 for each in small] == pytest.approx(weights)
+    assert small.is_complete == usual.is_complete
 
 
 def test_rules_to_go_on_from_have_a_say():

@@ -76,3 +76,15 @@ def test_no_columns():
     state = select(rounds, start, [], 3)
     assert state.ensemble == start
     assert state.results == state.covered == ()
+
+
+def test_conditions_that_make_no_difference_are_left_out():
+    candidates = candidate_propositions(np.arange(6.0)[:, np.newaxis])
+    y = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 1.0])
+    texts = [str(each) for each in candidates.propositions]
+    query = texts.index("x0 <= 1"), texts.index("x0 <= 3")
+    column = Column(candidates.extents.covered(query), query, 1.0)
+    rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
+    state = select(rounds, RuleEnsemble(), [column], 1)
+    assert str(state.ensemble[0].query) == "x0 <= 1"
+    assert state.results[0].query == query[:1]

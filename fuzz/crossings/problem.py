@@ -199,7 +199,12 @@ class Problem:
 
     def written(self, number: int) -> str:
         """Write one of the good rules as people do."""
-        return " & ".join(atom.text for atom in self.good_rule(number))
+        return self.text(self.good_rule(number))
+
+    @staticmethod
+    def text(atoms: tuple[Atom, ...]) -> str:
+        """Write a conjunction as people do."""
+        return " & ".join(atom.text for atom in atoms)
 
     @cached_property
     def barred(self) -> set[bytes]:

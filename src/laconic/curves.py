@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -12,32 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
-from laconic.explain import Predictions, RuleModel, first_rules, is_rule_model
-from laconic.tasks import Metric
+from laconic.explain import RuleModel, first_rules, is_rule_model
 
 __all__ = ["area_scorer", "normalized_area", "score_curve"]
 
 Scoring = str | Callable[..., float] | None
-
-
-def staged_scores(
-    predictions: Predictions,
-    numbers: NDArray[np.float64],
-    metrics: Sequence[Metric],
-    sample_weight: NDArray[np.float64] | None = None,
-) -> dict[str, list[float]]:
-    """Score the first 0, 1, 2, ... rules by metrics of a task, from one reading of the rows.
-
-    The target is given as the task of the model reads it. The scores are listed by the name of the
-    metric, one per size from 0 on.
-    """
-    scores: dict[str, list[float]] = {metric.name: [] for metric in metrics}
-    # Size by size: the predictions of all sizes at once may not fit into memory.
-    for raw in predictions.staged_raw():
-        for metric in metrics:
-            score = predictions.task.score(metric, numbers, raw, sample_weight)
-            scores[metric.name].append(score)
-    return scores
 
 
 def score_curve(

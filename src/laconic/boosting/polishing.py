@@ -15,7 +15,7 @@ from itertools import cycle, islice
 import numpy as np
 
 from laconic.boosting.rounds import Found, Rounds, State
-from laconic.search import SearchResult, SearchStatus
+from laconic.search import SearchStatus
 
 # How often each rule may be looked at. One to three times was enough for models of five and ten
 # rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
@@ -68,7 +68,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
     >>> X = np.array([[a, b] for a in (0, 1, 2) for b in (0, 1)])
     >>> candidates, y = candidate_propositions(X), np.array([0.0, 1.0, 2.0, 0.0, 0.0, 2.0])
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0, objective="joint")
-    >>> *_, state = boost(rounds, State(RuleEnsemble()), n_rules=3)
+    >>> *_, state = boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=3)
     >>> print(state.ensemble)
     +0.2500 always
      +1.750 if x0 > 1 & x1 > 0
@@ -83,27 +83,20 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
     n_kept = 0
     positions = [n for n, each in enumerate(state.results) if each.status is not SearchStatus.GIVEN]
     for position in islice(cycle(positions), max_rounds * len(positions)):
-        found = _searched(rounds, state, position)
+        found = rounds.search(rounds.place(state, position))
         if found.result.status is SearchStatus.INTERRUPTED:
             return
         exchanged = _exchanged(rounds, state, position, found)
         n_kept = n_kept + 1 if exchanged is None else 0
         if exchanged is None:
-            kept = rounds.certificate(state, position, found)
-            state = replace(state, results=_replaced(state.results, position, kept))
+            results = list(state.results)
+            results[position] = rounds.certificate(state, position, found)
+            state = replace(state, results=tuple(results))
         else:
             state = exchanged
         yield Step(state, position, exchanged is not None, n_kept == len(positions))
         if n_kept == len(positions):
             return
-
-
-def _searched(rounds: Rounds, state: State, position: int) -> Found:
-    """Search for the best rule at a place."""
-    others = state.without(position)
-    if rounds.fit_intercept and len(others.ensemble) == 0:
-        others, _ = rounds.refit(others)
-    return rounds.search(rounds.begin(others))
 
 
 def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> State | None:
@@ -118,9 +111,3 @@ def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> Sta
     order = [*range(len(state.ensemble) - 1)]
     order.insert(position, len(order))
     return replace(new.only(order), stages=state.stages, n_certified=None)
-
-
-def _replaced(
-    results: tuple[SearchResult, ...], position: int, result: SearchResult
-) -> tuple[SearchResult, ...]:
-    return (*results[:position], result, *results[position + 1 :])

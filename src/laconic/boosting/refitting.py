@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +29,7 @@ _SINGULAR = 1e-13
 _ROUNDING = 8 * _EPSILON
 
 
-class Refit(NamedTuple):
-    """The best weights, and how often steps towards them were halved."""
-
-    weights: Floats
-    n_halvings: int
-
-
-def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
+def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> tuple[Floats, int]:
     """Find the weights that minimise a risk.
 
     Newton's method, where a step is halved until the risk does not rise. One step solves the
@@ -60,7 +52,9 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
 
     Returns
     -------
-    found : Refit
+    weights : ndarray of shape (n_weights,)
+    n_halvings : int
+        How often steps towards them were halved.
 
     Examples
     --------
@@ -71,20 +65,26 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
     >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
     >>> y = np.array([1.0, 5.0, 4.0])
     >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 0.0, fit_intercept=False)
-    >>> descend(risk, np.zeros(2), is_quadratic=True).weights.round(9)
+    >>> weights, _ = descend(risk, np.zeros(2), is_quadratic=True)
+    >>> weights.round(9)
     array([1., 4.])
     """
-    signs = risk.signs
+    n_halvings = 0
     # Trial steps may overflow; they are halved.
     with np.errstate(over="ignore", invalid="ignore"):
         point = risk.at(start)
         for _ in range(_MAX_STEPS):
             if point.excess <= 1.0:
                 break
-            step = point.step() if signs is None else signed_step(point, signs)
+            if risk.signs is None:
+                step = newton_step(point.slopes, point.curvature)
+            else:
+                step = signed_step(point, risk.signs)
             if not is_quadratic:
                 step = point.damped(step)
-            following = risk.along(point, step)
+            following, n_halved = risk.along(point, step)
+            # Where the risk has no more digits, a halving says nothing about the loss.
+            n_halvings += n_halved if -point.slopes @ step > point.rounding else 0
             if following is None:
                 break
             # Where the risk has no more digits, slopes have: go on as long as these get smaller.
@@ -92,7 +92,7 @@ def descend(risk: PenalisedRisk, start: Floats, *, is_quadratic: bool) -> Refit:
             if is_flat and following.excess > point.excess / 2:
                 break
             point = following
-    return Refit(point.weights, risk.n_halvings)
+    return point.weights, n_halvings
 
 
 def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
@@ -188,7 +188,7 @@ def refitted(
     *,
     fit_intercept: bool,
 ) -> tuple[RuleEnsemble, int]:
-    """Give rules the weights that minimise a risk of `ensemble_risk`; count halved steps."""
+    """Return rules with the weights that minimise a risk, and how often steps were halved."""
     start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
     if risk.signs is not None:
         start = within_signs(start, risk.signs)
@@ -259,7 +259,7 @@ def guarded_step(
 
 @dataclass(frozen=True)
 class Point:
-    """The risk at some weights, and how it bends there."""
+    """The risk at some weights, and its derivatives."""
 
     weights: Floats
     value: float
@@ -273,10 +273,6 @@ class Point:
     """Largest slope, in units of what rounding leaves of it."""
     negligible: Floats
     """What rounding leaves of each slope."""
-
-    def step(self) -> Floats:
-        """Newton's step; the shortest one if there are several."""
-        return newton_step(self.slopes, self.curvature)
 
     def damped(self, step: Floats) -> Floats:
         """Shorten a step so that no weight goes further than doubling it, plus 1.
@@ -354,17 +350,16 @@ def signed_step(point: Point, signs: NDArray[np.int_]) -> Floats:
 class PenalisedRisk(ABC):
     """A convex function of weights."""
 
-    n_halvings: int
     signs: NDArray[np.int_] | None = None
     """1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free."""
 
     @abstractmethod
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and the error to expect in it."""
 
     @abstractmethod
     def at(self, weights: Floats) -> Point:
-        """Risk at some weights, with its derivatives."""
+        """Compute the risk at some weights, with its derivatives."""
 
     def _point(self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats) -> Point:
         """Sum up the risk at some weights, given its derivatives and their errors."""
@@ -376,23 +371,20 @@ class PenalisedRisk(ABC):
         largest = float(excess.max(initial=0.0))
         return Point(weights, *self.value(weights), slopes, curvature, largest, rounding)
 
-    def along(self, point: Point, step: Floats) -> Point | None:
+    def along(self, point: Point, step: Floats) -> tuple[Point | None, int]:
         """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
 
-        Sets: n_halvings.
+        Also returns how often the step was halved.
         """
-        # Where the risk has no more digits, a halving says nothing about the loss.
-        counts = -point.slopes @ step > point.rounding
-        for _ in range(_MAX_HALVINGS):
+        for n_halvings in range(_MAX_HALVINGS):
             weights = point.weights + step
             if self.signs is not None:
                 weights = within_signs(weights, self.signs)
             value, _ = self.value(weights)
             if value <= point.value + point.rounding:  # not if it is nan
-                return self.at(weights)
+                return self.at(weights), n_halvings
             step = step / 2
-            self.n_halvings += int(counts)
-        return None
+        return None, _MAX_HALVINGS
 
 
 class _Risk(PenalisedRisk):
@@ -409,7 +401,6 @@ class _Risk(PenalisedRisk):
         signs: NDArray[np.int_] | None = None,
     ) -> None:
         self.y, self.loss, self.offset = y, loss, offset
-        self.n_halvings = 0
         self.signs = signs
         self.sample_weight = sample_weight
         self.penalties = rules.penalties
@@ -424,7 +415,7 @@ class _Risk(PenalisedRisk):
         self.negligible = _EPSILON * pulls
 
     def _cell_sums(self, values: Floats) -> Floats:
-        """Weighted sums over the rows of each cell."""
+        """Add up weighted values over the rows of each cell."""
         if self.sample_weight is not None:
             values = values * self.sample_weight
         return np.bincount(self.cells, values, self.columns.shape[1]).astype(np.float64)
@@ -433,7 +424,7 @@ class _Risk(PenalisedRisk):
         return np.asarray(self.offset + weights @ self.columns, dtype=np.float64)
 
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and the error to expect in it."""
         values = self.loss.value(self.y, self._scores(weights)[self.cells])
         if self.sample_weight is not None:
             values = values * self.sample_weight
@@ -442,7 +433,7 @@ class _Risk(PenalisedRisk):
         return float(values.sum() + penalty), float(8 * _EPSILON * magnitude)
 
     def at(self, weights: Floats) -> Point:
-        """Risk at some weights, with its derivatives."""
+        """Compute the risk at some weights, with its derivatives."""
         cell_scores = self._scores(weights)
         scores = cell_scores[self.cells]
         gradients = self.loss.gradients(self.y, scores)
@@ -475,8 +466,7 @@ class ClassRisk(PenalisedRisk):
         fit_intercept: bool,
         signs: NDArray[np.int_] | None = None,
     ) -> None:
-        n_classes, self.n_halvings = len(intercepts), 0
-        self.signs = signs
+        n_classes, self.signs = len(intercepts), signs
         rules = OtherRules(covered, np.full(len(covered), penalty))
         cells = rules.cells()
         self.columns, self.penalties = rules.columns(cells), rules.penalties
@@ -498,13 +488,13 @@ class ClassRisk(PenalisedRisk):
         return np.asarray(self.offsets + scores, dtype=np.float64)
 
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and the error to expect in it."""
         losses = -self.counts * log_softmax(self._scores(weights), axis=1)
         value = float(losses.sum() + self.penalties @ weights**2 / 2)
         return value, 8 * _EPSILON * abs(value)
 
     def at(self, weights: Floats) -> Point:
-        """Risk at some weights, with its derivatives."""
+        """Compute the risk at some weights, with its derivatives."""
         scores = self._scores(weights)
         shares = np.exp(log_softmax(scores, axis=1))
         expected = self.totals[:, np.newaxis] * shares

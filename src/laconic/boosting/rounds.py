@@ -6,8 +6,8 @@ a state and returns another one.
 
 from __future__ import annotations
 
-import dataclasses
 import time
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -23,6 +23,7 @@ from laconic.boosting.refitting import (
     guarded_step,
     refitted,
 )
+from laconic.boosting.settings import InitialRule
 from laconic.candidates import CandidatePropositions
 from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, MultinomialLoss
@@ -67,8 +68,8 @@ class State:
     largest_gain: float = 0.0
     """Of all rules so far; what is negligible is measured by it."""
     n_certified: int | None = None
-    """How many rules have a certificate about the rules before them; None is all of them. Others
-    were found beside a rule that has left the model since."""
+    """How many rules come before the first one that was found beside a rule which has left the
+    model since, so that nothing is proven about it; None if there is no such rule."""
 
     def first(self, n_rules: int) -> State:
         """Take the first rules."""
@@ -87,18 +88,6 @@ class State:
             # While it is searched for, a rule has no certificate yet.
             results=tuple(self.results[n] for n in positions if n < len(self.results)),
         )
-
-
-@dataclass(frozen=True, eq=False)
-class GivenRule:
-    """A rule that is in the model whatever it gains."""
-
-    query: Query
-    covered: Rows
-    weight: float | None = None
-    """None for the best one; others are kept where weights are not refitted."""
-    output: int | None = None
-    """None for the one with the largest gain."""
 
 
 class BarredRows(NamedTuple):
@@ -166,7 +155,8 @@ class Rounds:
         What rules may be made of, and the signs of their weights. A rule that a refit leaves
         without weight leaves the model, unless it was given.
     barred : sequence of BarredRows, default=()
-        Rows that no rule may cover exactly.
+        Rows that no rule may cover exactly; nor the rest of them, which says the same beside an
+        intercept that is refitted.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. A number of nodes and a time hold for
         one rule, and are divided among the outputs.
@@ -196,7 +186,7 @@ class Rounds:
         return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
 
     @cached_property
-    def _allowed(self) -> dict[int | None, Allowed]:
+    def _allowed(self) -> dict[int, Allowed]:
         return {}
 
     def begin(self, state: State) -> State:
@@ -214,6 +204,13 @@ class Rounds:
         ]
         return replace(state, largest_gain=max(gains))
 
+    def place(self, state: State, position: int) -> State:
+        """Take the rules beside one: those before it, or all others where weights are refitted."""
+        others = state.without(position) if self.is_joint else state.first(position)
+        if self.is_joint and len(others.ensemble) == 0:
+            others, _ = self.refit(others)
+        return self.begin(others)
+
     def raw_predictions(self, state: State) -> Floats:
         """Add up intercepts and weights, in the order in which the ensemble does."""
         raw_predictions = state.ensemble.start(len(self.y))
@@ -226,7 +223,9 @@ class Rounds:
         raw_predictions = self.raw_predictions(state)
         gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
         hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
-        sets = (*self.barred, *barred)
+        sets = [*self.barred, *barred]
+        if self.is_joint and self.fit_intercept:
+            sets += [BarredRows(~rows, output) for rows, output in sets]
         problems = tuple(
             self._unposed.with_statistics(g, h, self._others(state, output)).barring(
                 [rows for rows, of_output in sets if of_output in (None, output)]
@@ -237,23 +236,24 @@ class Rounds:
         best, started = 0, time.perf_counter()
         for output, problem in enumerate(problems):
             options = self._options(len(problems) - output, started, results)
-            allowed = self.allowed(output if len(problems) > 1 else None)
-            results.append(search(problem, allowed=allowed, **options))
+            results.append(search(problem, allowed=self._queries(output), **options))
             if results[-1].status is SearchStatus.INTERRUPTED:
                 best = output
                 break
             least = (1.0 + _TIE) * results[best].objective_value
             best = output if results[-1].objective_value > least else best
-        result = results[best] if len(problems) == 1 else _of_all_outputs(results, best)
+        result = results[best]
+        if len(problems) > 1:
+            result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
         return Found(state, raw_predictions, problems, best, result)
 
-    def allowed(self, output: int | None) -> Allowed | None:
+    def _queries(self, output: int) -> Allowed | None:
         """List the queries that rules of an output may have; None if that is all of them."""
         if self.constraints is None:
             return None
         if output not in self._allowed:
             propositions = self.candidates.propositions
-            self._allowed[output] = self.constraints.allowed(propositions, output)
+            self._allowed[output] = self.constraints.allowed(propositions, self._output(output))
         return self._allowed[output]
 
     def _options(
@@ -287,10 +287,10 @@ class Rounds:
         """Compute the objective of a rule in the place that was searched, after costs."""
         problem = found.problems[rule.output]
         if self._sign(rule) * problem.weight_of(covered) < 0.0:
-            return -self.price(rule.query)
-        return problem.objective_of(problem.value(covered)) - self.price(rule.query)
+            return -self._price(rule.query)
+        return problem.objective_of(problem.value(covered)) - self._price(rule.query)
 
-    def price(self, query: Query) -> float:
+    def _price(self, query: Query) -> float:
         """Compute what a rule has to gain more for the features that it uses."""
         return 0.0 if self.constraints is None else self.constraints.price(query)
 
@@ -309,46 +309,47 @@ class Rounds:
         Without refits, its step is halved until the loss, with the penalty on the weight, does not
         rise.
         """
-        query = self.query(found.result)
-        covered, weight, n_halvings = found.covered, 0.0, 0
+        weight, result = 0.0, found.result
         if not self.is_joint:
-            weight, n_halvings = self._guarded(found, found.problem.weight(found.result.query))
+            weight, n_halvings = guarded_step(
+                found.problem.weight(result.query),
+                found.covered,
+                self.y,
+                found.raw_predictions,
+                self.loss,
+                self.l2_regularization,
+                self.sample_weight,
+                self._output(found.output),
+            )
             if weight == 0.0:
                 return None
-        result = dataclasses.replace(found.result, n_halvings=n_halvings)
-        return self._appended(state, Rule(query, weight, found.output), covered, result)
+            result = replace(result, n_halvings=n_halvings)
+        rule = Rule(self.query(result), weight, found.output)
+        return self._appended(state, rule, found.covered, result)
 
     def query(self, result: SearchResult) -> Query:
         """Return the conditions of a search result, with several on one feature as one."""
         return merged(Query(tuple(self.candidates.propositions[p] for p in result.query)))
 
-    def _guarded(self, found: Found, weight: float) -> tuple[float, int]:
-        return guarded_step(
-            weight,
-            found.covered,
-            self.y,
-            found.raw_predictions,
-            self.loss,
-            self.l2_regularization,
-            self.sample_weight,
-            self._output(found.output),
-        )
-
-    def add_given(self, state: State, given: GivenRule, found: Found) -> State:
+    def add_given(self, state: State, given: InitialRule, covered: Rows, found: Found) -> State:
         """Add a rule that was not searched for, in the place of one that was found.
 
         With constraints, its weight may be 0.
         """
-        rules = [Rule(given.query, 0.0, output) for output in self._possible_outputs(given, found)]
-        values = [self.value(found, rule, given.covered) for rule in rules]
+        outputs = [given.output] if given.output is not None else [*range(len(found.problems))]
+        if self.constraints is not None and len(outputs) > 1:
+            signs_of = self.constraints.signs_of
+            outputs = [output for output in outputs if signs_of(given.query, output)]
+        rules = [Rule(given.query, 0.0, output) for output in outputs]
+        values = [self.value(found, rule, covered) for rule in rules]
         place = int(np.argmax(values))
         rule, value = rules[place], values[place]
         weight = 0.0 if self.is_joint else given.weight
         if weight is None:
-            weight = found.problems[rule.output].weight_of(given.covered)
+            weight = found.problems[rule.output].weight_of(covered)
         if weight * self._sign(rule) < 0.0:
             weight = 0.0
-        certificate = dataclasses.replace(
+        certificate = replace(
             found.result,
             query=(),
             # It may cost more than it gains.
@@ -357,20 +358,9 @@ class Rounds:
             status=SearchStatus.GIVEN,
             n_conditions_found=None,
         )
-        rule = Rule(given.query, weight, rule.output)
-        added = self._appended(state, rule, given.covered, certificate)
+        added = self._appended(state, Rule(given.query, weight, rule.output), covered, certificate)
         assert added is not None  # given rules stay, with or without a weight
         return added
-
-    def _possible_outputs(self, given: GivenRule, found: Found) -> Sequence[int]:
-        """List the outputs that a given rule may be about."""
-        if given.output is not None:
-            return [given.output]
-        outputs = range(len(found.problems))
-        if self.constraints is None or len(outputs) == 1:
-            return outputs
-        signs_of = self.constraints.signs_of
-        return [output for output in outputs if signs_of(given.query, output)]
 
     def _appended(
         self, state: State, rule: Rule, covered: Rows, result: SearchResult
@@ -384,13 +374,13 @@ class Rounds:
         )
         if self.is_joint:
             added, n_halvings = self.refit(added)
-            if added.ensemble[-1].weight == 0.0 and result.status is not SearchStatus.GIVEN:
-                # There is nothing left to gain but rounding errors, which the refit knows.
-                return None
             if result.status is not SearchStatus.GIVEN:
-                result = dataclasses.replace(result, n_halvings=n_halvings)
-            added = self._without_idle(replace(added, results=(*state.results, result)))
-        return replace(added, stages=(*state.stages, added.ensemble))
+                if added.ensemble[-1].weight == 0.0:
+                    # There is nothing left to gain but rounding errors, which the refit knows.
+                    return None
+                result = replace(result, n_halvings=n_halvings)
+                added = replace(added, results=(*state.results, result))
+        return self._without_idle(replace(added, stages=(*state.stages, added.ensemble)))
 
     def risk(self, state: State) -> PenalisedRisk:
         """Make the penalised loss of a model, as a function of its weights and intercepts."""
@@ -410,35 +400,41 @@ class Rounds:
 
     def refit(self, state: State) -> tuple[State, int]:
         """Give all rules the weights that are best together, and count how often steps halved."""
+        if len(state.ensemble) == 0 and not self.fit_intercept:
+            return state, 0
         ensemble, n_halvings = refitted(
             state.ensemble, self.risk(state), self.loss, fit_intercept=self.fit_intercept
         )
         return replace(state, ensemble=ensemble), n_halvings
 
     def _without_idle(self, state: State) -> State:
-        """Take out rules that constraints leave no weight, unless they were given."""
-        if self.constraints is None:
+        """Take out rules that constraints leave no weight, unless they were given.
+
+        Certificates of the rules after them say no more than that these were found.
+        """
+        if self.constraints is None or not self.is_joint:
             return state
-        idle = [
-            n
-            for n, (rule, result) in enumerate(zip(state.ensemble, state.results, strict=True))
-            if rule.weight == 0.0 and result.status is not SearchStatus.GIVEN
-        ]
-        if not idle:
+        places = range(len(state.ensemble))
+        is_given = [result.status is SearchStatus.GIVEN for result in state.results]
+        kept = [n for n in places if state.ensemble[n].weight != 0.0 or is_given[n]]
+        if len(kept) == len(places):
             return state
-        kept = state.only([n for n in range(len(state.ensemble)) if n not in idle])
-        # An earlier one to leave was before all rules that are not certified.
-        before = idle[0] if state.n_certified is None else state.n_certified
-        return replace(kept, n_certified=min(idle[0], before))
+        n_certified = next(n for n in places if n not in kept)
+        if state.n_certified is not None:
+            n_certified = min(n_certified, state.n_certified)
+        results = tuple(
+            result
+            if place < n_certified or is_given[place]
+            else replace(result, status=SearchStatus.HEURISTIC, bound=np.inf)
+            for place, result in enumerate(state.results)
+        )
+        left = replace(state, results=results, n_certified=n_certified).only(kept)
+        return replace(left, stages=self.stages(left))
 
     def stages(self, state: State) -> tuple[RuleEnsemble, ...]:
         """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here."""
-        shorter = (self._stage(state, n_rules) for n_rules in range(len(state.ensemble)))
+        shorter = (self.refit(state.first(n))[0] for n in range(len(state.ensemble)))
         return (*(stage.ensemble for stage in shorter), state.ensemble)
-
-    def _stage(self, state: State, n_rules: int) -> State:
-        stage = state.first(n_rules)
-        return self.refit(stage)[0] if self.fit_intercept or n_rules > 0 else stage
 
     def certified(self, state: State) -> State:
         """Search anew for the places of rules that were found beside rules which have left."""
@@ -447,24 +443,12 @@ class Rounds:
         results = list(state.results)
         for position in range(state.n_certified, len(results)):
             if results[position].status is not SearchStatus.GIVEN:
-                found = self.search(self._stage(state, position))
+                found = self.search(self.refit(state.first(position))[0])
                 results[position] = self.certificate(state, position, found)
         return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
-    def uncertified(self, state: State) -> State:
-        """Claim nothing of rules that were found beside rules which have left."""
-        if state.n_certified is None:
-            return state
-        results = [
-            result
-            if position < state.n_certified or result.status is SearchStatus.GIVEN
-            else dataclasses.replace(result, status=SearchStatus.HEURISTIC, bound=np.inf)
-            for position, result in enumerate(state.results)
-        ]
-        return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
-
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
-        """Say of a rule that is there what a search for its place has shown."""
+        """Return what a search for the place of a rule has shown about it."""
         rule, result = state.ensemble[position], found.result
         objective_value = max(self.value(found, rule, state.covered[position]), 0.0)
         status = result.status
@@ -476,7 +460,7 @@ class Rounds:
             else:
                 # Terms of third order speak for the rule that is there.
                 status = SearchStatus.APPROXIMATE
-        return dataclasses.replace(
+        return replace(
             result,
             query=state.results[position].query,
             objective_value=objective_value,
@@ -495,7 +479,7 @@ class Rounds:
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        prices = [sum(self.price(rule.query) for rule in each.ensemble) for each in (new, old)]
+        prices = [sum(self._price(rule.query) for rule in each.ensemble) for each in (new, old)]
         return (prices[0] - prices[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
@@ -504,7 +488,7 @@ class Rounds:
 
 
 def boost(
-    rounds: Rounds, start: State, n_rules: int, given: Sequence[GivenRule] = ()
+    rounds: Rounds, start: State, n_rules: int, given: Sequence[tuple[InitialRule, Rows]] = ()
 ) -> Generator[State, None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
 
@@ -517,10 +501,10 @@ def boost(
     ----------
     rounds : Rounds
     start : State
-        Rules to go on from, and intercepts.
+        Rules to go on from, and intercepts, as `Rounds.begin` returned them.
     n_rules : int
         Largest number of rules.
-    given : sequence of GivenRule, default=()
+    given : sequence of pairs of InitialRule and the rows that it covers, default=()
         Rules that come first, in this order, and count among the others. Each is judged next to the
         best one in its place.
 
@@ -541,13 +525,12 @@ def boost(
     >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0)
-    >>> for state in boost(rounds, State(RuleEnsemble()), n_rules=5):
+    >>> for state in boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=5):
     ...     print(state.ensemble[-1], state.results[-1].is_optimal)
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
-    state = rounds.begin(start)
-    waiting = list(given)
+    state, waiting = start, list(given)
     # Where rules leave, others take their places.
     for _ in range(2 * (n_rules - len(start.ensemble))):
         if len(state.ensemble) >= n_rules:
@@ -556,7 +539,7 @@ def boost(
         if found.result.status is SearchStatus.INTERRUPTED:
             return None
         if waiting:
-            state = rounds.add_given(state, waiting.pop(0), found)
+            state = rounds.add_given(state, *waiting.pop(0), found)
             yield state
             continue
         state = replace(state, largest_gain=max(state.largest_gain, found.gain))
@@ -577,7 +560,9 @@ def _outputs(values: Floats) -> list[Floats]:
     return [np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T]
 
 
-def _of_all_outputs(results: list[SearchResult], best: int) -> SearchResult:
+def _of_all_outputs(
+    results: list[SearchResult], best: int, node_limit: int | str | None
+) -> SearchResult:
     """Put together what the searches of all outputs have shown about the best rule of them."""
     bound = max(result.bound for result in results)
     chosen = results[best]
@@ -585,7 +570,7 @@ def _of_all_outputs(results: list[SearchResult], best: int) -> SearchResult:
     status = SearchStatus.OPTIMAL
     if SearchStatus.INTERRUPTED in statuses:
         # The outputs after it were not searched.
-        return dataclasses.replace(chosen, bound=np.inf)
+        return replace(chosen, bound=np.inf)
     if SearchStatus.HEURISTIC in statuses:
         status = SearchStatus.HEURISTIC
     elif not all(result.is_optimal for result in results):
@@ -595,14 +580,17 @@ def _of_all_outputs(results: list[SearchResult], best: int) -> SearchResult:
             status = SearchStatus.OPTIMAL
     else:
         bound = chosen.bound
-    counters: dict[str, int] = {}
+    counters: Counter[str] = Counter()
     for result in results:
-        for name, count in result.counters.items():
-            counters[name] = counters.get(name, 0) + count
-    return dataclasses.replace(
+        counters.update(result.counters)
+    if not isinstance(node_limit, int):
+        # Left to "auto", each output has its own.
+        node_limit = sum(result.node_limit or 0 for result in results) or None
+    return replace(
         chosen,
         bound=bound,
         status=status,
-        counters=counters,
+        counters=dict(counters),
         seconds=sum(result.seconds for result in results),
+        node_limit=node_limit,
     )

@@ -8,20 +8,19 @@ digit. Objectives are shown as they are, which is 0 where doubles end.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.boosting.rounds import GivenRule, State
+from laconic.boosting.rounds import State
 from laconic.constraints import Constraints
 from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
 from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult
 
-_Scaled = TypeVar("_Scaled", SearchResult, SearchProgress)
+_Found = TypeVar("_Found", SearchResult, SearchProgress)
 
 # Squares of numbers below 2**-256 are small, and sums of products of such squares may be 0.
 _SMALLEST_EXPONENT = -256
@@ -33,6 +32,11 @@ class Scale:
 
     exponent: int = 0
 
+    @property
+    def inverse(self) -> Scale:
+        """What to divide by to get back."""
+        return Scale(-self.exponent)
+
     def numbers(self, numbers: NDArray[Any]) -> Floats:
         """Divide targets or raw predictions by the scale."""
         if self.exponent == 0:
@@ -43,43 +47,34 @@ class Scale:
         """Divide the weight of a rule by the scale."""
         return math.ldexp(weight, -self.exponent)
 
-    def given(self, rule: GivenRule) -> GivenRule:
-        """Divide the weight of a given rule by the scale."""
-        return rule if rule.weight is None else replace(rule, weight=self.weight(rule.weight))
+    def losses(self, losses: NDArray[Any]) -> Floats:
+        """Divide losses by the square of the scale; 0 where doubles end."""
+        return np.asarray(np.ldexp(losses, -2 * self.exponent), dtype=np.float64)
+
+    def objectives(self, found: _Found) -> _Found:
+        """Divide what is known about a search by the square of the scale."""
+        exponent = -2 * self.exponent
+        return replace(
+            found,
+            objective_value=math.ldexp(found.objective_value, exponent),
+            bound=math.ldexp(found.bound, exponent),
+        )
+
+    def ensemble(self, ensemble: RuleEnsemble) -> RuleEnsemble:
+        """Divide all weights of a model by the scale."""
+        rules = (Rule(rule.query, self.weight(rule.weight)) for rule in ensemble)
+        return ensemble.with_rules(rules, self.weight(ensemble.intercept))
 
     def state(self, state: State) -> State:
         """Divide all weights of a model, and what is proven about it, by the scale."""
-        return self._shifted(state, -self.exponent)
-
-    def restored(self, scaled: State) -> State:
-        """Return a model as it is without the scale."""
-        return self._shifted(scaled, self.exponent)
-
-    def _shifted(self, state: State, exponent: int) -> State:
-        if exponent == 0:
+        if self.exponent == 0:
             return state
         return replace(
             state,
-            ensemble=_shifted(state.ensemble, exponent),
-            stages=tuple(_shifted(stage, exponent) for stage in state.stages),
-            results=tuple(_objectives(result, exponent) for result in state.results),
+            ensemble=self.ensemble(state.ensemble),
+            stages=tuple(map(self.ensemble, state.stages)),
+            results=tuple(map(self.objectives, state.results)),
         )
-
-    def losses(self, scaled: NDArray[Any]) -> Floats:
-        """Return losses as they are without the scale; 0 where doubles end."""
-        return np.asarray(np.ldexp(scaled, 2 * self.exponent), dtype=np.float64)
-
-    def result(self, scaled: SearchResult) -> SearchResult:
-        """Return objectives as they are without the scale."""
-        return _objectives(scaled, self.exponent)
-
-    def callback(
-        self, callback: Callable[[SearchProgress], Any] | None
-    ) -> Callable[[SearchProgress], Any] | None:
-        """Let the callback of a search see objectives as they are without the scale."""
-        if callback is None or self.exponent == 0:
-            return callback
-        return lambda progress: callback(_objectives(progress, self.exponent))
 
 
 UNSCALED = Scale()
@@ -106,18 +101,3 @@ def scale_of(
     is_needed = type(loss) is SquaredLoss and largest > 0.0 and exponent < _SMALLEST_EXPONENT
     has_costs = constraints is not None and len(constraints.costs) > 0
     return Scale(exponent) if is_needed and not has_costs else UNSCALED
-
-
-def _objectives(found: _Scaled, exponent: int) -> _Scaled:
-    return replace(
-        found,
-        objective_value=math.ldexp(found.objective_value, 2 * exponent),
-        bound=math.ldexp(found.bound, 2 * exponent),
-    )
-
-
-def _shifted(ensemble: RuleEnsemble, exponent: int) -> RuleEnsemble:
-    return ensemble.with_rules(
-        (Rule(rule.query, math.ldexp(rule.weight, exponent)) for rule in ensemble),
-        math.ldexp(ensemble.intercept, exponent),
-    )

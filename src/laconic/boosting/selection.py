@@ -57,38 +57,30 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
     +1.667 to start from
     +2.667 if x0 <= 2
     """
-    chosen = _without_twins(columns, are_complements_twins=rounds.fit_intercept)
-    results = tuple(map(_unproven, chosen))
+    chosen = [
+        _shortened(rounds, column)
+        for column in _without_twins(columns, are_complements_twins=rounds.fit_intercept)
+    ]
+    results = [
+        SearchResult(each.query or (), 0.0, np.inf, SearchStatus.HEURISTIC) for each in chosen
+    ]
     rules = [
         Rule(rounds.query(result), each.weight, each.output)
         for each, result in zip(chosen, results, strict=True)
     ]
-    everything = State(
-        start.with_rules(rules),
-        tuple(each.covered for each in chosen),
-        results,
-        (start,),
-    )
+    covered = tuple(each.covered for each in chosen)
+    everything = State(start.with_rules(rules), covered, tuple(results), (start,))
     left, gone = [*range(len(rules))], []
-    state = _refitted(rounds, everything)
+    state, _ = rounds.refit(everything)
     while len(left) > 1:
         excess = len(left) - max(_MANY, 2 * n_rules)
         leaving = np.argsort(_costs(rounds, state), kind="stable")[: max(1, excess // 2)].tolist()
         stays = [n for n in range(len(left)) if n not in leaving]
         gone += [left[n] for n in leaving]
         left = [left[n] for n in stays]
-        state = _refitted(rounds, state.only(stays))
-    kept = _refitted(rounds, everything.only([*left, *reversed(gone)][:n_rules]))
+        state, _ = rounds.refit(state.only(stays))
+    kept, _ = rounds.refit(everything.only([*left, *reversed(gone)][:n_rules]))
     return replace(kept, stages=rounds.stages(kept))
-
-
-def _refitted(rounds: Rounds, state: State) -> State:
-    return rounds.refit(state)[0] if len(state.ensemble) > 0 else state
-
-
-def _unproven(column: Column) -> SearchResult:
-    """Make the certificate of a rule about which nothing is proven yet."""
-    return SearchResult(column.query or (), 0.0, np.inf, SearchStatus.HEURISTIC)
 
 
 def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) -> list[Column]:
@@ -106,6 +98,16 @@ def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) ->
             kept.append(column)
             seen.update(keys)
     return kept
+
+
+def _shortened(rounds: Rounds, column: Column) -> Column:
+    """Leave out conditions that make no difference, which a beam search does not look for."""
+    query = column.query or ()
+    for condition in query:
+        rest = tuple(each for each in query if each != condition)
+        if np.array_equal(rounds.candidates.extents.covered(rest), column.covered):
+            query = rest
+    return column._replace(query=query)
 
 
 def _costs(rounds: Rounds, state: State) -> Floats:

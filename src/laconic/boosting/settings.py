@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,33 +156,30 @@ class Settings:
         labels : list or None
             The classes, where there are three or more.
         """
-        names = (
-            *("n_rules", "strategy", "objective", "polish", "loss", "l2_regularization"),
-            "fit_intercept",
-            *SEARCH_OPTIONS,
-            *CONDITION_OPTIONS,
-        )
-        found = {name: getattr(self, name) for name in names}
+        left_out = {"constraints", "is_mixed"}
+        if self.search == OWN_SEARCH:
+            left_out.add("search")
+        if self.class_weight is None:
+            # Which estimators of numbers do not have.
+            left_out.add("class_weight")
+        found = {name: value for name, value in vars(self).items() if name not in left_out}
         # Where the number was chosen, it may be 0.
         found["n_rules"] = max(self.n_rules, 1)
-        for name in ("categorical_features", "ordered_features", "date_parts"):
+        for name in ("categorical_features", "ordered_features", "date_parts", "excluded_rules"):
             found[name] = list(found[name]) or None
-        if not found["categorical_features"]:
-            found["categorical_features"] = "from_dtype"
-        if self.search != OWN_SEARCH:
-            found["search"] = self.search
-        if self.class_weight is not None:
-            found["class_weight"] = self.class_weight
+        found["categorical_features"] = found["categorical_features"] or "from_dtype"
+        found["initial_rules"] = [_parameter(rule, labels) for rule in self.initial_rules] or None
+        found["propositions"] = None if self.propositions is None else list(self.propositions)
         constraints = {} if self.constraints is None else self.constraints.settings
-        propositions = None if self.propositions is None else list(self.propositions)
-        return {
-            **found,
-            **CONSTRAINTS,
-            **constraints,
-            "propositions": propositions,
-            "initial_rules": [_parameter(rule, labels) for rule in self.initial_rules] or None,
-            "excluded_rules": list(self.excluded_rules) or None,
-        }
+        return {**found, **CONSTRAINTS, **constraints}
+
+
+PLAIN_SETTINGS: dict[str, str] = {
+    each.name: str(each.type)
+    for each in fields(Settings)
+    if each.name == "is_mixed" or (each.default is MISSING and each.name != "loss")
+}
+"""The settings that are numbers, texts and names of features, with their types."""
 
 
 def _parameter(rule: InitialRule, labels: list[Any] | None) -> Any:

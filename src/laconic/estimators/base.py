@@ -280,18 +280,14 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         l2_regularization_, n_propositions_, rule_coverages_, feature_importances_, provable_with_,
         certificate_.
         """
-        data, state, n_propositions = run.data, run.state, len(run.candidates)
-        settings, penalty = run.settings, run.l2_regularization
+        data, state, settings = run.data, run.state, run.settings
+        penalty, n_propositions = run.l2_regularization, len(run.candidates)
         if run.n_before > 0:
             is_same = self.settings_.is_same_search(settings) and (
                 (self.l2_regularization_, self.n_propositions_) == (penalty, n_propositions)
             )
             settings = replace(settings, is_mixed=self.settings_.is_mixed or not is_same)
-        self.task_, self.settings_ = data.task, settings
-        self.l2_regularization_, self.n_propositions_ = penalty, n_propositions
-        self.ensemble_, self.search_results_ = state.ensemble, list(state.results)
-        self.stages_ = (*state.stages[:-1], state.ensemble)
-        self.rule_coverages_ = [
+        coverages = [
             coverage
             for rule, covered in zip(state.ensemble, state.covered, strict=True)
             for coverage in rule_coverages(
@@ -300,13 +296,25 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 data.counted_weights,
             )
         ]
-        self.feature_importances_ = feature_importances(state.ensemble, data.table, data.weights)
-        self.unfinished_search_ = run.unfinished
-        self.provable_with_ = {}
+        importances = feature_importances(state.ensemble, data.table, data.weights)
+        changes = {}
         if run.unfinished or any(map(is_stopped, state.results)):
-            self.provable_with_ = provable_changes(settings, data, run.candidates.extents)
-        if certificate is not None:
-            self.certificate_ = certificate
+            changes = provable_changes(settings, data, run.candidates.extents)
+        # All at once, so that Ctrl-C does not leave parts of two models.
+        self.__dict__.update(
+            task_=data.task,
+            settings_=settings,
+            ensemble_=state.ensemble,
+            stages_=(*state.stages[:-1], state.ensemble),
+            search_results_=list(state.results),
+            unfinished_search_=run.unfinished,
+            l2_regularization_=penalty,
+            n_propositions_=n_propositions,
+            rule_coverages_=coverages,
+            feature_importances_=importances,
+            provable_with_=changes,
+            **({} if certificate is None else {"certificate_": certificate}),
+        )
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
         """Say which rules limits kept from a proof, and whether they ended the fit."""
@@ -331,11 +339,18 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     def _plain_estimator(self, parameters: Mapping[str, Any]) -> RuleBoosting:
         """Make an estimator of a given number of rules, with some other parameters."""
-        if self._plain is None:
-            return cast("RuleBoosting", clone(self).set_params(**parameters))
-        own = clone(self).get_params(deep=False) | parameters
-        known = inspect.signature(self._plain).parameters
-        return self._plain(**{name: value for name, value in own.items() if name in known})
+        other = cast("RuleBoosting", clone(self))
+        # Not by get_params and set_params: a subclass may show fewer parameters than it has.
+        if self._plain is not None:
+            known = inspect.signature(self._plain).parameters
+            other = self._plain(
+                **{name: value for name, value in vars(other).items() if name in known}
+            )
+        # Only classifiers have weights of classes; those of the fit may be none.
+        unset = {"class_weight": None} if hasattr(other, "class_weight") else {}
+        for name, value in (unset | {**parameters}).items():
+            setattr(other, name, value)
+        return other
 
     @property
     def loss_(self) -> Loss:
@@ -560,8 +575,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
-        its rules proven or given, and explanations and exports are those of the new rules. Where the
-        model was fitted with strategy="global", rules that complete it are polished.
+        its rules proven or given, and explanations and exports are those of the new rules. Where
+        the model was fitted with strategy="global", rules that complete it are polished.
 
         Parameters
         ----------

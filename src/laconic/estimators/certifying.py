@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from laconic._checks import require
 from laconic.boosting import TrainingData
 from laconic.candidates import CandidatePropositions, given_propositions
 from laconic.estimators.fitting import covered_by
+from laconic.model.conditions import Query
+from laconic.model.merging import merged
 from laconic.relaxation import (
     EnsembleCertificate,
     RelaxationProgress,
@@ -20,7 +23,6 @@ from laconic.relaxation import (
     TrainingRisk,
 )
 from laconic.relaxation import certify as prove_ensemble
-from laconic.search import SearchStatus
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -84,15 +86,15 @@ def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> Trai
 def _candidates(model: RuleBoosting, data: TrainingData) -> CandidatePropositions:
     """Find the conditions that the rules of a model were, or could have been, made of."""
     candidates = model.settings_.candidates(data)
-    # Rules that were given may have conditions of their own.
-    known = set(candidates.propositions)
-    given = (
-        each
-        for rule, result in zip(model.ensemble_, model.search_results_, strict=True)
-        for each in rule.query
-        if result.status is SearchStatus.GIVEN
-    )
-    own = [each for each in dict.fromkeys(given) if each not in known]
+    # Rules that were not found among them may have conditions of their own.
+    known = candidates.propositions
+    found = {
+        merged(Query(tuple(known[p] for p in result.query)))
+        for result in model.search_results_
+        if all(p < len(known) for p in result.query)
+    }
+    others = [rule.query for rule in model.ensemble_ if rule.query not in found]
+    own = [each for each in dict.fromkeys(chain.from_iterable(others)) if each not in known]
     if not own:
         return candidates
     propositions = (*candidates.propositions, *own)

@@ -142,7 +142,7 @@ def edited(
     )
     result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
     result.fit(*fit_arguments)
-    found = [_of_rule(rule, result.ensemble_) for rule in result.ensemble_]
+    found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
         steps.append((f"completed by {format_count(n_new, 'rule')}", found))
@@ -198,7 +198,12 @@ class _Judge:
         n_outputs = len(self.ensemble.outputs)
         if n_outputs == 0 or rule.output is not None:
             return rule
-        choices = [rule._replace(output=output) for output in range(n_outputs)]
+        constraints = self.settings.constraints
+        choices = [
+            rule._replace(output=output)
+            for output in range(n_outputs)
+            if constraints is None or constraints.signs_of(rule.query, output)
+        ]
         everything = np.flatnonzero(self.weights)
         return min(choices, key=lambda one: self._fitted([*others, one], everything)[1])
 

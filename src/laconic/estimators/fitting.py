@@ -13,9 +13,9 @@ from laconic._defaults import PSEUDO_ROWS
 from laconic.boosting import (
     MAX_ROUNDS,
     BarredRows,
-    GivenRule,
     InitialRule,
     Rounds,
+    Scale,
     Settings,
     State,
     Step,
@@ -29,7 +29,6 @@ from laconic.candidates import CandidatePropositions
 from laconic.estimators.advice import is_stopped
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.progress import FitProgress
-from laconic.losses import Floats
 from laconic.model.rules import RuleEnsemble
 from laconic.relaxation import RelaxationProgress
 from laconic.search import SearchProgress, SearchResult
@@ -51,20 +50,12 @@ def resolved_penalty(data: TrainingData, settings: Settings, curvature: float) -
     return float(PSEUDO_ROWS * curvature)
 
 
-def barred_rows(data: TrainingData, settings: Settings) -> list[BarredRows]:
-    """Find the rows that no rule may cover, as those of rules that are not wanted."""
-    sets = [BarredRows(data.covered(query)) for query in settings.excluded_rules]
-    return with_rest(sets, has_intercept=settings.is_joint and settings.fit_intercept)
-
-
-def with_rest(sets: Sequence[BarredRows], *, has_intercept: bool) -> list[BarredRows]:
-    """Add the rest of the rows to each set of rows.
-
-    Beside an intercept that is refitted, a rule for all rows without a set says the same as one for
-    the set.
-    """
-    rest = (BarredRows(~rows, output) for rows, output in sets) if has_intercept else ()
-    return [*sets, *rest]
+def scale_for(data: TrainingData, settings: Settings, before: RuleEnsemble | None) -> Scale:
+    """Find the scale that suits the target, and the weights of a model to go on from."""
+    weights = [rule.weight for rule in settings.initial_rules if rule.weight is not None]
+    if before is not None:
+        weights += ensemble_weights(before, fit_intercept=True).tolist()
+    return scale_of(data.loss, np.append(data.counted_y, weights), settings.constraints)
 
 
 def make_rounds(
@@ -72,19 +63,20 @@ def make_rounds(
     settings: Settings,
     candidates: CandidatePropositions,
     l2_regularization: float,
+    scale: Scale,
     **options: Any,
 ) -> Rounds:
     """Make what all rounds of a fit share; `options` are further ones of the searches."""
     return Rounds(
         candidates,
-        data.counted_y,
+        scale.numbers(data.counted_y),
         data.loss,
         l2_regularization=l2_regularization,
         sample_weight=data.counted_weights,
         objective=settings.objective,
         fit_intercept=settings.fit_intercept,
         constraints=settings.constraints,
-        barred=barred_rows(data, settings),
+        barred=[BarredRows(data.covered(query)) for query in settings.excluded_rules],
         search_options=settings.search_options | options,
     )
 
@@ -132,29 +124,20 @@ class FitRun:
         self.candidates = settings.candidates(data)
         start, curvature = data.start(fit_intercept=settings.fit_intercept)
         self.l2_regularization = resolved_penalty(data, settings, curvature)
-        self.scale = scale_of(data.loss, self._numbers(before), settings.constraints)
-        tell = self.scale.callback(self.tell) if callbacks else None
-        rounds = make_rounds(
-            *(data, settings, self.candidates, self.l2_regularization),
+        self.scale = scale_for(data, settings, None if before is None else before.ensemble)
+        self.rounds = make_rounds(
+            *(data, settings, self.candidates, self.l2_regularization, self.scale),
             n_jobs=n_jobs,
-            callback=tell,
+            callback=self.tell if callbacks else None,
         )
-        self.rounds = replace(rounds, y=self.scale.numbers(rounds.y))
-        self.n_before = 0 if before is None else len(before.ensemble)
         first = self._first_state(start) if before is None else self._with_kinds(before)
-        self.scaled = self.scale.state(first)
+        self.scaled = self.rounds.begin(self.scale.state(first))
+        self.n_before = len(self.scaled.ensemble)
         given = [
-            self.scale.given(GivenRule(query, data.covered(query), weight, output))
-            for query, weight, output in missing_rules(settings, first.ensemble)
+            (self._scaled_rule(rule), data.covered(rule.query))
+            for rule in missing_rules(settings, self.scaled.ensemble)
         ]
         self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
-
-    def _numbers(self, before: State | None) -> Floats:
-        """List what has to fit on one scale: the target, and weights to go on from."""
-        weights = [rule.weight for rule in self.settings.initial_rules if rule.weight is not None]
-        if before is not None:
-            weights += ensemble_weights(before.ensemble, fit_intercept=True).tolist()
-        return np.append(self.data.counted_y, weights)
 
     def _first_state(self, start: RuleEnsemble) -> State:
         names, kinds = self.data.table.feature_names, self.candidates.feature_kinds
@@ -171,10 +154,13 @@ class FitRun:
         }
         return replace(before, ensemble=replace(ensemble, feature_kinds=kinds))
 
+    def _scaled_rule(self, rule: InitialRule) -> InitialRule:
+        return rule if rule.weight is None else rule._replace(weight=self.scale.weight(rule.weight))
+
     @property
     def state(self) -> State:
         """The model so far."""
-        return self.scale.restored(self.scaled)
+        return self.scale.inverse.state(self.scaled)
 
     @property
     def ensemble(self) -> RuleEnsemble:
@@ -186,6 +172,8 @@ class FitRun:
 
         Sets: is_stopped.
         """
+        if search is not None:
+            search = self.scale.inverse.objectives(search)
         return self._call(search=search, stage=self.stage, number=self.number)
 
     def tell_proof(self, proof: RelaxationProgress) -> bool:
@@ -223,7 +211,7 @@ class FitRun:
             self.scaled = next(self._boosting)
         except StopIteration as end:
             if end.value is not None and is_stopped(end.value):
-                self.unfinished = self.scale.result(end.value)
+                self.unfinished = self.scale.inverse.objectives(end.value)
             return False
         return True
 
@@ -240,8 +228,6 @@ class FitRun:
             if not keeps_rules or len(self.scaled.ensemble) == 0:
                 raise
             self.is_interrupted = True
-            # Certificates about a rule that has left are about nothing: these say no more.
-            self.scaled = self.rounds.uncertified(self.scaled)
 
     def polished(self) -> Iterator[Step]:
         """Exchange rules for better ones; what is done with the exchanges is left to the caller.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypedDict, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 
@@ -332,23 +332,24 @@ def check_parameters(estimator: Any) -> None:
         return not isinstance(value, str) or value in names
 
     losses = f"{', '.join(map(repr, names))} or an object with the methods of laconic.losses.Loss"
-    for name, (requirement, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
+    for name, (required, is_met) in {"loss": (losses, is_loss), **_REQUIREMENTS}.items():
         value = getattr(estimator, name, DEFAULTS.get(name))
         if not is_met(value):
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be {requirement}. "
-                f"Got {value!r} instead."
-            )
+            _refuse(estimator, name, value, required)
     for refusal in REFUSALS:
         refusal.check(estimator)
     for name in CONSTRAINTS:
         value = getattr(estimator, name)
-        required = check_constraint(name, value)
-        if required is not None:
-            raise ValueError(
-                f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
-                f"Got {value!r} instead."
-            )
+        not_met = check_constraint(name, value)
+        if not_met is not None:
+            _refuse(estimator, name, value, not_met)
+
+
+def _refuse(estimator: Any, name: str, value: Any, required: str) -> NoReturn:
+    raise ValueError(
+        f"The {name!r} parameter of {type(estimator).__name__} must be {required}. "
+        f"Got {value!r} instead."
+    )
 
 
 class Refusal(NamedTuple):
@@ -389,107 +390,83 @@ REFUSALS = (
 """The pairs of parameters that estimators refuse."""
 
 
-def _is_count(value: Any) -> bool:
-    return is_whole(value, 1)
+Requirement: TypeAlias = tuple[str, Callable[[Any], bool]]
+STRATEGIES = ("boosting", "global")
 
 
-def _is_not_negative(value: Any) -> bool:
-    return is_finite_number(value) and value >= 0
+def _among(names: Collection[str]) -> Requirement:
+    words = f"a str among {{{', '.join(map(repr, names))}}}"
+    return words, lambda value: isinstance(value, str) and value in names
+
+
+def _or_none(requirement: Requirement) -> Requirement:
+    words, is_met = requirement
+    return f"{words} or None", lambda value: value is None or is_met(value)
+
+
+def _number(words: str, is_met: Callable[[Any], bool]) -> Requirement:
+    return f"a float in the range {words}", lambda value: is_finite_number(value) and is_met(value)
 
 
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _is_search(value: Any) -> bool:
-    return callable(value) or (isinstance(value, str) and value in METHODS)
-
-
-def _is_none_or(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: value is None or is_met(value)
-
-
-STRATEGIES = ("boosting", "global")
-_COUNTS = "an int in the range [1, inf)"
-_REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "n_rules": (_COUNTS, _is_count),
-    "objective": (
-        f"a str among {{{', '.join(map(repr, OBJECTIVES))}}}",
-        lambda value: isinstance(value, str) and value in OBJECTIVES,
-    ),
-    "strategy": (
-        f"a str among {{{', '.join(map(repr, STRATEGIES))}}}",
-        lambda value: isinstance(value, str) and value in STRATEGIES,
-    ),
-    "polish": ("a bool", _is_bool),
+_BOOL: Requirement = ("a bool", lambda value: isinstance(value, bool | np.bool_))
+_COUNT: Requirement = ("an int in the range [1, inf)", lambda value: is_whole(value, 1))
+_AMOUNT = _number("[0, inf)", lambda value: value >= 0)
+_METHOD = _among(METHODS)
+_RULES: Requirement = (
+    "a list of str, Query or Rule, or None",
+    lambda value: value is None or isinstance(value, list | tuple),
+)
+_REQUIREMENTS: dict[str, Requirement] = {
+    "n_rules": _COUNT,
+    "objective": _among(OBJECTIVES),
+    "strategy": _among(STRATEGIES),
+    "polish": _BOOL,
     "l2_regularization": (
-        "a float in the range [0, inf) or 'auto'",
-        lambda value: _is_auto(value) or _is_not_negative(value),
+        f"{_AMOUNT[0]} or 'auto'",
+        lambda value: _is_auto(value) or _AMOUNT[1](value),
     ),
-    "search": (f"a str among {{{', '.join(map(repr, METHODS))}}}", _is_search),
-    "max_conditions": (f"{_COUNTS} or None", _is_none_or(_is_count)),
-    "min_coverage": ("a float in the range [0, inf)", _is_not_negative),
-    "approximation_factor": (
-        "a float in the range (0, 1]",
-        lambda value: is_finite_number(value) and 0 < value <= 1,
-    ),
-    "simplify": (
-        "a float in the range [0, 1)",
-        lambda value: is_finite_number(value) and 0 <= value < 1,
-    ),
+    "search": (_METHOD[0], lambda value: callable(value) or _METHOD[1](value)),
+    "max_conditions": _or_none(_COUNT),
+    "min_coverage": _AMOUNT,
+    "approximation_factor": _number("(0, 1]", lambda value: 0 < value <= 1),
+    "simplify": _number("[0, 1)", lambda value: 0 <= value < 1),
     "node_limit": (
-        f"{_COUNTS}, None or 'auto'",
-        _is_none_or(lambda value: _is_auto(value) or _is_count(value)),
+        f"{_COUNT[0]}, None or 'auto'",
+        lambda value: value is None or _is_auto(value) or _COUNT[1](value),
     ),
-    "time_limit": (
-        "a float in the range (0, inf) or None",
-        _is_none_or(lambda value: is_finite_number(value) and value > 0),
-    ),
-    "max_thresholds": (f"{_COUNTS} or None", _is_none_or(_is_count)),
-    "negated_categories": ("a bool", _is_bool),
-    "categories": (
-        f"a str among {{{', '.join(map(repr, WAYS))}}}",
-        lambda value: isinstance(value, str) and value in WAYS,
-    ),
-    "max_categories": (f"{_COUNTS} or None", _is_none_or(_is_count)),
+    "time_limit": _or_none(_number("(0, inf)", lambda value: value > 0)),
+    "max_thresholds": _or_none(_COUNT),
+    "negated_categories": _BOOL,
+    "categories": _among(WAYS),
+    "max_categories": _or_none(_COUNT),
     "categorical_features": (
         "'from_dtype', names, positions or a mask of columns, or None",
         lambda value: not isinstance(value, str) or value == "from_dtype",
     ),
-    "ordered_features": (
-        "a list of names of columns or None",
-        _is_none_or(lambda value: not isinstance(value, str)),
+    "ordered_features": _or_none(
+        ("a list of names of columns", lambda value: not isinstance(value, str))
     ),
-    "date_parts": (
-        f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}} or None",
-        _is_none_or(
+    "date_parts": _or_none(
+        (
+            f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}}",
             lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
-        ),
+        )
     ),
     "propositions": (
         "a list or tuple of Proposition, a callable or None",
-        _is_none_or(lambda value: callable(value) or isinstance(value, list | tuple)),
+        lambda value: value is None or callable(value) or isinstance(value, list | tuple),
     ),
-    "initial_rules": (
-        "a list of str, Query or Rule, or None",
-        _is_none_or(lambda value: isinstance(value, list | tuple)),
-    ),
-    "excluded_rules": (
-        "a list of str, Query or Rule, or None",
-        _is_none_or(lambda value: isinstance(value, list | tuple)),
-    ),
-    "fit_intercept": ("a bool", _is_bool),
-    "warm_start": ("a bool", _is_bool),
-    "on_interrupt": ("a str among {'raise', 'keep'}", lambda value: value in ("raise", "keep")),
-    "callback": ("a callable or None", _is_none_or(callable)),
-    "n_jobs": (
-        "an int other than 0 or None",
-        _is_none_or(lambda value: is_whole(value) and value != 0),
-    ),
+    "initial_rules": _RULES,
+    "excluded_rules": _RULES,
+    "fit_intercept": _BOOL,
+    "warm_start": _BOOL,
+    "on_interrupt": _among(("raise", "keep")),
+    "callback": _or_none(("a callable", callable)),
+    "n_jobs": _or_none(("an int other than 0", lambda value: is_whole(value) and value != 0)),
     "verbose": (
         "an int in the range [0, inf)",
         lambda value: isinstance(value, bool) or is_whole(value, 0),

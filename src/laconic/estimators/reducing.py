@@ -21,7 +21,7 @@ from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
 from laconic.estimators.settings import read_settings
 from laconic.estimators.weights import check_any, check_exposed, class_factors
-from laconic.losses import Floats, Loss, takes_means
+from laconic.losses import Loss, takes_means
 from laconic.model.conditions import Proposition, Query
 from laconic.model.parsing import Feature, as_query
 from laconic.reduction import (
@@ -53,10 +53,12 @@ def read_stream(
     exposure: Any,
     loss: Loss,
     settings: Settings | None = None,
+    task: Task | None = None,
 ) -> tuple[TrainingData, Settings]:
     """Read a table in parts, and reduce it to the rows that rules can tell apart.
 
-    The settings are those of the parameters, unless they are given.
+    The settings are those of the parameters, and the task that of the target, unless they are
+    given.
 
     Sets, of the estimator: n_features_in_, feature_names_in_, unless it is fitted.
     """
@@ -74,7 +76,9 @@ def read_stream(
         texts = _texts(estimator)
     _check_parts(settings)
     if settings.class_weight is not None:
-        roles = _with_class_factors(source, roles, estimator, loss, settings)
+        roles = _with_class_factors(
+            source, roles, partial(_task_of, estimator, loss, task), settings
+        )
     conditions = replace(
         _conditions(settings, _known(estimator, settings)), wanted=partial(_wanted, texts)
     )
@@ -83,10 +87,11 @@ def read_stream(
     if roles.kept == "classes":
         labels = _labels(reduction.labels, is_integer=source.is_integer(roles.target))
         known = labels if roles.class_labels is None else roles.class_labels
-        task, _ = _read_task(estimator, known, loss)
+        task = _task_of(estimator, loss, task, known)
         target = task.numbers(labels, len(labels))[rows.target()]
     else:
-        task, target = _read_task(estimator, rows.target(), loss)
+        target = rows.target()
+        task = _task_of(estimator, loss, task, target)
     if not estimator.__sklearn_is_fitted__() and settings.propositions is None:
         _inspect(source, roles)
     if roles.kept == "means":
@@ -103,20 +108,25 @@ def read_stream(
     return data, settings
 
 
-def _read_task(estimator: RuleBoosting, target: Any, loss: Loss) -> tuple[Task, Floats]:
-    owner = type(estimator).__name__
-    return estimator.task.read(target, loss, n_rows=len(target), counted=slice(None), owner=owner)
+def _task_of(estimator: RuleBoosting, loss: Loss, task: Task | None, target: Any) -> Task:
+    """Return the task that is given, or else that of a target."""
+    if task is not None:
+        return task
+    owner, rows = type(estimator).__name__, slice(None)
+    return estimator.task.read(target, loss, n_rows=len(target), counted=rows, owner=owner)[0]
 
 
 def _with_class_factors(
-    source: TableSource, roles: Roles, estimator: RuleBoosting, loss: Loss, settings: Settings
+    source: TableSource, roles: Roles, task_of: Callable[[Any], Task], settings: Settings
 ) -> Roles:
     """Count the classes, and weigh rows by them from then on."""
     counts = count_labels(source, roles)
     labels = _labels(tuple(sorted(counts)), is_integer=source.is_integer(roles.target))
-    task, _ = _read_task(estimator, labels, loss)
+    task = task_of(labels)
     assert settings.class_weight is not None
-    factors = class_factors(task, settings.class_weight, [counts[each] for each in sorted(counts)])
+    numbers = task.numbers(labels, len(labels)).astype(np.intp)
+    of_classes = np.bincount(numbers, [counts[each] for each in sorted(counts)]).astype(np.intp)
+    factors = class_factors(task, settings.class_weight, of_classes)[numbers]
     check_any(factors, settings.class_weight)
     pairs = zip(sorted(counts), factors.tolist(), strict=True)
     return replace(roles, class_labels=labels, class_factors=dict(pairs))
@@ -265,8 +275,8 @@ def _check_names(estimator: RuleBoosting, features: tuple[str, ...]) -> None:
     known = estimator.ensemble_.feature_names or ()
     if {*features} != {*known}:
         raise ValueError(
-            "With warm_start=True the features must stay the same, "
-            f"{listed_names(known)}. Got {listed_names(features)}."
+            f"The features must be those that the model was fitted to, {listed_names(known)}. Got "
+            f"{listed_names(features)}. Select these columns, or fit with warm_start=False."
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from laconic._words import listed_names
 from laconic.boosting import InitialRule, Settings, TrainingData
+from laconic.boosting.settings import PLAIN_SETTINGS
 from laconic.candidates import check_propositions
 from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
 from laconic.model.parsing import as_query
@@ -27,40 +28,26 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
         given = given(X) if callable(given) else given
         check_propositions(given)
         given = tuple(given)
-    categorical, ordered = (
-        named_features(name, getattr(estimator, name), feature_names)
-        for name in ("categorical_features", "ordered_features")
-    )
-    penalty = estimator.l2_regularization
+    values: dict[str, Any] = {
+        name: getattr(estimator, name) for name in PLAIN_SETTINGS if name != "is_mixed"
+    }
+    for name in ("categorical_features", "ordered_features"):
+        values[name] = named_features(name, values[name], feature_names)
+    values["date_parts"] = tuple(map(str, values["date_parts"] or ()))
     return Settings(
-        n_rules=int(estimator.n_rules),
-        strategy=str(estimator.strategy),
-        objective=str(estimator.objective),
-        polish=bool(estimator.polish),
+        **{name: _plain(value, PLAIN_SETTINGS[name]) for name, value in values.items()},
         loss=str(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss,
-        l2_regularization=str(penalty) if isinstance(penalty, str) else float(penalty),
-        fit_intercept=bool(estimator.fit_intercept),
-        search=str(estimator.search) if isinstance(estimator.search, str) else estimator.search,
-        max_conditions=_whole(estimator.max_conditions),
-        min_coverage=float(estimator.min_coverage),
-        approximation_factor=float(estimator.approximation_factor),
-        simplify=float(estimator.simplify),
-        node_limit="auto" if estimator.node_limit == "auto" else _whole(estimator.node_limit),
-        time_limit=None if estimator.time_limit is None else float(estimator.time_limit),
-        max_thresholds=_whole(estimator.max_thresholds),
-        negated_categories=bool(estimator.negated_categories),
-        categories=str(estimator.categories),
-        max_categories=_whole(estimator.max_categories),
-        categorical_features=categorical,
-        ordered_features=ordered,
-        date_parts=tuple(map(str, estimator.date_parts or ())),
         propositions=given,
         class_weight=getattr(estimator, "class_weight", None),
     )
 
 
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)
+def _plain(value: Any, kind: str) -> Any:
+    """Return a number, text or bool as one of Python, of a type as `Settings` has it."""
+    if isinstance(value, str):
+        return str(value)
+    convert = {"bool": bool, "int": int, "float": float}.get(kind.split(" | ")[0])
+    return value if value is None or convert is None else convert(value)
 
 
 def with_rules(estimator: RuleBoosting, settings: Settings, data: TrainingData) -> Settings:

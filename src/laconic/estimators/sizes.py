@@ -73,7 +73,7 @@ class Fold:
         # The next rule follows those that boosting has found, as in a fit of more rules.
         for step in self.run.polished():
             state = step.state
-        return self.run.scale.restored(state).ensemble
+        return self.run.scale.inverse.state(state).ensemble
 
     def losses(self, ensemble: RuleEnsemble) -> Floats:
         """Compute the loss of each row that is held out, on the scale of the target."""
@@ -168,13 +168,13 @@ def choose(
     results: dict[str, Any] = {
         "n_rules": np.arange(len(sizes)),
         "n_conditions": np.array([size.n_conditions for size in sizes]),
-        "mean_loss": scale.losses(means),
-        "standard_error": scale.losses(errors),
+        "mean_loss": scale.inverse.losses(means),
+        "standard_error": scale.inverse.losses(errors),
     }
     for number, part in enumerate(parts):
         of_split = np.array([size.losses[number] for size in sizes])
         of_sizes = np.average(of_split, axis=1, weights=weights[part])
-        results[f"split{number}_loss"] = scale.losses(of_sizes)
+        results[f"split{number}_loss"] = scale.inverse.losses(of_sizes)
     return Choice(chosen, best, results)
 
 

@@ -70,10 +70,10 @@ def read_rows(
     """Read rows for a fitted model: weighed and measured as those that it was fitted to."""
     settings, task = model.settings_, model.task_
     if is_source(X):
-        return read_stream(model, X, y, sample_weight, exposure, task.loss, settings)[0]
+        return read_stream(model, X, y, sample_weight, exposure, task.loss, settings, task)[0]
     table = model._fitted_table(X)
-    target = task.numbers(y, table.n_rows)
     weights = checked_weights(sample_weight, table.n_rows)
+    target = task.numbers(y, table.n_rows, counted(weights))
     return make_data(task, X, table, target, weights, exposure, settings.class_weight)
 
 

@@ -264,50 +264,31 @@ class Explanation(Sequence[RowExplanation]):
             intercept, which is there where it is not 0 or no rule covers the row. With three or
             more classes, there is the column class, and raw_prediction is the sum of that class.
         """
-        if self.ensemble.outputs:
-            return make_frame(self._class_columns(), backend=backend or self.table.backend)
-        has_intercept = (self.ensemble.intercept != 0.0) | ~self.covered.any(axis=1)
-        rows, rules = np.nonzero(np.column_stack([has_intercept, self.covered]))
-        queries = [INTERCEPT, *(self.ensemble.text(rule.query) for rule in self.ensemble)]
-        weights = [self.ensemble.intercept, *(rule.weight for rule in self.ensemble)]
+        ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
+        starts = [each.intercept for each in ensemble.outputs] or [ensemble.intercept]
+        has_start = np.repeat(
+            bool(names) | (ensemble.intercept != 0.0) | ~self.covered.any(axis=1, keepdims=True),
+            len(starts),
+            axis=1,
+        )
+        rows, places = np.nonzero(np.column_stack([has_start, self.covered]))
+        entries = [(0, place, INTERCEPT, start) for place, start in enumerate(starts)]
+        for number, rule in enumerate(ensemble, start=1):
+            entries.append((number, rule.output, ensemble.text(rule.query), rule.weight))
+        numbers, outputs, queries, weights = zip(*(entries[place] for place in places), strict=True)
+        raw = self.raw_predictions.reshape(len(self), -1)[rows, np.array(outputs)]
         columns = {
             "row": rows.tolist(),
-            "rule": rules.tolist(),
-            "query": [queries[rule] for rule in rules],
-            "contribution": [weights[rule] for rule in rules],
-            "raw_prediction": self.raw_predictions[rows].tolist(),
+            "rule": numbers,
+            **({"class": [names[output] for output in outputs]} if names else {}),
+            "query": queries,
+            "contribution": weights,
+            "raw_prediction": raw.tolist(),
             "prediction": self.predictions[rows].tolist(),
         }
         if self.probabilities is not None:
             columns["probability"] = self.probabilities[rows].tolist()
         return make_frame(columns, backend=backend or self.table.backend)
-
-    def _class_columns(self) -> dict[str, list[Any]]:
-        """List intercepts and covering rules row by row, each with its class."""
-        ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
-        starts = [(0, k, INTERCEPT, each.intercept) for k, each in enumerate(ensemble.outputs)]
-        rules = [
-            (number, rule.output, ensemble.text(rule.query), rule.weight)
-            for number, rule in enumerate(ensemble, start=1)
-        ]
-        entries = [
-            (row, *entry)
-            for row, covered in enumerate(self.covered)
-            for entry in [*starts, *(rules[place] for place in np.flatnonzero(covered))]
-        ]
-        rows = [entry[0] for entry in entries]
-        raw = self.raw_predictions
-        probabilities = self.probabilities if self.probabilities is not None else np.zeros(len(raw))
-        return {
-            "row": rows,
-            "rule": [entry[1] for entry in entries],
-            "class": [names[entry[2]] for entry in entries],
-            "query": [entry[3] for entry in entries],
-            "contribution": [entry[4] for entry in entries],
-            "raw_prediction": [float(raw[entry[0], entry[2]]) for entry in entries],
-            "prediction": self.predictions[rows].tolist(),
-            "probability": probabilities[rows].tolist(),
-        }
 
     @overload
     def __getitem__(self, index: int) -> RowExplanation: ...

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._optional import import_extra
 from laconic.data.columns import CategoricalColumn, NumericColumn, TimeColumn
 from laconic.data.frames import FrameBackend, make_frame
 from laconic.data.tables import Table, as_table, whole_column
@@ -99,14 +100,7 @@ class ShapleyValues:
         explanation : shap.Explanation
             With the cells of the table as its data.
         """
-        try:
-            import shap
-        except ModuleNotFoundError:
-            raise ImportError(
-                "A shap.Explanation needs the library shap, which is not installed. Install it "
-                "with 'pip install \"laconic[shap]\"', or use to_frame()."
-            ) from None
-        return shap.Explanation(
+        return import_extra("shap", "shap", "A shap.Explanation").Explanation(
             values=self.values,
             base_values=np.broadcast_to(
                 self.base_value, (len(self.values), *np.shape(self.base_value))

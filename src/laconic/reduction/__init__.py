@@ -16,47 +16,22 @@ order to the same bits:
 table in memory to the same rows.
 """
 
-from laconic.reduction.conditions import open_ranges, summary_propositions
 from laconic.reduction.memory import reduce_table
-from laconic.reduction.planning import Conditions, Reduction, make_plan
-from laconic.reduction.roles import Roles, merge_weights, partition_weights
-from laconic.reduction.rows import Collector, Plan, ReducedRows, merge_rows, reduce_partition
+from laconic.reduction.planning import Conditions
+from laconic.reduction.roles import Roles
 from laconic.reduction.streaming import (
     ReadProgress,
     count_labels,
     describe_reading,
     reduce_source,
 )
-from laconic.reduction.summary import (
-    TableSummary,
-    merge_refinements,
-    partition_refinement,
-    partition_summary,
-)
-from laconic.reduction.sums import Units
 
 __all__ = [
-    "Collector",
     "Conditions",
-    "Plan",
     "ReadProgress",
-    "ReducedRows",
-    "Reduction",
     "Roles",
-    "TableSummary",
-    "Units",
     "count_labels",
     "describe_reading",
-    "make_plan",
-    "merge_refinements",
-    "merge_rows",
-    "merge_weights",
-    "open_ranges",
-    "partition_refinement",
-    "partition_summary",
-    "partition_weights",
-    "reduce_partition",
     "reduce_source",
     "reduce_table",
-    "summary_propositions",
 ]

@@ -19,7 +19,6 @@ from laconic.export.json.conditions import condition_to_dict
 from laconic.model.conditions import by_feature
 from laconic.model.formatting import class_text, plain_text
 from laconic.relaxation import EnsembleCertificate
-from laconic.report.alternatives import describe_alternatives
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.coverage import group_rows, summarize_coverage
 from laconic.report.features import summarize_feature
@@ -68,7 +67,7 @@ def report_content(
     coverages, overlap = summarize_coverage(predictions.covered, target, targets)
     others = {found.number: found for found in alternatives}
     rules = [
-        _describe_rule(model, place) | coverage | describe_alternatives(others.get(place + 1))
+        _describe_rule(model, place) | coverage | _describe_alternatives(others.get(place + 1))
         for place, coverage in enumerate(coverages)
     ]
     default_title = task.title if target_name is None else f"Rules that predict {target_name}"
@@ -209,4 +208,25 @@ def _describe_target(task: Task, target: Floats) -> dict[str, Any]:
         "standard_deviation": float(target.std()),
         "min": float(target.min()),
         "max": float(target.max()),
+    }
+
+
+def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
+    """Describe what is nearly as good as a rule; nothing where nobody has looked."""
+    if found is None:
+        return {"alternatives": None}
+    return {
+        "alternatives": {
+            "tolerance": float(found.tolerance),
+            "is_complete": found.is_complete,
+            "rules": [
+                {
+                    "text": one.text,
+                    "weight": float(one.weight),
+                    "share": float(one.share),
+                    "overlap": float(one.overlap),
+                }
+                for one in found
+            ],
+        }
     }

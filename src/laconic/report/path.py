@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.curves import staged_scores
 from laconic.explain import Predictions, RuleModel
 from laconic.losses import MultinomialLoss, optimal_constant
+from laconic.tasks import Metric
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ def describe_path(
     task = predictions.task
     n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
     metrics = task.metrics_for(target)
-    scores = staged_scores(predictions, target, metrics)
+    scores = _staged_scores(predictions, target, metrics)
     y = task.for_loss(target)
     if isinstance(task.loss, MultinomialLoss):
         constant = np.tile(task.loss.constants(y, len(task.outputs)), (len(y), 1))
@@ -35,7 +36,7 @@ def describe_path(
         constant = np.full(len(y), optimal_constant(task.loss, y))
     others = None
     if baseline is not None:
-        others = staged_scores(baseline.predictions_for(X), target, metrics)
+        others = _staged_scores(baseline.predictions_for(X), target, metrics)
     return {
         "sizes": list(range(len(n_conditions))),
         "n_conditions": np.cumsum(n_conditions).tolist(),
@@ -52,6 +53,22 @@ def describe_path(
             for metric in metrics
         ],
     }
+
+
+def _staged_scores(
+    predictions: Predictions, target: Floats, metrics: Sequence[Metric]
+) -> dict[str, list[float]]:
+    """Score the first 0, 1, 2, ... rules by metrics of a task, from one reading of the rows.
+
+    The target is given as the task of the model reads it. The scores are listed by the name of the
+    metric, one per size from 0 on.
+    """
+    scores: dict[str, list[float]] = {metric.name: [] for metric in metrics}
+    # Size by size: the predictions of all sizes at once may not fit into memory.
+    for raw in predictions.staged_raw():
+        for metric in metrics:
+            scores[metric.name].append(predictions.task.score(metric, target, raw))
+    return scores
 
 
 def _baseline_words(baseline: RuleModel) -> str:

@@ -17,9 +17,11 @@ Two propositions on four rows: the rows where both hold have the negative gradie
 from __future__ import annotations
 
 import dataclasses
+import signal
+import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any, Literal, TypeVar
 
 from laconic._checks import require
@@ -29,7 +31,6 @@ from laconic.search.beam import search_beam, search_greedy
 from laconic.search.budget import resolve_node_limit
 from laconic.search.ceiling import ceiling
 from laconic.search.cluster import spread_over
-from laconic.search.interrupts import keeping_results
 from laconic.search.journal import current_journal
 from laconic.search.optimal import search_optimal
 from laconic.search.others import OtherRules
@@ -186,7 +187,9 @@ def _runner(
             # A search of the caller's own is given a number, and need not hand it back.
             own_limit = resolve_node_limit(limits, part.extents)
             limits = dataclasses.replace(limits, node_limit=own_limit)
-        with keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+        with (
+            _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told
+        ):
             result = find(part, limits, n_jobs=n_jobs, callback=told, **options)
         # What a search of the caller's own says is left alone.
         if is_known and part.cells is not None and not result.is_optimal:
@@ -197,6 +200,28 @@ def _runner(
         return result
 
     return run
+
+
+@contextmanager
+def _keeping_results(callback: Callback | None) -> Iterator[Callback]:
+    """Have Ctrl-C end a search as a callback does, where it would raise an exception.
+
+    Only the main thread hears of Ctrl-C; elsewhere nothing changes. The result is a callback for
+    the search, which calls the given one.
+    """
+    signals: list[int] = []
+
+    def ask(progress: SearchProgress) -> Any:
+        return bool(signals) or (callback is not None and callback(progress))
+
+    if threading.current_thread() is not threading.main_thread():
+        yield ask
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _: signals.append(number))
+    try:
+        yield ask
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 _Scaled = TypeVar("_Scaled", SearchResult, SearchProgress)

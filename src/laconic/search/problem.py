@@ -6,26 +6,25 @@ A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no t
 from __future__ import annotations
 
 import copy
+import copyreg
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
 from laconic._checks import is_whole, require
-from laconic._core import Extents
-from laconic.search.extents import as_extents
+from laconic._core import Extents, ExtentsBuilder
 from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
-from laconic.search.scales import (
-    MAX_EXPONENT,
-    MAX_EXPONENT_GAP,
-    exponent_gap,
-    extreme_exponent,
-    shifted,
-)
+
+# Sums of statistics beyond 2**±256 are scaled, so that squares and quotients of them stay far from
+# where doubles end.
+_MAX_EXPONENT = 256
+# A penalty that is further below the hessians cannot be told beside them.
+_MAX_EXPONENT_GAP = 980
 
 
 def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
@@ -122,7 +121,7 @@ class SearchProblem:
         sample_weight: npt.ArrayLike | None = None,
         others: OtherRules | None = None,
     ) -> None:
-        self.extents = as_extents(extents)
+        self.extents = _as_extents(extents)
         self.sign = 0
         n_rows = self.extents.n_rows
         if n_rows == 0:
@@ -252,10 +251,10 @@ class SearchProblem:
 
         Sets: gradients, hessians, l2_regularization.
         """
-        of_gradients = extreme_exponent(total_gradients)
-        of_hessians = extreme_exponent(max(total_hessians, self._given_regularization))
-        gap = exponent_gap(total_hessians, self._given_regularization)
-        if gap > MAX_EXPONENT and self._is_flat().any():
+        of_gradients = _extreme_exponent(total_gradients)
+        of_hessians = _extreme_exponent(max(total_hessians, self._given_regularization))
+        gap = _exponent_gap(total_hessians, self._given_regularization)
+        if gap > _MAX_EXPONENT and self._is_flat().any():
             # Some sets have the penalty alone, others hessians far above it: both sides of 1.
             of_hessians = math.frexp(total_hessians)[1] - gap // 2
         if of_hessians != 0:  # what is left of the penalty may be small
@@ -277,7 +276,7 @@ class SearchProblem:
     def _is_penalty_lost(self, total_hessians: float) -> bool:
         """Tell whether there is no penalty, or none that can be told beside the hessians."""
         penalty = self.l2_regularization
-        return penalty == 0.0 or exponent_gap(total_hessians, penalty) > MAX_EXPONENT_GAP
+        return penalty == 0.0 or _exponent_gap(total_hessians, penalty) > _MAX_EXPONENT_GAP
 
     def _check_overflow(self, total_gradients: float, total_hessians: float) -> None:
         """Refuse statistics whose objectives may be infinite."""
@@ -296,7 +295,7 @@ class SearchProblem:
             smallest = float(self.hessians[self.hessians > 0.0].min(initial=np.inf))
         if not is_infinite(self.l2_regularization + imitated * smallest):
             return
-        is_of_use = not is_infinite(shifted(1.0, -self._exponents[1]))
+        is_of_use = not is_infinite(_shifted(1.0, -self._exponents[1]))
         remedy = "raise l2_regularization" if is_of_use else "scale the target or the weights down"
         raise ValueError(
             "The squared sum of gradients divided by the smallest hessian must be finite. "
@@ -359,16 +358,16 @@ class SearchProblem:
     def objective_of(self, value: float) -> float:
         """(Σg)²/(λ + Σh), of the statistics as they are here, as an objective: divided by 2n."""
         divisor, exponent = math.frexp(self.normalizer)
-        return shifted(value / divisor, self._exponent - exponent)
+        return _shifted(value / divisor, self._exponent - exponent)
 
     def value_of(self, objective: float) -> float:
         """(Σg)²/(λ + Σh), of the statistics as they are here, that an objective stands for."""
         divisor, exponent = math.frexp(self.normalizer)
-        return shifted(objective, exponent - self._exponent) * divisor
+        return _shifted(objective, exponent - self._exponent) * divisor
 
     def unscaled(self, objective: float) -> float:
         """Take back that a problem is posed without scale; 0 or infinity where doubles end."""
-        return shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
+        return _shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Which rows satisfy all propositions of a query."""
@@ -475,3 +474,57 @@ class SearchLimits:
     def required_coverage(self) -> float:
         """`min_coverage`, less what rounding may take off weights that are added up."""
         return self.min_coverage * (1 - 1e-12)
+
+
+def _extreme_exponent(total: float) -> int:
+    """Binary exponent of a sum that is extremely small or large; 0 for others."""
+    exponent = math.frexp(total)[1]
+    return exponent if abs(exponent) > _MAX_EXPONENT else 0
+
+
+def _exponent_gap(larger: float, smaller: float) -> int:
+    """Tell by how many binary digits one number is above another; 0 if one of them is 0."""
+    if larger == 0.0 or smaller == 0.0:
+        return 0
+    return math.frexp(larger)[1] - math.frexp(smaller)[1]
+
+
+def _shifted(number: float, exponent: int) -> float:
+    """Multiply by a power of two; 0 or infinity beyond the range of numbers."""
+    try:
+        return math.ldexp(number, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
+    """Check and convert extents."""
+    if isinstance(extents, Extents):
+        return extents
+    array = np.asarray(extents)
+    if array.dtype != np.bool_:
+        raise TypeError(
+            f"extents must be a boolean array. Got dtype {array.dtype}. Convert with .astype(bool)."
+        )
+    if array.ndim != 2:
+        raise ValueError(
+            "extents must have two dimensions, (n_propositions, n_rows). "
+            f"Got {array.ndim} dimension(s), shape {array.shape}."
+        )
+    return Extents(np.ascontiguousarray(array))
+
+
+def _reduce_extents(extents: Extents) -> tuple[Any, ...]:
+    """Take extents apart, for copies and pickles: a bit per row and proposition."""
+    covered = (extents.covered([index]) for index in range(extents.n_propositions))
+    return _build_extents, (extents.n_rows, [np.packbits(rows) for rows in covered])
+
+
+def _build_extents(n_rows: int, packed: list[npt.NDArray[np.uint8]]) -> Extents:
+    builder = ExtentsBuilder(n_rows)
+    for bits in packed:
+        builder.add(np.unpackbits(bits, count=n_rows).astype(bool))
+    return builder.build()
+
+
+copyreg.pickle(Extents, _reduce_extents)

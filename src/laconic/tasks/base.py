@@ -104,10 +104,11 @@ class Task(ABC):
     def check_same(self, other: Task) -> None:
         """Refuse to go on with a model whose target was another."""
 
-    def numbers(self, y: ArrayLike, n_rows: int) -> Floats:
+    def numbers(self, y: ArrayLike, n_rows: int, counted: Rows = slice(None)) -> Floats:
         """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
 
-        Their mean is what `mean_words` speak of.
+        Their mean is what `mean_words` speak of. Rows that do not count may hold anything, such as
+        other classes, and are 0.
         """
         cells = np.asarray(y)
         if cells.shape != (n_rows,):
@@ -115,7 +116,9 @@ class Task(ABC):
                 f"The target y must have one value per row of X, shape ({n_rows},). Got shape "
                 f"{cells.shape}. Pass the target of the same rows."
             )
-        return self._numbers(cells)
+        numbers = np.zeros(n_rows)
+        numbers[counted] = self._numbers(cells[counted])
+        return numbers
 
     @abstractmethod
     def _numbers(self, cells: NDArray[Any]) -> Floats: ...

@@ -7,7 +7,7 @@ from typing import Any
 
 from laconic._checks import require
 from laconic.boosting import InitialRule, Settings
-from laconic.boosting.settings import OWN_SEARCH
+from laconic.boosting.settings import OWN_SEARCH, PLAIN_SETTINGS
 from laconic.constraints import read_constraints
 from laconic.data.entries import (
     check_has,
@@ -33,15 +33,16 @@ _RULES = ("loss", "propositions", "constraints", "initial_rules", "excluded_rule
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
     """Describe settings by plain values."""
-    plain = {name: value for name, value in vars(settings).items() if name not in _RULES}
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in vars(settings).items()
+        if name in PLAIN_SETTINGS
+    }
     if not isinstance(settings.search, str):
         plain["search"] = OWN_SEARCH
     given = settings.propositions
     return {
-        **{
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in plain.items()
-        },
+        **plain,
         "loss": settings.loss if isinstance(settings.loss, str) else loss_to_dict(settings.loss),
         "propositions": None if given is None else _conditions(given),
         "constraints": {} if settings.constraints is None else dict(settings.constraints.settings),
@@ -70,8 +71,10 @@ def _class_weight(given: Mapping[Any, float] | str | None) -> Any:
 
 def read_settings(data: Any, path: str, feature_names: Collection[str], task: Task) -> Settings:
     """Read what `settings_to_dict` returned."""
-    check_keys(data, path, (*_ENTRIES, *_RULES))
-    plain = {name: read(data[name], f"{path}.{name}") for name, read in _ENTRIES.items()}
+    check_keys(data, path, (*PLAIN_SETTINGS, *_RULES))
+    plain = {
+        name: _READERS[kind](data[name], f"{path}.{name}") for name, kind in PLAIN_SETTINGS.items()
+    }
 
     def read_conditions(value: Any, path: str) -> tuple[Proposition, ...]:
         return tuple(
@@ -137,10 +140,6 @@ def _read_class_weight(value: Any, path: str) -> dict[Any, float] | str | None:
     return dict(read_list(value, path, read_pair))
 
 
-def _read_names(value: Any, path: str) -> tuple[str, ...]:
-    return tuple(read_list(value, path, read_text))
-
-
 def _or(other: Any, read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     """Read a value that may also be something else."""
 
@@ -150,28 +149,15 @@ def _or(other: Any, read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any
     return read_either
 
 
-_read_limit = _or(None, read_whole)
-
-_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
-    "n_rules": read_whole,
-    "strategy": read_text,
-    "objective": read_text,
-    "polish": read_bool,
-    "l2_regularization": _or("auto", read_amount),
-    "fit_intercept": read_bool,
-    "search": read_text,
-    "max_conditions": _read_limit,
-    "min_coverage": read_amount,
-    "approximation_factor": read_amount,
-    "simplify": read_amount,
-    "node_limit": _or("auto", _read_limit),
-    "time_limit": _or(None, read_amount),
-    "max_thresholds": _read_limit,
-    "negated_categories": read_bool,
-    "categories": read_text,
-    "max_categories": _read_limit,
-    "categorical_features": _read_names,
-    "ordered_features": _read_names,
-    "date_parts": _read_names,
-    "is_mixed": read_bool,
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    "Any": read_text,
+    "bool": read_bool,
+    "float": read_amount,
+    "float | None": _or(None, read_amount),
+    "float | str": _or("auto", read_amount),
+    "int": read_whole,
+    "int | None": _or(None, read_whole),
+    "int | str | None": _or("auto", _or(None, read_whole)),
+    "str": read_text,
+    "tuple[str, ...]": lambda value, path: tuple(read_list(value, path, read_text)),
 }
