@@ -84,13 +84,13 @@ def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> Trai
 def _candidates(model: RuleBoosting, data: TrainingData) -> CandidatePropositions:
     """Find the conditions that the rules of a model were, or could have been, made of."""
     candidates = model.settings_.candidates(data)
-    # Rules that were given may have conditions of their own.
+    # Rules that were given, or found with other settings, may have conditions of their own.
     known = set(candidates.propositions)
     given = (
         each
         for rule, result in zip(model.ensemble_, model.search_results_, strict=True)
         for each in rule.query
-        if result.status is SearchStatus.GIVEN
+        if result.status is SearchStatus.GIVEN or model.settings_.is_mixed
     )
     own = [each for each in dict.fromkeys(given) if each not in known]
     if not own:
