@@ -85,14 +85,12 @@ def _candidates(model: RuleBoosting, data: TrainingData) -> CandidateProposition
     """Find the conditions that the rules of a model were, or could have been, made of."""
     candidates = model.settings_.candidates(data)
     # Rules that were given, or found with other settings, may have conditions of their own.
+    rules, results = model.ensemble_, model.search_results_
+    if len(rules) == len(results) and not model.settings_.is_mixed:
+        pairs = zip(rules, results, strict=True)
+        rules = rules.with_rules(r for r, found in pairs if found.status is SearchStatus.GIVEN)
     known = set(candidates.propositions)
-    given = (
-        each
-        for rule, result in zip(model.ensemble_, model.search_results_, strict=True)
-        for each in rule.query
-        if result.status is SearchStatus.GIVEN or model.settings_.is_mixed
-    )
-    own = [each for each in dict.fromkeys(given) if each not in known]
+    own = [each for each in dict.fromkeys(rules.propositions) if each not in known]
     if not own:
         return candidates
     propositions = (*candidates.propositions, *own)
