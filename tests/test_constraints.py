@@ -406,9 +406,9 @@ def test_rules_that_lose_their_weight_go_out(tmp_path, monkeypatch):
 
 def watched(fit, advance, dropped):
     """Find a rule, and note if that puts another one out."""
-    n_before = len(fit.ensemble)
+    n_before = len(fit.scaled.ensemble)
     has_rule = advance(fit)
-    if has_rule and len(fit.ensemble) <= n_before:
+    if has_rule and len(fit.scaled.ensemble) <= n_before:
         dropped.append(fit)
     return has_rule
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import LeaveOneGroupOut, ShuffleSplit
 
-from laconic.estimators.sizes import Size, choose, make_splits
+from laconic.estimators.choose_size import Size, choose, make_splits
 
 
 def sizes_of(losses, n_splits=1):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from laconic.estimators import RuleBoosting
-    from laconic.estimators.sizes import Choice
+    from laconic.estimators.choose_size import Choice
     from laconic.tasks import Metric
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -96,7 +96,7 @@ def _judge(
 
     The scores are listed by name, of shape (n_folds, n_rules + 1).
     """
-    from laconic.estimators.sizes import Size, choose
+    from laconic.estimators.choose_size import Size, choose
 
     weights = np.ones(len(rows.y)) if rows.sample_weight is None else rows.sample_weight
     scores: dict[str, list[list[float]]] = {metric.name: [] for metric in metrics}

@@ -32,7 +32,7 @@ from laconic.estimators.advice import (
 from laconic.estimators.alternatives import alternatives
 from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
 from laconic.estimators.certifying import certify
-from laconic.estimators.choose_size import check_cv, choose_size
+from laconic.estimators.choose_size import check_folds, choose_size
 from laconic.estimators.editing import EditReport, edited
 from laconic.estimators.fitting import FitRun, covered_by, missing_rules
 from laconic.estimators.global_strategy import check_global, improve
@@ -181,7 +181,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         -------
         self : object
         """
-        self._check_parameters(X)
+        check_parameters(self)
+        if self._plain is not None:
+            check_folds(self, X)
         if not getattr(self, "warm_start", False):
             self._forget_model()
         self.__dict__.pop("record_", None)
@@ -202,12 +204,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         for words in notes:
             warnings.warn(words, ConvergenceWarning, stacklevel=2)
         return self
-
-    def _check_parameters(self, X: Any) -> None:
-        """Refuse parameters that make no sense, or not for a table that is read in parts."""
-        check_parameters(self)
-        if self._plain is not None:
-            check_cv(self, X)
 
     def _check_size(self, settings: Settings) -> None:
         if not self.__sklearn_is_fitted__():
@@ -236,10 +232,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Sets: ensemble_ and all that is known about it.
         """
-        initial = [rule.query for rule in settings.initial_rules]
-        fitted = self.ensemble_ if self.__sklearn_is_fitted__() else ()
-        known = [*(rule.query for rule in fitted), *initial, *settings.excluded_rules]
-        data = reduced(data, settings, known)
+        data = reduced(data, settings, self.ensemble_ if self.__sklearn_is_fitted__() else ())
         run = FitRun(
             data,
             settings,
@@ -255,11 +248,11 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         notes = [None if run.is_interrupted else run.polish(keeps_rules=keeps_rules)]
         certificate = None
         if settings.strategy == "global" and not (run.is_interrupted or run.is_stopped):
-            certificate, note = improve(run, keeps_rules=keeps_rules)
+            run.scaled, certificate, note = improve(run, keeps_rules=keeps_rules)
             notes.append(note)
         elif run.is_interrupted and notes == [None]:
             notes = [
-                f"Interrupted: the model has {len(run.ensemble)} of {run.n_rules} rules. "
+                f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_rules} rules. "
                 f"{self._advice_to_go_on}"
             ]
         self._keep(run, certificate)

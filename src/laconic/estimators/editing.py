@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from laconic._checks import is_whole
 from laconic.boosting import InitialRule, TrainingData
 from laconic.boosting.refitting import ensemble_risk, ensemble_weights, refitted
+from laconic.estimators.choose_size import make_splits
 from laconic.estimators.settings import read_rules
-from laconic.estimators.sizes import make_splits
 from laconic.model.conditions import Query
 from laconic.model.formatting import format_count, format_number
 from laconic.model.rules import Rule, RuleEnsemble

@@ -130,8 +130,7 @@ class FitRun:
             n_jobs=n_jobs,
             callback=self.tell if callbacks else None,
         )
-        first = self._first_state(start) if before is None else self._with_kinds(before)
-        self.scaled = self.rounds.begin(self.scale.state(first))
+        self.scaled = self.rounds.begin(self.scale.state(self._first_state(before, start)))
         self.n_before = len(self.scaled.ensemble)
         given = [
             (self._scaled_rule(rule), data.covered(rule.query))
@@ -139,20 +138,16 @@ class FitRun:
         ]
         self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
 
-    def _first_state(self, start: RuleEnsemble) -> State:
-        names, kinds = self.data.table.feature_names, self.candidates.feature_kinds
-        start = replace(start, feature_names=names, feature_kinds=kinds)
-        return State(start, stages=(start,))
-
-    def _with_kinds(self, before: State) -> State:
-        """Forget what texts may say about features, where new rows show something else."""
-        ensemble = before.ensemble
-        kinds = {
-            name: kind
-            for name, kind in self.candidates.feature_kinds.items()
-            if ensemble.feature_kinds.get(name) == kind
-        }
-        return replace(before, ensemble=replace(ensemble, feature_kinds=kinds))
+    def _first_state(self, before: State | None, start: RuleEnsemble) -> State:
+        kinds = self.candidates.feature_kinds
+        if before is None:
+            names = self.data.table.feature_names
+            start = replace(start, feature_names=names, feature_kinds=kinds)
+            return State(start, stages=(start,))
+        # Texts no longer say of a feature what new rows do not show.
+        known = before.ensemble.feature_kinds
+        same = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
+        return replace(before, ensemble=replace(before.ensemble, feature_kinds=same))
 
     def _scaled_rule(self, rule: InitialRule) -> InitialRule:
         return rule if rule.weight is None else rule._replace(weight=self.scale.weight(rule.weight))
@@ -161,11 +156,6 @@ class FitRun:
     def state(self) -> State:
         """The model so far."""
         return self.scale.inverse.state(self.scaled)
-
-    @property
-    def ensemble(self) -> RuleEnsemble:
-        """Its rules."""
-        return self.state.ensemble
 
     def tell(self, search: SearchProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
@@ -199,21 +189,18 @@ class FitRun:
             return False
         if self.tasks is not None and len(self.scaled.ensemble) < self.n_rules:
             self.tasks.begin_rule()
-        has_rule = self._add_rule()
+        has_rule = True
+        try:
+            self.scaled = next(self._boosting)
+        except StopIteration as end:
+            has_rule = False
+            if end.value is not None and is_stopped(end.value):
+                self.unfinished = self.scale.inverse.objectives(end.value)
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:
             self.is_stopped |= self.tasks.end_rule(self.state, self.data)
         return has_rule
-
-    def _add_rule(self) -> bool:
-        try:
-            self.scaled = next(self._boosting)
-        except StopIteration as end:
-            if end.value is not None and is_stopped(end.value):
-                self.unfinished = self.scale.inverse.objectives(end.value)
-            return False
-        return True
 
     def boost(self, *, keeps_rules: bool) -> None:
         """Go through all rounds.
@@ -278,7 +265,7 @@ class FitRun:
         )
 
     def warnings(self) -> Iterator[str]:
-        """Say which of the given rules constraints left without a weight."""
+        """Yield a sentence about each given rule that constraints left without a weight."""
         for rule, result in zip(self.scaled.ensemble, self.scaled.results, strict=True):
             if rule.weight == 0.0 and result.status == "given":
                 yield (

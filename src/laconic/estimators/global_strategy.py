@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from laconic.boosting import select
+from laconic.boosting import State, select
 from laconic.estimators.certifying import provable_risk
 from laconic.estimators.fitting import FitRun
 from laconic.relaxation import (
@@ -31,36 +31,41 @@ def check_global(fit: FitRun) -> None:
         _risk(fit)
 
 
-def improve(fit: FitRun, *, keeps_rules: bool) -> tuple[EnsembleCertificate | None, str | None]:
+def improve(
+    fit: FitRun, *, keeps_rules: bool
+) -> tuple[State, EnsembleCertificate | None, str | None]:
     """Look for better rules than those of a fit, and prove how good the best ones are.
 
-    Sets: scaled of the fit, where others are better. Returns the certificate, and what went wrong,
-    in words.
+    Returns the better model, on the scale of the fit; its certificate, unless Ctrl-C came before
+    there was one; and what went wrong, in words.
     """
+    state, risk = fit.scaled, _risk(fit)
+    proof: Proof | None = None
     words = None
-    risk = _risk(fit)
-    proof = _prove(fit, risk)
     try:
+        proof = _prove(fit, risk)
         if proof.status is SearchStatus.INTERRUPTED and not fit.is_stopped:
             raise KeyboardInterrupt
-        if not fit.is_stopped:
-            _try_second_start(fit, proof)
+        second = None if fit.is_stopped else _second_start(fit, proof)
+        if second is not None and not fit.is_stopped and fit.rounds.is_better(second, state):
+            state = second
     except KeyboardInterrupt:
         if not keeps_rules:
             raise
-        fit.is_interrupted = True
         words = "Interrupted: a second start may still improve the model."
-    return _certificate(fit, risk, proof), words
+    certificate = None if proof is None else _certificate(fit, state, risk, proof)
+    return state, certificate, words
 
 
 def _risk(fit: FitRun) -> TrainingRisk:
     return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
-def _rivals(fit: FitRun) -> Rivals:
+def _rivals(fit: FitRun, state: State) -> Rivals:
     if fit.l2_regularization > 0.0:
         return SameRules(fit.n_rules, fit.l2_regularization)
-    return SameWeight(float(sum(abs(rule.weight) for rule in fit.ensemble)))
+    ensemble = fit.scale.inverse.state(state).ensemble
+    return SameWeight(float(sum(abs(rule.weight) for rule in ensemble)))
 
 
 def _scope(fit: FitRun) -> dict[str, Any]:
@@ -76,7 +81,7 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     return prove(
         fit.candidates.extents,
         risk,
-        _rivals(fit),
+        _rivals(fit, state),
         **_scope(fit),
         start=[Column(rows, result.query, output=rule.output) for rule, rows, result in found],
         by_size=True,
@@ -88,31 +93,32 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     )
 
 
-def _try_second_start(fit: FitRun, proof: Proof) -> None:
+def _second_start(fit: FitRun, proof: Proof) -> State | None:
+    """Reduce the rules of a proof to as many as are wanted, and polish them; None without any."""
     columns = [
         column._replace(weight=fit.scale.weight(column.weight))
         for column in proof.columns
         if column.covered.any()
     ]
     if not columns:
-        return
+        return None
     first = fit.scaled
-    is_kept = False
     try:
+        # Callbacks are shown the rules that are polished.
         fit.scaled = select(fit.rounds, first.stages[0], columns, fit.n_rules)
         fit.stage = "second start"
         fit.polish(keeps_rules=False)
-        is_kept = not fit.is_stopped and fit.rounds.is_better(fit.scaled, first)
+        return fit.scaled
     finally:
-        fit.stage = ""
-        if not is_kept:
-            fit.scaled = first
+        fit.scaled, fit.stage = first, ""
 
 
-def _certificate(fit: FitRun, risk: TrainingRisk, proof: Proof) -> EnsembleCertificate:
-    rivals, state = _rivals(fit), fit.state
+def _certificate(
+    fit: FitRun, scaled: State, risk: TrainingRisk, proof: Proof
+) -> EnsembleCertificate:
+    rivals, state = _rivals(fit, scaled), fit.scale.inverse.state(scaled)
     if isinstance(rivals, SameWeight):
-        # Of the model that was kept, whose weight may be another one.
+        # Of this model, whose weight may be another one.
         proof = proof.for_rivals(risk, rivals)
     weights = fit.data.weights
     return EnsembleCertificate.of(

@@ -9,6 +9,7 @@ from typing import TextIO
 
 from laconic.model.formatting import format_number
 from laconic.model.rules import Rule, RuleEnsemble
+from laconic.reduction import ReadProgress, describe_reading
 from laconic.relaxation import RelaxationProgress, describe_proof
 from laconic.search import SearchProgress, SearchResult
 from laconic.search.certificates import (
@@ -62,32 +63,45 @@ class FitProgress:
         return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_rules}"
 
 
-class ProgressPrinter:
-    """Callback that writes a line for every rule, and for long searches how they get on.
-
-    There are `interval` seconds between two lines about the same search.
-    """
+class _Printer:
+    """Writes lines, with at least `interval` seconds between those that may be left out."""
 
     def __init__(self, interval: float = 1.0, stream: TextIO | None = None) -> None:
         self.interval = interval
         self.stream = sys.stdout if stream is None else stream
         self.last_time = time.monotonic()
 
+    def _write(self, line: str, *, is_needed: bool) -> None:
+        if is_needed or time.monotonic() - self.last_time >= self.interval:
+            self.stream.write(f"{line}\n")
+            self.stream.flush()
+            self.last_time = time.monotonic()
+
+
+class ProgressPrinter(_Printer):
+    """Callback that writes a line for every rule, and for long searches how they get on.
+
+    There are `interval` seconds between two lines about the same search.
+    """
+
     def __call__(self, progress: FitProgress) -> None:
         """Write a line if there is something to say."""
         if progress.proof is not None:
-            if time.monotonic() - self.last_time >= self.interval:
-                self._write(f"{progress.label}: {describe_proof(progress.proof)}")
+            self._write(f"{progress.label}: {describe_proof(progress.proof)}", is_needed=False)
         elif progress.search is None:
-            self._write(_rule_line(progress))
-        elif time.monotonic() - self.last_time >= self.interval:
-            time_so_far = format_seconds(progress.search.seconds)
-            self._write(f"{progress.label}: {describe_search(progress.search)}, {time_so_far}")
+            self._write(_rule_line(progress), is_needed=True)
+        else:
+            so_far = describe_search(progress.search)
+            seconds = format_seconds(progress.search.seconds)
+            self._write(f"{progress.label}: {so_far}, {seconds}", is_needed=False)
 
-    def _write(self, line: str) -> None:
-        self.stream.write(line + "\n")
-        self.stream.flush()
-        self.last_time = time.monotonic()
+
+class ReadPrinter(_Printer):
+    """Callback that writes a line every second while a table is read, and when that is done."""
+
+    def __call__(self, progress: ReadProgress) -> None:
+        """Write a line if it is time to."""
+        self._write(describe_reading(progress), is_needed=progress.is_done)
 
 
 def _rule_line(progress: FitProgress) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -19,17 +17,18 @@ from laconic.data.columns import CategoricalColumn, Column
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
+from laconic.estimators.progress import ReadPrinter
 from laconic.estimators.settings import read_settings
 from laconic.estimators.weights import check_any, check_exposed, class_factors
 from laconic.losses import Loss, takes_means
-from laconic.model.conditions import Proposition, Query
+from laconic.model.conditions import Proposition
 from laconic.model.parsing import Feature, as_query
+from laconic.model.rules import Rule
 from laconic.reduction import (
     Conditions,
     ReadProgress,
     Roles,
     count_labels,
-    describe_reading,
     reduce_source,
     reduce_table,
 )
@@ -79,9 +78,8 @@ def read_stream(
         roles = _with_class_factors(
             source, roles, partial(_task_of, estimator, loss, task), settings
         )
-    conditions = replace(
-        _conditions(settings, _known(estimator, settings)), wanted=partial(_wanted, texts)
-    )
+    fitted = estimator.ensemble_ if estimator.__sklearn_is_fitted__() else ()
+    conditions = replace(_conditions(settings, fitted), wanted=partial(_wanted, texts))
     reduction = reduce_source(source, roles, conditions, _reader(estimator, source))
     rows = reduction.rows
     if roles.kept == "classes":
@@ -147,10 +145,10 @@ def _check_parts(settings: Settings) -> None:
         )
 
 
-def reduced(data: TrainingData, settings: Settings, known: Sequence[Query] = ()) -> TrainingData:
+def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ()) -> TrainingData:
     """Reduce a long table in memory; others, and those of streams, stay as they are.
 
-    Rows are also told apart by the conditions of `known` rules, which a fit goes on from.
+    Rows are also told apart by the rules of a model that a fit goes on from.
     """
     if data.candidates is not None or data.table.n_rows < LONG_TABLE:
         return data
@@ -163,7 +161,7 @@ def reduced(data: TrainingData, settings: Settings, known: Sequence[Query] = ())
     if _special_options(settings) or any(map(_is_special, _columns(data.table))):
         return data
     kept = _kept(data.task, data.loss)
-    names, conditions = data.table.feature_names, _conditions(settings, known)
+    names, conditions = data.table.feature_names, _conditions(settings, fitted)
     if conditions.given is not None:
         check_propositions(conditions.given)
     if any(each.feature not in names for each in (*conditions.known, *(conditions.given or ()))):
@@ -194,12 +192,12 @@ def _columns(table: Table) -> Iterator[Column]:
 
 
 def _is_special(column: Column) -> bool:
-    """Tell whether rows cannot be told apart by numbers and categories alone."""
+    """Check whether it takes more than numbers and categories to tell rows apart."""
     return isinstance(column, CategoricalColumn) and column.is_ordered
 
 
 def _special_options(settings: Settings) -> list[str]:
-    """Name the settings that ask for conditions other than thresholds and values."""
+    """List the settings that ask for conditions other than thresholds and values."""
     asked = {
         "categories": settings.categories != "values",
         "categorical_features": bool(settings.categorical_features),
@@ -213,13 +211,6 @@ def _kept(task: Task | type[Task], loss: Any) -> Kept:
     if task.holds_classes:
         return "classes"
     return "means" if takes_means(loss) else "values"
-
-
-def _known(estimator: RuleBoosting, settings: Settings) -> list[Query]:
-    """List rules that rows have to be told apart by."""
-    fitted = estimator.ensemble_ if estimator.__sklearn_is_fitted__() else ()
-    initial = (rule.query for rule in settings.initial_rules)
-    return [*(rule.query for rule in fitted), *initial, *settings.excluded_rules]
 
 
 def _wanted(
@@ -236,12 +227,15 @@ def _texts(estimator: RuleBoosting) -> list[Any]:
     return [rule[0] if isinstance(rule, tuple) else rule for rule in rules]
 
 
-def _conditions(settings: Settings, known: Sequence[Query]) -> Conditions:
+def _conditions(settings: Settings, fitted: Iterable[Rule]) -> Conditions:
+    """List what rows are told apart by: candidates, rules of a model, and those that are given."""
+    queries = [rule.query for rule in fitted]
+    queries += [rule.query for rule in settings.initial_rules]
     return Conditions(
         settings.max_thresholds,
         settings.negated_categories,
         settings.propositions,
-        tuple(proposition for query in known for proposition in query),
+        tuple(each for query in (*queries, *settings.excluded_rules) for each in query),
         max_categories=settings.max_categories,
     )
 
@@ -303,22 +297,6 @@ def _inspect(source: TableSource, roles: Roles) -> None:
         # The line that called fit, which calls what reads the table.
         warn_about_columns(features, target, slice(None), stacklevel=6)
         return
-
-
-class ReadPrinter:
-    """Callback that writes a line every second while a table is read, and when that is done."""
-
-    def __init__(self, interval: float = 1.0, stream: TextIO | None = None) -> None:
-        self.interval = interval
-        self.stream = sys.stdout if stream is None else stream
-        self.last_time = time.monotonic()
-
-    def __call__(self, progress: ReadProgress) -> None:
-        """Write a line if it is time to."""
-        if progress.is_done or time.monotonic() - self.last_time >= self.interval:
-            self.stream.write(f"{describe_reading(progress)}\n")
-            self.stream.flush()
-            self.last_time = time.monotonic()
 
 
 def _reader(estimator: RuleBoosting, source: TableSource) -> Callable[[ReadProgress], Any] | None:
