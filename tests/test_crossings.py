@@ -1,23 +1,31 @@
 """Any two features together: every pair of them in some small model, which is judged.
 
-Two in five of the rows, or all of them with LACONIC_DRAWS=all.
+A quarter of the rows, or all of them with LACONIC_DRAWS=all.
 """
 
 import dataclasses
+import os
+import re
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from fuzz.crossings.attack import random_row
 from fuzz.crossings.cases import normalised, run
 from fuzz.crossings.covering import all_pairs, covering_rows, pairs_of
-from fuzz.crossings.factors import FACTORS, IMPOSSIBLE
+from fuzz.crossings.factors import FACTORS, IMPOSSIBLE, IN_PARTS
 from fuzz.crossings.judges import WrongError, judge_model
 from fuzz.crossings.problem import Problem
-from fuzz.crossings.refusals import COMMAND, PAGE, all_rows, page, read_refused, refused_rows
+from fuzz.crossings.refusals import (
+    COMMAND,
+    PAGE,
+    all_rows,
+    implied,
+    page,
+    read_refused,
+    refused_rows,
+)
 from laconic import Rule
-from problems import n_drawn
 
 REFUSED = read_refused()
 ROWS = all_rows(REFUSED)
@@ -27,12 +35,14 @@ PLAIN = {factor: values[0] for factor, values in FACTORS.items()}
 
 def drawn(cases):
     """As many as are looked at, from all over the list."""
-    n_cases = n_drawn(len(cases))
+    n_cases = len(cases) if os.environ.get("LACONIC_DRAWS") == "all" else len(cases) // 4
     return [cases[number * len(cases) // n_cases] for number in range(n_cases)]
 
 
-def named(row):
-    changed = [value for factor, value in row.items() if value != PLAIN[factor]]
+def named(values):
+    """Name a row, or a combination, by what is not plain, always in the same order."""
+    chosen = dict(values)
+    changed = [chosen[f] for f in FACTORS if chosen.get(f, PLAIN[f]) != PLAIN[f]]
     return " + ".join(changed) or "plain"
 
 
@@ -43,11 +53,7 @@ def test_features_work_together(row):
     assert not outcome.refused, f"Refused, and not in the list: run `{COMMAND}`."
 
 
-@pytest.mark.parametrize(
-    ("combination", "row"),
-    drawn(REFUSED_ROWS),
-    ids=lambda each: named(dict(sorted(dict(each).items()))),
-)
+@pytest.mark.parametrize(("combination", "row"), drawn(REFUSED_ROWS), ids=named)
 def test_others_are_refused_in_words(combination, row):
     outcome = run(row)
     assert not outcome.wrong
@@ -55,9 +61,27 @@ def test_others_are_refused_in_words(combination, row):
     assert normalised(outcome.refused) == REFUSED[combination], f"Run `{COMMAND}`."
 
 
+def words_for(factor, value):
+    """What a refusal may call a feature."""
+    if factor == "operation" and value.startswith("to_"):
+        return value.removeprefix("to_"), "export"
+    if factor == "table" and value in IN_PARTS:
+        return ("in parts",)
+    others = {"save_predictions": "scan", "CV estimator": "hold rows out"}
+    # 'edit(drop)' is an edit, "categories='sets'" about categories, 'own loss' a loss.
+    return *re.findall(r"\w{4,}", value), factor, others.get(value, value)
+
+
+@pytest.mark.parametrize("combination", REFUSED, ids=named)
+def test_refusals_name_what_does_not_go_together(combination):
+    words = REFUSED[combination].lower()
+    for factor, value in combination:
+        assert any(name.lower() in words for name in words_for(factor, value)), (value, words)
+
+
 def test_every_pair_is_crossed_refused_or_impossible():
     met = {pair for row in ROWS for pair in pairs_of(row)}
-    forbidden = {*IMPOSSIBLE, *REFUSED}
+    forbidden = {*IMPOSSIBLE, *REFUSED, *implied(REFUSED)}
     for pair in all_pairs(FACTORS):
         assert (pair in met) != (pair in forbidden), pair
     assert all(len(combination) in (2, 3) for combination in REFUSED)
@@ -110,7 +134,7 @@ def penalised(model):
 @pytest.mark.parametrize("strategy", FACTORS["strategy"])
 def test_judges_see_what_is_wrong(spoil, strategy, tmp_path):
     problem = Problem(PLAIN | {"strategy": strategy})
-    placed, whole = problem.placed(Path(tmp_path))
+    placed, whole = problem.placed(tmp_path)
     model = problem.estimator().fit(**placed.fit_arguments())
     judge_model(model, problem, whole)
     spoil(model)
@@ -135,9 +159,16 @@ def test_judges_see_what_is_wrong(spoil, strategy, tmp_path):
     ],
 )
 def test_judges_see_that_a_parameter_was_not_obeyed(factor, value, tmp_path):
-    row = PLAIN | {"columns": "categories"}
-    asked = Problem(row | {factor: value})
-    _, whole = asked.placed(Path(tmp_path))
-    model = Problem(row).estimator().fit(**whole.fit_arguments())
-    with pytest.raises(WrongError):
+    # Of some tables, a model may do what it was not asked to.
+    assert any(is_judged_wrong(factor, value, seed, tmp_path) for seed in range(20))
+
+
+def is_judged_wrong(factor, value, seed, folder):
+    asked = Problem(PLAIN | {factor: value}, seed)
+    _, whole = asked.placed(folder)
+    model = Problem(PLAIN, seed).estimator().fit(**whole.fit_arguments())
+    try:
         judge_model(model, asked, whole)
+    except WrongError:
+        return True
+    return False

@@ -106,6 +106,17 @@ def test_edited_model_brings_its_own_conditions(regressor, table):
     assert 0 < certificate.share <= 1
 
 
+def test_rules_of_several_fits_bring_their_own_conditions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 1))
+    y = 1.0 * (X[:, 0] > 1.2) + 0.01 * rng.normal(size=200)
+    model = RuleBoostingRegressor(1, l2_regularization=1.0, max_thresholds=50, warm_start=True)
+    model.fit(X, y).set_params(n_rules=2, max_thresholds=1).fit(X, y)
+    certificate = model.certificate(X, y)
+    assert set(model.ensemble_.propositions) <= set(certificate.propositions)
+    assert certificate.verify(X)
+
+
 def test_loaded_model_has_a_certificate(regressor, table, tmp_path):
     X, y = table
     save_model(regressor, tmp_path / "model.json")

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn import config_context
 from sklearn.metrics import d2_tweedie_score, mean_tweedie_deviance
+from sklearn.model_selection import cross_validate
 
 from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV
 from laconic.boosting.refitting import guarded_step
@@ -192,6 +194,23 @@ def test_exposure_is_the_same_as_rates_with_weights():
     theirs = RuleBoostingRegressorCV(4, loss="poisson").fit(X, y / exposure, weights * exposure)
     assert ours.ensemble_ == theirs.ensemble_
     assert_allclose(ours.cv_results_["mean_loss"], theirs.cv_results_["mean_loss"])
+
+
+def test_scores_are_about_rates_where_there_is_an_exposure():
+    X, y, exposure = counts_table(4)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], len(y))
+    model = RuleBoostingRegressor(4, loss="poisson").fit(X, y, weights, exposure)
+    rates = d2_tweedie_score(
+        y / exposure, model.predict(X), sample_weight=weights * exposure, power=1
+    )
+    assert model.score(X, y, weights, exposure) == pytest.approx(rates)
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(sample_weight=True, exposure=True)
+        model.set_score_request(sample_weight=True, exposure=True)
+        params = {"sample_weight": weights, "exposure": exposure}
+        everything = [(np.arange(len(y)), np.arange(len(y)))]
+        found = cross_validate(model, X, y, params=params, cv=everything)
+    assert found["test_score"] == pytest.approx([rates])
 
 
 def test_exposures_are_checked():

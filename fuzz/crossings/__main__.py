@@ -14,6 +14,7 @@ from fuzz.crossings.refusals import (
     Refusals,
     all_rows,
     find_refused,
+    implied,
     page,
     read_refused,
     refused_rows,
@@ -27,7 +28,8 @@ def summary(outcomes: Iterable[Outcome], refused: Refusals) -> str:
     n_wrong = sum(bool(each.wrong) for each in outcomes)
     return (
         f"{len(all_pairs(FACTORS)):,} pairs: {len(met):,} crossed in {len(outcomes)} models, "
-        f"{len(refused)} refused in words, {len(IMPOSSIBLE)} impossible; {n_wrong} models wrong"
+        f"{len(refused)} refused in words, {len(implied(refused))} thereby, {len(IMPOSSIBLE)} "
+        f"impossible; {n_wrong} models wrong"
     )
 
 

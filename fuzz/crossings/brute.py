@@ -14,7 +14,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from fuzz.crossings.tables import COLOURS, GRADES, Cells
 
@@ -376,34 +375,44 @@ class Truth:
         signs: Sequence[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the weights, and intercepts, of the smallest risk."""
-        n_rules, fit_intercept = len(covered), self.fit_intercept
+        n_rules = len(covered)
         outputs = np.zeros(n_rules, dtype=int) if outputs is None else outputs
+        n_weights = n_rules + (self.n_outputs if self.fit_intercept else 0)
 
         def divided(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            intercepts = point[n_rules:] if fit_intercept else np.zeros(self.n_outputs)
+            intercepts = point[n_rules:] if self.fit_intercept else np.zeros(self.n_outputs)
             return point[:n_rules], intercepts
 
         def risk(point: np.ndarray) -> float:
             parts = divided(point)
             return self.risk(self.raw(covered, outputs, parts), parts[0])
 
-        def slopes(point: np.ndarray) -> np.ndarray:
-            found = self.slopes(covered, outputs, divided(point))
-            return found if fit_intercept else found[:n_rules]
+        def bends(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            parts = divided(point)
+            curvature = self._curvature(covered, outputs, self.raw(covered, outputs, parts))
+            slopes = self.slopes(covered, outputs, parts)
+            return slopes[:n_weights], curvature[:n_weights, :n_weights]
 
-        bounds = [(0 if s > 0 else None, 0 if s < 0 else None) for s in signs or [0] * n_rules]
-        n_free = self.n_outputs if fit_intercept else 0
-        start = np.zeros(n_rules + n_free)
-        with np.errstate(all="ignore"):
-            found = minimize(
-                risk, start, jac=slopes, method="L-BFGS-B",
-                bounds=[*bounds, *[(None, None)] * n_free],
-                options={"maxiter": 5000, "maxfun": 20000, "ftol": 1e-16, "gtol": 1e-11},
-            ).x  # fmt: skip
-        weights, intercepts = divided(_newton(risk, slopes, found, [*(signs or [0] * n_rules)]))
-        if self.n_outputs > 1 and fit_intercept:
+        kept = np.zeros(n_weights)
+        kept[: len(signs)] = signs
+        weights, intercepts = divided(_descend(risk, bends, kept))
+        if self.n_outputs > 1 and self.fit_intercept:
             intercepts = intercepts - intercepts.mean()
         return weights, intercepts
+
+    def _curvature(self, covered: np.ndarray, outputs: np.ndarray, raw: np.ndarray) -> np.ndarray:
+        """Second derivatives of the risk with respect to weights and intercepts."""
+        columns = np.vstack([covered, np.ones((self.n_outputs, len(raw)))]).astype(float)
+        of = np.append(outputs, np.arange(self.n_outputs))
+        penalties = np.append(np.full(len(outputs), self.penalty), np.zeros(self.n_outputs))
+        if self.n_outputs == 1:
+            bent = columns * (self.weights * self.hessians(raw)[:, 0])
+            return bent @ columns.T + np.diag(penalties)
+        shares = _shares(raw).T[of]
+        own = columns * shares
+        is_same = of[:, np.newaxis] == of
+        bent = (own * self.weights) @ columns.T * is_same - (own * self.weights) @ own.T
+        return bent + np.diag(penalties)
 
     # What sets of rows are worth
 
@@ -468,32 +477,46 @@ def best_values(
     return np.where(is_fitting & ~is_barred, gains, 0.0) - sets.costs
 
 
-def _newton(
+def _descend(
     risk: Callable[[np.ndarray], float],
-    slopes: Callable[[np.ndarray], np.ndarray],
-    point: np.ndarray,
-    signs: Sequence[int],
+    bends: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+    signs: np.ndarray,
 ) -> np.ndarray:
-    """Take off what is left of the slopes, but for weights that signs keep at 0."""
-    is_kept = np.zeros(len(point), dtype=bool)
-    is_kept[: len(signs)] = [
-        sign != 0 and weight == 0.0 for sign, weight in zip(signs, point, strict=False)
-    ]
-    free = np.flatnonzero(~is_kept)
-    for _ in range(20):
-        slope = slopes(point)[free]
-        if len(free) == 0 or np.abs(slope).max() < 1e-13:
-            break
-        matrix = np.empty((len(free), len(free)))
-        for place, n in enumerate(free):
-            step = np.zeros(len(point))
-            step[n] = 1e-5 * (1 + abs(point[n]))
-            difference = slopes(point + step)[free] - slopes(point - step)[free]
-            matrix[:, place] = difference / (2 * step[n])
-        new = point.copy()
-        new[free] -= np.linalg.lstsq(matrix, slope, rcond=1e-10)[0]
-        is_signed = all(s * w >= 0 for s, w in zip(signs, new, strict=False))
-        if not is_signed or not np.abs(slopes(new)[free]).max() < np.abs(slope).max():
-            break
-        point = new
+    """Go from 0 to the minimum over weights that keep their signs, by Newton's method."""
+    point, value = np.zeros(len(signs)), risk(np.zeros(len(signs)))
+    for _ in range(300):
+        slopes, curvature = bends(point)
+        is_free = (point != 0.0) | (signs * slopes <= 0.0)
+        step = _step(slopes, curvature, is_free, point, signs)
+        if -slopes @ step <= 1e-15 * max(abs(value), 1e-6):
+            # The risk has no more digits, but slopes have.
+            last = point + step
+            return last if (signs * last >= 0.0).all() else point
+        # As far as the first weight that comes to 0, and not uphill.
+        ends = [1.0, *(-point[n] / step[n] for n in np.flatnonzero(point * step * signs**2 < 0.0))]
+        share = min(ends)
+        while risk(point + share * step) > value and share > 1e-15:
+            share /= 2
+        point = point + share * step
+        point[(signs != 0.0) & (np.abs(point) <= 1e-15 * np.abs(share * step))] = 0.0
+        value = risk(point)
     return point
+
+
+def _step(
+    slopes: np.ndarray,
+    curvature: np.ndarray,
+    is_free: np.ndarray,
+    point: np.ndarray,
+    signs: np.ndarray,
+) -> np.ndarray:
+    """Go to the minimum of the quadratic model, but for weights that would leave their sign."""
+    is_free = is_free.copy()
+    while True:
+        step, free = np.zeros(len(point)), np.flatnonzero(is_free)
+        matrix = curvature[np.ix_(free, free)]
+        step[free] = -np.linalg.lstsq(matrix, slopes[free], rcond=1e-12)[0]
+        is_wrong = is_free & (point == 0.0) & (signs * step < 0.0)
+        if not is_wrong.any():
+            return step
+        is_free &= ~is_wrong

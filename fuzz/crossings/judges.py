@@ -289,10 +289,10 @@ def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
     return Place(problem, rules.raw, rules.covered, rules.outputs)
 
 
-def place_of(problem: Problem, ensemble: RuleEnsemble, position: int) -> Place:
+def place_of(problem: Problem, model: Any, position: int) -> Place:
     """Find the place of a rule: given all others with their best weights, or those before it."""
-    rules = Rules(problem, ensemble)
-    truth = problem.truth
+    ensemble = model.ensemble_
+    rules, truth = Rules(problem, ensemble), problem.truth
     if not problem.is_joint:
         return place_after(problem, ensemble.with_rules(ensemble[:position].rules))
     rest = [n for n in range(len(ensemble)) if n != position]
@@ -300,7 +300,7 @@ def place_of(problem: Problem, ensemble: RuleEnsemble, position: int) -> Place:
     signs = [rules.signs[n] for n in rest]
     weights, intercepts = truth.refit(covered, outputs, signs)
     # Those that would rather have another sign are not there, unless somebody wants them.
-    is_given = [rules.weights[n] == 0.0 for n in rest]
+    is_given = [model.search_results_[n].status == "given" for n in rest]
     kept = [n for n, s in enumerate(signs) if s == 0 or abs(weights[n]) > 1e-9 or is_given[n]]
     raw = truth.raw(covered, outputs, (weights, intercepts))
     return Place(problem, raw, covered[kept], outputs[kept])
@@ -313,7 +313,7 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
     if problem.is_polished:
         for position, result in enumerate(results):
             if result.status != "given":
-                place = place_of(problem, rules.ensemble, position)
+                place = place_of(problem, model, position)
                 judge_certificate(problem, place, rules, position, result, tolerance=1e-5)
         return
     n_rules = getattr(model, "n_rules_", N_RULES)

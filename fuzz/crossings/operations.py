@@ -153,17 +153,26 @@ def edit_drop(model: Any, case: Case) -> Any:
 
 def edit_force(model: Any, case: Case) -> Any:
     """Ask for another rule."""
-    return _edited(model, case, force=[case.problem.written(3)])
+    return _edited(model, case, force=[_new_rule(model, case.problem)])
 
 
 def edit_replace(model: Any, case: Case) -> Any:
     """Exchange the first rule."""
-    return _edited(model, case, replace={1: case.problem.written(4)})
+    return _edited(model, case, replace={1: _new_rule(model, case.problem)})
 
 
 def edit_lock(model: Any, case: Case) -> Any:
     """Keep the last rule, and search for others."""
     return _edited(model, case, lock=[len(model.ensemble_)])
+
+
+def _new_rule(model: Any, problem: Problem) -> str:
+    """Write a good rule that a model does not have, if there is one."""
+    known = Rules(problem, model.ensemble_).covered
+    for number in range(3, len(problem.good_rules)):
+        if not (known == _covered(problem, problem.good_rules[number])).all(axis=1).any():
+            return problem.written(number)
+    return problem.written(0)
 
 
 def _edited(model: Any, case: Case, **changes: Any) -> Any:
@@ -186,10 +195,10 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
     for rule in (before[n - 1].query for n in changes.get("drop", ())):
         is_there = any(_same_rows(rule, other, problem) for other in after)
         check(not is_there, "A rule that should go is there", rule, after)
-    for number in (3,) if "force" in changes else (4,) if "replace" in changes else ():
-        covered = _covered(problem, problem.good_rule(number))
+    for text in [*changes.get("force", ()), *changes.get("replace", {}).values()]:
+        [covered] = [_covered(problem, a) for a in problem.good_rules if problem.text(a) == text]
         is_there = any((mask == covered).all() for mask in Rules(problem, after).covered)
-        check(is_there or said, "A rule that was asked for is not there", after)
+        check(is_there or said, "A rule that was asked for is not there", text, after)
     edits = list(result.edits_)
     for entry, ensemble in ((edits[0], before), (edits[-1], after)):
         unique = ensemble.with_rules({(r.query, r.output): r for r in ensemble}.values())
@@ -263,7 +272,7 @@ def alternatives(model: Any, case: Case) -> Any:
 def _judge_shares(problem: Problem, model: Any, number: int, found: Any, tolerance: float) -> None:
     """Compare with all sets of rows, in the place of the rule."""
     ensemble, sets = model.ensemble_, problem.sets
-    place = place_of(problem, ensemble, number - 1)
+    place = place_of(problem, model, number - 1)
     rules = Rules(problem, ensemble)
     own = rules.covered[number - 1]
     own_value = place.value(rules.atoms[number - 1], own, 0)

@@ -44,7 +44,7 @@ _GROUPS = {
 _IN_ORDER = ("numbers", "missing values", "dates", "sparse matrix", "integers and booleans")
 _LIMITS: dict[str, dict[str, Any]] = {
     "none": {},
-    "min_coverage": {"min_coverage": 6.0},
+    "min_coverage": {"min_coverage": 12.0},
     "simplify": {"simplify": 0.2},
     "approximation_factor": {"approximation_factor": 0.7},
     "node_limit": {"node_limit": 1},
@@ -199,7 +199,12 @@ class Problem:
 
     def written(self, number: int) -> str:
         """Write one of the good rules as people do."""
-        return " & ".join(atom.text for atom in self.good_rule(number))
+        return self.text(self.good_rule(number))
+
+    @staticmethod
+    def text(atoms: tuple[Atom, ...]) -> str:
+        """Write a conjunction as people do."""
+        return " & ".join(atom.text for atom in atoms)
 
     @cached_property
     def barred(self) -> set[bytes]:

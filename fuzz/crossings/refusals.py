@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from fuzz.crossings.cases import normalised, run
-from fuzz.crossings.covering import Row, completed, covering_rows
+from fuzz.crossings.covering import Row, all_pairs, completed, covering_rows
 from fuzz.crossings.factors import FACTORS, IMPOSSIBLE, Choice, Combination
 
 REFUSED = Path(__file__).with_name("refused.json")
@@ -65,6 +65,13 @@ def refused_rows(refused: Refusals) -> dict[Combination, Row]:
         if row is not None:
             rows[combination] = row
     return rows
+
+
+def implied(refused: Refusals) -> list[Combination]:
+    """List the pairs that cannot meet, as what goes with the one is refused with the other."""
+    forbidden = [*IMPOSSIBLE, *refused]
+    left = (pair for pair in all_pairs(FACTORS) if pair not in {*forbidden})
+    return [pair for pair in left if completed(FACTORS, pair, forbidden) is None]
 
 
 def find_refused(tell: Callable[[str], None]) -> Refusals:
@@ -140,6 +147,7 @@ def page(refused: Refusals) -> str:
     for combination in in_order(refused):
         by_words.setdefault(refused[combination], []).append(combination)
     parts = [_HEAD, "| Together | Refused, as |", "|---|---|"]
+    by_words["Nothing that goes with the one goes with the other."] = implied(refused)
     for words, combinations in by_words.items():
         shown = "<br>".join(" with ".join(group) for group in _groups(combinations))
         parts.append(f"| {shown} | {words.replace('|', chr(92) + '|')} |")

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from laconic._defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.parameters import RegressorParameters, with_signature
-from laconic.estimators.weights import checked_weights
+from laconic.estimators.weights import as_rates, checked_weights
 from laconic.tasks import Regression
 
 
@@ -51,17 +51,25 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     ) -> None:
         self._store(RegressorParameters, n_rules, parameters)
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        exposure: ArrayLike | None = None,
+    ) -> float:
         """Score predictions: R², or D² where the loss is "poisson", "gamma" or "tweedie".
 
         Both are the share of the squared error, or of the deviance, of the mean that the model
-        explains. Of a model with an exposure, pass the rates and the exposure as their weights.
+        explains. With an exposure they are about the rates, y / exposure.
 
         Parameters
         ----------
         X : table-like of shape (n_rows, n_features)
         y : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
+        exposure : array-like of shape (n_rows,), default=None
+            Both as in `fit`.
 
         Returns
         -------
@@ -70,4 +78,5 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
         raw_predictions = self._raw_predictions(X)
         numbers = self.task_.numbers(y, len(raw_predictions))
         weights = checked_weights(sample_weight, len(numbers))
+        numbers, weights = as_rates(numbers, weights, exposure, self.loss_)
         return self.task_.score(self.task_.metrics[0], numbers, raw_predictions, weights)

@@ -20,9 +20,8 @@ from laconic.data.tables import Table
 from laconic.estimators.reducing import read_stream
 from laconic.estimators.settings import read_settings, with_rules
 from laconic.estimators.weights import (
+    as_rates,
     check_any,
-    check_exposed,
-    checked_exposure,
     checked_weights,
     class_factors,
 )
@@ -90,11 +89,7 @@ def make_data(
 
     Sets, of the task: loss, as far as it depends on the target.
     """
-    if exposure is not None:
-        check_exposed(task.loss)
-        amounts = checked_exposure(exposure, table.n_rows)
-        target = target / amounts
-        weights = amounts if weights is None else amounts * weights
+    target, weights = as_rates(target, weights, exposure, task.loss)
     if class_weight is not None:
         numbers = target.astype(np.intp)
         factors = class_factors(task, class_weight, np.bincount(numbers[counted(weights)]))

@@ -77,6 +77,17 @@ def checked_exposure(exposure: ArrayLike, n_rows: int) -> Floats:
     return amounts
 
 
+def as_rates(
+    target: Floats, weights: Floats | None, exposure: ArrayLike | None, loss: Loss
+) -> tuple[Floats, Floats | None]:
+    """Divide a target by its exposure, which weighs the rows from then on."""
+    if exposure is None:
+        return target, weights
+    check_exposed(loss)
+    amounts = checked_exposure(exposure, len(target))
+    return target / amounts, amounts if weights is None else amounts * weights
+
+
 def checked_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """Read one weight per row, if there are any."""
     if sample_weight is None:
