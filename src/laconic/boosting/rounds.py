@@ -71,15 +71,15 @@ class State:
     model since, so that nothing is proven about it; None if there is no such rule."""
 
     def first(self, n_rules: int) -> State:
-        """Take the first rules."""
+        """Return the first rules."""
         return self.only(range(n_rules))
 
     def without(self, position: int) -> State:
-        """Leave out a rule."""
+        """Return all rules but one."""
         return self.only([n for n in range(len(self.ensemble)) if n != position])
 
     def only(self, positions: Sequence[int]) -> State:
-        """Take some of the rules."""
+        """Return some of the rules."""
         return replace(
             self,
             ensemble=self.ensemble.with_rules(self.ensemble[n] for n in positions),
@@ -189,7 +189,7 @@ class Rounds:
         return {}
 
     def begin(self, state: State) -> State:
-        """Take up a state, with the best weights for its rules where weights are refitted."""
+        """Return a state to go on from: with the best weights, where weights are refitted."""
         if self.is_joint and len(state.ensemble) > 0:
             state = self._without_idle(self.refit(state)[0])
         # What it takes to get from 0 to the start, whose rounding errors the first round sees
@@ -204,7 +204,7 @@ class Rounds:
         return replace(state, largest_gain=max(gains))
 
     def place(self, state: State, position: int) -> State:
-        """Take the rules beside one: those before it, or all others where weights are refitted."""
+        """Find the rules beside one: those before it, or all others where weights are refitted."""
         others = state.without(position) if self.is_joint else state.first(position)
         if self.is_joint and len(others.ensemble) == 0:
             others, _ = self.refit(others)
@@ -258,7 +258,7 @@ class Rounds:
     def _options(
         self, n_left: int, started: float, before: Sequence[SearchResult]
     ) -> dict[str, Any]:
-        """Give the search of an output its share of the limits of a round."""
+        """Return options for the search of an output, with its share of the limits of a round."""
         options = dict(self.search_options)
         if n_left == 1 and not before:
             return options
@@ -299,7 +299,7 @@ class Rounds:
         return self.constraints.sign_of(rule.query, self._output(rule.output))
 
     def _output(self, output: int) -> int | None:
-        """Name an output as constraints do."""
+        """Return an output as constraints name it."""
         return output if isinstance(self.loss, MultinomialLoss) else None
 
     def add(self, state: State, found: Found) -> State | None:
@@ -398,14 +398,14 @@ class Rounds:
         )
 
     def refit(self, state: State) -> tuple[State, int]:
-        """Give all rules the weights that are best together, and count how often steps halved."""
+        """Find the weights that are best together, and count how often steps were halved."""
         if len(state.ensemble) == 0 and not self.fit_intercept:
             return state, 0
         ensemble, n_halvings = refitted(state.ensemble, self.risk(state))
         return replace(state, ensemble=ensemble), n_halvings
 
     def _without_idle(self, state: State) -> State:
-        """Take out rules that constraints leave no weight, unless they were given.
+        """Remove rules that constraints leave no weight, unless they were given.
 
         Certificates of the rules after them say no more than that these were found.
         """
@@ -429,7 +429,7 @@ class Rounds:
         return replace(left, stages=self.stages(left))
 
     def stages(self, state: State) -> tuple[RuleEnsemble, ...]:
-        """Give the first 0, 1, 2, ... rules the weights that suit them, where others led here."""
+        """Refit the first 0, 1, 2, ... rules, where other models led to this one."""
         shorter = (self.refit(state.first(n))[0] for n in range(len(state.ensemble)))
         return (*(stage.ensemble for stage in shorter), state.ensemble)
 
@@ -553,14 +553,14 @@ def boost(
 
 
 def _outputs(values: Floats) -> list[Floats]:
-    """Take the values of each output, of one or several."""
+    """Split values into those of each output, of one or several."""
     return [np.ascontiguousarray(column) for column in values.reshape(len(values), -1).T]
 
 
 def _of_all_outputs(
     results: list[SearchResult], best: int, node_limit: int | str | None
 ) -> SearchResult:
-    """Put together what the searches of all outputs have shown about the best rule of them."""
+    """Combine what the searches of all outputs have shown about the best rule of them."""
     bound = max(result.bound for result in results)
     chosen = results[best]
     statuses = [result.status for result in results]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -98,10 +98,6 @@ class TrainingData:
     def covered(self, query: Query) -> NDArray[np.bool_]:
         """Find the rows, of those that count, that a query covers."""
         return np.ascontiguousarray(query.covered(self.table)[self.counted])
-
-    def with_weights(self, weights: Floats) -> TrainingData:
-        """Weigh the rows differently; the conditions are then others as well."""
-        return replace(self, weights=weights, candidates=None)
 
 
 def counted(weights: Floats | None) -> Rows:

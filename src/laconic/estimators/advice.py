@@ -1,4 +1,4 @@
-"""What would have proven the rules of a fit, and how to say so."""
+"""What would have proven the rules of a fit, in values and in words."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def describe_unproven(
     time_limit: float | None,
     changes: Mapping[str, Any],
 ) -> str | None:
-    """Say which rules a limit kept from a proof, and what to do about it; None if there is none.
+    """Describe the rules that a limit kept from a proof, and what to do; None if there are none.
 
     An earlier fit has spoken of the first `n_before` rules. `changes` are those that
     `provable_changes` found.
@@ -104,7 +104,7 @@ def describe_unfinished(
     time_limit: float | None,
     changes: Mapping[str, Any],
 ) -> str | None:
-    """Say that a limit ended the search for the next rule before it found any; None if none did."""
+    """Describe a limit that ended a search before it found a rule; None if none did."""
     if search is None:
         return None
     limit = search.status.value
@@ -124,12 +124,12 @@ def _advice(changes: Mapping[str, Any], limits: Sequence[str]) -> str:
 
 
 def is_stopped(result: SearchResult) -> bool:
-    """Tell whether a limit kept a search from its proof."""
+    """Check whether a limit kept a search from its proof."""
     return result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
 
 
 def describe_changes(changes: Sequence[str], limits: Sequence[str], easier: tuple[str, str]) -> str:
-    """Say what proves all rules; where that is not known, which limits to raise or what to lower.
+    """Describe what proves all rules; where that is not known, what to raise or to lower.
 
     Parameters are named by the caller, as they are written in Python or on the command line.
 

@@ -77,7 +77,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     """What the estimator is for."""
     _plain: ClassVar[type[RuleBoosting] | None] = None
     """Of an estimator that chooses the number of rules, the one that is given it."""
-    _advice_to_go_on: ClassVar[str] = "Fit again with warm_start=True to find the others."
 
     ensemble_: RuleEnsemble
     task_: Task
@@ -92,6 +91,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     provable_with_: dict[str, Any]
     edits_: EditReport
+    n_rules_: int
+    cv_results_: dict[str, Any]
     reason_: str
     record_: FitRecord | None = None
     reading_: Reading | None = None
@@ -106,7 +107,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
             doc = doc.replace("{parameters}", cls._describe_parameters())
-            cls.__doc__ = doc.replace("{attributes}", cls._describe_attributes())
+            about = ATTRIBUTES if cls._plain is None else f"{CV_ATTRIBUTES}\n{ATTRIBUTES}"
+            cls.__doc__ = doc.replace("{attributes}", about)
 
     @classmethod
     def _describe_parameters(cls) -> str:
@@ -120,10 +122,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         _, *others = re.split(r"\n(?=\w)", text)
         kept = [text for text in others if not text.startswith("warm_start")]
         return "\n".join([CV_N_RULES, CV_PARAMETER, *kept])
-
-    @classmethod
-    def _describe_attributes(cls) -> str:
-        return ATTRIBUTES if cls._plain is None else f"{CV_ATTRIBUTES}\n{ATTRIBUTES}"
 
     def _store(self, known: Any, n_rules: int, parameters: Mapping[str, Any]) -> None:
         """Store parameters as they are; those that are not given have their defaults."""
@@ -185,7 +183,6 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             check_folds(self, X)
         if not getattr(self, "warm_start", False):
             self._forget_model()
-        self.__dict__.pop("record_", None)
         data, settings = read_inputs(self, X, y, sample_weight, exposure)
         self._check_size(settings)
         told = told_rows(data, y, sample_weight, exposure)
@@ -252,7 +249,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         elif run.is_interrupted and notes == [None]:
             notes = [
                 f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_rules} rules. "
-                f"{self._advice_to_go_on}"
+                f"Fit again{' with warm_start=True' if self._plain is None else ''} to find the "
+                "others."
             ]
         self._keep(run, certificate)
         return [*filter(None, (*notes, *run.warnings(), *self._stops(run)))]
@@ -307,9 +305,11 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             provable_with_=changes,
             **({} if certificate is None else {"certificate_": certificate}),
         )
+        # Where an earlier model came from.
+        self.__dict__.pop("record_", None)
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
-        """Say which rules limits kept from a proof, and whether they ended the fit."""
+        """Return sentences about rules without a proof, and about a limit that ended the fit."""
         stops: dict[str, Any] = {
             "time_limit": run.settings.time_limit,
             "changes": self.provable_with_,
@@ -407,7 +407,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return Predictions(self.ensemble_, self.task_, table, self.stages)
 
     def transform(self, X: Any) -> Any:
-        """Tell which rules cover each row, as columns for other models.
+        """Find which rules cover each row, as columns for other models.
 
         Parameters
         ----------
@@ -422,7 +422,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return self.predictions_for(X).covered.astype(np.float64)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Name the columns that `transform` makes: the conditions of each rule.
+        """Return names of the columns that `transform` makes: the conditions of each rule.
 
         Parameters
         ----------
@@ -441,7 +441,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def explain(self, X: Any) -> Explanation:
-        """Tell which rules cover each row, and what each of them adds to the prediction.
+        """Find which rules cover each row, and what each of them adds to the prediction.
 
         Parameters
         ----------
@@ -456,7 +456,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return Explanation(self.predictions_for(X))
 
     def shapley_values(self, X: Any, background: Any) -> ShapleyValues:
-        """Share out the raw predictions among the features, exactly.
+        """Compute exact Shapley values of the raw predictions.
 
         The values are those of the interventional game, in which features that are left out take
         their values from the rows of a background. They add up to the raw prediction of a row minus

@@ -37,7 +37,7 @@ __all__ = ["CallbackSupportMixin", "RuleTasks", "fit_task", "told_rows"]
 def told_rows(
     data: TrainingData, y: ArrayLike, sample_weight: ArrayLike | None, exposure: ArrayLike | None
 ) -> dict[str, Any]:
-    """Pass on the rows to score by, as they were passed to fit; rates, with an exposure."""
+    """Return the rows to score by, as they were passed to fit; rates, with an exposure."""
     if is_source(data.X):
         return {}
     if exposure is not None:
@@ -50,7 +50,7 @@ def told_rows(
 def fit_task(
     estimator: RuleBoosting, n_tasks: int | None, rows: Mapping[str, Any]
 ) -> Iterator[RuleTasks | None]:
-    """Tell callbacks where a fit begins and ends; None if there are none."""
+    """Notify callbacks of where a fit begins and ends; None if there are none."""
     if not hasattr(estimator, "_skl_callbacks"):
         yield None
         return
@@ -92,7 +92,7 @@ class RuleTasks:
         return RuleTasks(self.estimator, context, n_tasks, rows)
 
     def begin_rule(self) -> None:
-        """Tell that the search for a rule begins."""
+        """Notify callbacks that the search for a rule begins."""
         if self.n_left == 0:
             return
         self.n_left = None if self.n_left is None else self.n_left - 1
@@ -100,12 +100,12 @@ class RuleTasks:
         self._rule.call_on_fit_task_begin(estimator=self.estimator, **self.rows)
 
     def end_rule(self, state: State, data: TrainingData) -> bool:
-        """Tell that it has ended; returns whether a callback wants to end the fit."""
+        """Notify callbacks that it has ended; returns whether one of them wants to end the fit."""
         task, self._rule = self._rule, None
         return task is not None and self._end(task, lambda: _fitted(state, data))
 
     def finish(self, attributes: Any) -> None:
-        """Tell that all rules are found."""
+        """Notify callbacks that all rules are found."""
         self._end(self.context, attributes)
 
     def _end(self, task: Any, attributes: Any) -> bool:

@@ -102,7 +102,7 @@ def _candidates(model: RuleBoosting, data: TrainingData) -> CandidateProposition
 
 
 def _rivals(model: RuleBoosting, against: str | None, l2_regularization: float | None) -> Rivals:
-    """Say what a model is compared with."""
+    """Return what a model is compared with."""
     penalty = l2_regularization
     if penalty is None:
         penalty = model.l2_regularization_

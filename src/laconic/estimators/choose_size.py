@@ -73,7 +73,8 @@ def choose_size(
             given = replace(settings, propositions=found)
         # The others have no weight, so that columns stay what they are. Where a split repeats rows,
         # they count as often.
-        part = data.with_weights(weights * np.bincount(train, minlength=data.table.n_rows))
+        times = np.bincount(train, minlength=data.table.n_rows)
+        part = replace(data, weights=weights * times, candidates=None)
         run = FitRun(
             reduced(part, given),
             given,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Unpack
 
 from laconic._defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
@@ -50,10 +50,6 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     """
 
     _plain = RuleBoostingClassifier
-    _advice_to_go_on = "Fit again to find the others."
-
-    n_rules_: int
-    cv_results_: dict[str, Any]
 
     @with_signature(ClassifierCVParameters)
     def __init__(
@@ -98,10 +94,6 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
     """
 
     _plain = RuleBoostingRegressor
-    _advice_to_go_on = "Fit again to find the others."
-
-    n_rules_: int
-    cv_results_: dict[str, Any]
 
     @with_signature(RegressorCVParameters)
     def __init__(

@@ -96,21 +96,24 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
     task, settings = saved.task, saved.settings
     parameters = settings.parameters(task.labels if task.outputs else None)
     estimator = ESTIMATORS[task.name](**parameters)
-    estimator.task_, estimator.settings_ = task, settings
-    estimator.ensemble_, estimator.stages_ = saved.ensemble, saved.stages
-    estimator.search_results_ = saved.search_results
-    estimator.n_propositions_ = saved.n_propositions
-    estimator.l2_regularization_ = saved.l2_regularization
-    if saved.record is not None:
-        estimator.record_ = saved.record
-    if saved.feature_importances is not None:
-        estimator.feature_importances_ = saved.feature_importances
-    if saved.reading is not None:
-        estimator.reading_ = saved.reading
-    if saved.certificate is not None:
-        estimator.certificate_ = saved.certificate
     feature_names = saved.ensemble.feature_names or ()
-    estimator.n_features_in_ = len(feature_names)
+    attributes = {
+        "task_": task,
+        "settings_": settings,
+        "ensemble_": saved.ensemble,
+        "stages_": saved.stages,
+        "search_results_": saved.search_results,
+        "n_propositions_": saved.n_propositions,
+        "l2_regularization_": saved.l2_regularization,
+        "record_": saved.record,
+        "feature_importances_": saved.feature_importances,
+        "reading_": saved.reading,
+        "certificate_": saved.certificate,
+        "n_features_in_": len(feature_names),
+    }
     if saved.has_feature_names:
-        estimator.feature_names_in_ = np.array(feature_names, dtype=object)
+        attributes["feature_names_in_"] = np.array(feature_names, dtype=object)
+    for name, value in attributes.items():
+        if value is not None:
+            setattr(estimator, name, value)
     return estimator

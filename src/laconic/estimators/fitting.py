@@ -133,7 +133,10 @@ class FitRun:
         self.scaled = self.rounds.begin(self.scale.state(self._first_state(before, start)))
         self.n_before = len(self.scaled.ensemble)
         given = [
-            (self._scaled_rule(rule), data.covered(rule.query))
+            (
+                rule._replace(weight=rule.weight and self.scale.weight(rule.weight)),
+                data.covered(rule.query),
+            )
             for rule in missing_rules(settings, self.scaled.ensemble)
         ]
         self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
@@ -149,31 +152,21 @@ class FitRun:
         same = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
         return replace(before, ensemble=replace(before.ensemble, feature_kinds=same))
 
-    def _scaled_rule(self, rule: InitialRule) -> InitialRule:
-        return rule if rule.weight is None else rule._replace(weight=self.scale.weight(rule.weight))
-
     @property
     def state(self) -> State:
         """The model so far."""
         return self.scale.inverse.state(self.scaled)
 
-    def tell(self, search: SearchProgress | None = None) -> bool:
+    def tell(self, found: SearchProgress | RelaxationProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
 
         Sets: is_stopped.
         """
-        if search is not None:
-            search = self.scale.inverse.objectives(search)
-        return self._call(search=search, stage=self.stage, number=self.number)
-
-    def tell_proof(self, proof: RelaxationProgress) -> bool:
-        """Call all callbacks with a proof for the whole model; returns as `tell` does.
-
-        Sets: is_stopped.
-        """
-        return self._call(stage="proving", proof=proof)
-
-    def _call(self, **facts: Any) -> bool:
+        facts: dict[str, Any] = {"stage": self.stage, "number": self.number}
+        if isinstance(found, RelaxationProgress):
+            facts = {"stage": "proving", "proof": found}
+        elif found is not None:
+            facts["search"] = self.scale.inverse.objectives(found)
         state = self.state
         progress = FitProgress(state.ensemble, state.results, self.n_rules, **facts)
         answers = [callback(progress) for callback in self.callbacks]

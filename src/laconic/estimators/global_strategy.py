@@ -89,7 +89,7 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
         node_limit=fit.n_rules * nodes if isinstance(nodes, int) else None,
         time_limit=None if seconds is None else fit.n_rules * seconds,
         n_jobs=fit.n_jobs,
-        callback=fit.tell_proof if fit.callbacks else None,
+        callback=fit.tell if fit.callbacks else None,
     )
 
 

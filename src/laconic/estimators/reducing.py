@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from laconic._words import listed_names
 from laconic.boosting import Settings, TrainingData
 from laconic.candidates import check_propositions
-from laconic.data.columns import CategoricalColumn, Column
+from laconic.data.columns import CategoricalColumn
 from laconic.data.inspection import warn_about_columns
 from laconic.data.sources import TableSource, as_source
 from laconic.data.tables import Table, as_table
@@ -158,7 +158,7 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ())
     if data.table.cells is not None:
         # Of thousands of columns, hardly two rows are alike.
         return data
-    if _special_options(settings) or any(map(_is_special, _columns(data.table))):
+    if _special_options(settings) or _has_order(data.table):
         return data
     kept = _kept(data.task, data.loss)
     names, conditions = data.table.feature_names, _conditions(settings, fitted)
@@ -182,18 +182,16 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ())
     )
 
 
-def _columns(table: Table) -> Iterator[Column]:
+def _has_order(table: Table) -> bool:
+    """Check whether a table has ordered categories, which thresholds tell apart as well."""
     for name in table.feature_names:
         column = table.column(name)
         if column.is_numeric:
             # Numbers are quickly read again.
             table.pop_column(name)
-        yield column
-
-
-def _is_special(column: Column) -> bool:
-    """Check whether it takes more than numbers and categories to tell rows apart."""
-    return isinstance(column, CategoricalColumn) and column.is_ordered
+        if isinstance(column, CategoricalColumn) and column.is_ordered:
+            return True
+    return False
 
 
 def _special_options(settings: Settings) -> list[str]:

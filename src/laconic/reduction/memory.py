@@ -15,6 +15,7 @@ from laconic.reduction.planning import Conditions, Reduction, check_given
 from laconic.reduction.roles import Kept, Roles
 from laconic.reduction.rows import Plan, ReducedRows
 from laconic.reduction.sums import Floats, Units, added_up
+from laconic.reduction.values import keys_of
 
 
 def reduce_table(
@@ -86,6 +87,6 @@ def _reduced_rows(
             units = Units.for_terms(float(np.abs(weighted).max()), len(target))
             amounts.append(units.count(weighted))
         else:
-            keys = np.hstack([keys, roles.target_keys(target)])
+            keys = np.hstack([keys, keys_of(target)[:, None]])
         plan = Plan(roles, cells, target_units=units)
     return ReducedRows(plan, *added_up(keys, np.hstack(amounts)), len(target))

@@ -21,7 +21,6 @@ from laconic.data.columns import (
 )
 from laconic.data.tables import Table, as_table
 from laconic.reduction.sums import Floats, Integers, Units
-from laconic.reduction.values import keys_of, numbers_of
 
 Kept: TypeAlias = Literal["classes", "means", "values"]
 
@@ -50,7 +49,7 @@ class Range:
     largest: float = 0.0
 
     def merge(self, other: Range) -> Range:
-        """Put two parts together."""
+        """Return the range of two parts together."""
         return Range(
             min(self.lowest, other.lowest),
             max(self.highest, other.highest),
@@ -147,13 +146,13 @@ class Roles:
         return amounts
 
     def weight_amounts(self, weights: Floats | None, n_rows: int) -> Integers:
-        """Tell what each row counts, in whole numbers that add up exactly."""
+        """Return what each row counts, in whole numbers that add up exactly."""
         if weights is None or self.weight_units is None:
             return np.ones((n_rows, 1), dtype=np.int64)
         return self.weight_units.count(weights)
 
     def total_weight(self, amounts: Integers) -> Floats:
-        """Weights that amounts, added up, stand for."""
+        """Return the weights that amounts, added up, stand for."""
         if self.weight_units is None:
             return amounts[:, 0].astype(np.float64)
         return np.asarray(self.weight_units.total(amounts))
@@ -233,18 +232,9 @@ class Roles:
             )
         return column if rows.is_counted is None else column.take(rows.is_counted)
 
-    def target_keys(self, numbers: Floats) -> Integers:
-        """Write every target as a whole number."""
-        return keys_of(numbers)[:, None]
-
-    @staticmethod
-    def targets_of(keys: Integers) -> Floats:
-        """Undo `target_keys`."""
-        return numbers_of(np.ascontiguousarray(keys))
-
 
 def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
-    """Tell the largest weight and the number of rows of a part."""
+    """Find the largest weight and the number of rows of a part."""
     table = as_table(part)
     weights = roles.weights(table)
     if weights is None:
@@ -261,7 +251,7 @@ def partition_labels(part: Any, roles: Roles) -> Counter[Category]:
 
 
 def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
-    """Put what is known about the weights of two parts together."""
+    """Return what is known about the weights of two parts together."""
     return max(one[0], other[0]), one[1] + other[1]
 
 
@@ -276,7 +266,7 @@ def _weights(column: Column) -> Floats:
 
 
 def _numbers(column: Column) -> Floats:
-    """Numbers of a column, NaN where there is none."""
+    """Return the numbers of a column, NaN where there is none."""
     if isinstance(column, TimeColumn) or column.is_text:
         return np.full(len(column.missing), np.nan)
     if isinstance(column, NumericColumn):

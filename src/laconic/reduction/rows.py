@@ -21,6 +21,7 @@ from laconic.model.conditions import Proposition
 from laconic.reduction.cells import CHANGED, TableCells
 from laconic.reduction.roles import CountedRows, Roles
 from laconic.reduction.sums import Floats, Integers, Units, added_up
+from laconic.reduction.values import keys_of, numbers_of
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class ReducedRows:
         if roles.kept == "classes":
             return cells.codes(self.keys, len(cells.features)).astype(np.intp)
         if self.plan.target_units is None:
-            return roles.targets_of(self.keys[:, -1])
+            return numbers_of(np.ascontiguousarray(self.keys[:, -1]))
         sums = self.plan.target_units.total(self.amounts[:, roles.n_weight_amounts :])
         return np.asarray(sums / self.weights(), dtype=np.float64)
 
@@ -114,7 +115,7 @@ def reduce_partition(part: Any, plan: Plan) -> ReducedRows:
     if roles.kept != "classes":
         numbers = roles.numbers(table, rows)
         if plan.target_units is None:
-            keys = np.hstack([keys, roles.target_keys(numbers)])
+            keys = np.hstack([keys, keys_of(numbers)[:, None]])
         else:
             weighted = numbers if rows.weights is None else numbers * rows.weights
             amounts.append(plan.target_units.count(weighted))

@@ -70,7 +70,7 @@ def read_condition(data: Any, path: str, feature_names: Collection[str]) -> Prop
 
 
 def is_feature(name: str, feature_names: Collection[str]) -> bool:
-    """Tell whether a name is that of a feature, or of a part of the dates of one."""
+    """Check whether a name is that of a feature, or of a part of the dates of one."""
     return name in feature_names or whole_date(name, feature_names) is not None
 
 
