@@ -214,7 +214,9 @@ def test_rules_of_several_classes_are_selected_by_what_their_loss_costs(seed):
     columns.sort(key=lambda column: -abs(column.weight))
     state = select(problem.rounds, problem.start, columns, 3)
     expected = [columns[n] for n in eliminated(problem, columns, 3)]
-    assert [result.query for result in state.results] == [column.query for column in expected]
+    # Conditions that make no difference are left out.
+    for result, column in zip(state.results, expected, strict=True):
+        assert {*result.query} <= {*column.query}
     assert [rule.output for rule in state.ensemble] == [column.output for column in expected]
     assert_array_equal(state.covered, [column.covered for column in expected])
     best, _ = best_risk(problem, [c.output for c in expected], [c.covered for c in expected])
