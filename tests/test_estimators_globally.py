@@ -261,3 +261,21 @@ def test_limits_count():
         model = RuleBoostingRegressor(3, strategy="global", node_limit=1).fit(X, y)
     assert model.certificate_.status == "node_limit"
     assert model.certificate_.verify(X)
+
+
+@pytest.mark.parametrize("on_interrupt", ["keep", "raise"])
+def test_ctrl_c_before_the_proof_keeps_the_rules_that_were_found(monkeypatch, on_interrupt):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("laconic.estimators.global_strategy.prove", interrupt)
+    X, y = tangled("regressor")
+    model = RuleBoostingRegressor(2, strategy="global", on_interrupt=on_interrupt)
+    if on_interrupt == "raise":
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, y)
+        return
+    with pytest.warns(ConvergenceWarning, match="a second start may still improve"):
+        model.fit(X, y)
+    assert len(model.ensemble_) == len(model.search_results_) == 2
+    assert model.certificate_ is None

@@ -163,3 +163,13 @@ def test_ctrl_c_leaves_the_model_before_or_the_one_after(monkeypatch):
         model.set_params(n_rules=3).fit(X, y)
     changed = {name for name, value in vars(model).items() if before.get(name) is not value}
     assert changed == {"n_rules"}
+
+
+def test_a_warm_start_that_fails_keeps_where_the_model_came_from():
+    X, y = numeric_problem("regressor")
+    model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
+    model.record_ = "from a file"
+    with pytest.raises(ValueError, match="must not be smaller"):
+        model.set_params(n_rules=1).fit(X, y)
+    assert model.record_ == "from a file"
+    assert model.set_params(n_rules=3).fit(X, y).record_ is None
