@@ -438,7 +438,9 @@ class Truth:
                 penalties = np.append(penalties, 0.0)
             left = left - _imitated(sets, others.astype(float), hessians, penalties)
             left = np.maximum(left, _IMITATED * (sets @ hessians))
-            pulls = np.where(is_one_of(sets, others, with_rest=self.fit_intercept), 0.0, pulls)
+            # Beside a rule for all rows, one for the rest of a set says the same.
+            has_all = bool(others.all(axis=1).any())
+            pulls = np.where(is_one_of(sets, others, with_rest=has_all), 0.0, pulls)
         with np.errstate(invalid="ignore", divide="ignore"):
             gains = np.where(pulls == 0.0, 0.0, pulls**2 / (self.penalty + left))
         return gains / (2 * self.total), -np.sign(pulls)

@@ -53,6 +53,12 @@ def atoms_of_query(query: Query, cells: Cells, counted: np.ndarray) -> tuple[Ato
     return tuple(found)
 
 
+def covered_by(query: Query, cells: Cells, counted: np.ndarray) -> np.ndarray:
+    """Find the rows that count and fulfil all conditions of a rule."""
+    masks = [atom.covered for atom in atoms_of_query(query, cells, counted)]
+    return np.logical_and.reduce([np.ones(int(counted.sum()), dtype=bool), *masks])
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """The rules of an ensemble on the rows that count."""
@@ -69,12 +75,9 @@ class Rules:
     @cached_property
     def covered(self) -> np.ndarray:
         """The rows of each rule."""
-        n_rows = int(self.problem.counted.sum())
-        masks = [
-            np.logical_and.reduce([atom.covered for atom in atoms] or [np.ones(n_rows, dtype=bool)])
-            for atoms in self.atoms
-        ]
-        return np.array(masks, dtype=bool).reshape(-1, n_rows)
+        cells, counted = self.problem.rows.cells, self.problem.counted
+        masks = [covered_by(rule.query, cells, counted) for rule in self.ensemble]
+        return np.array(masks, dtype=bool).reshape(-1, int(counted.sum()))
 
     @property
     def outputs(self) -> np.ndarray:
@@ -123,10 +126,7 @@ def raw_of(ensemble: RuleEnsemble, cells: Cells) -> np.ndarray:
     raw = np.tile(np.array(starts, dtype=float), (n_rows, 1))
     everything = np.ones(n_rows, dtype=bool)
     for rule in ensemble:
-        for atom in (atoms := atoms_of_query(rule.query, cells, everything)):
-            assert len(atom.covered) == n_rows, atoms
-        covered = np.logical_and.reduce([everything, *(atom.covered for atom in atoms)])
-        raw[covered, rule.output] += rule.weight
+        raw[covered_by(rule.query, cells, everything), rule.output] += rule.weight
     return raw
 
 
