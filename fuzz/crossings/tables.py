@@ -204,7 +204,7 @@ def _plain(cell: Any) -> Any:
 
 def _array(column: Any) -> np.ndarray:
     values = column.to_numpy()
-    return values.astype(str) if values.dtype.kind in "OT" else values
+    return values.astype(str) if values.dtype.kind in ("O", "T") else values
 
 
 def _files(cells: Cells, folder: Path, kind: str) -> tuple[Any, Any]:
