@@ -162,8 +162,8 @@ def fuzz(session: nox.Session) -> None:
 
 # What is looked for, by which library, and in which tests if none are named.
 SANITIZERS = {
-    "memory": ("address,undefined", "libasan.so", "tests/test_search*.py"),
-    "threads": ("thread", "libtsan.so", "tests/test_search_agreement.py"),
+    "memory": ("address,undefined", "libasan.so", "tests/search/test_search*.py"),
+    "threads": ("thread", "libtsan.so", "tests/search/test_search_agreement.py"),
 }
 
 

@@ -64,13 +64,13 @@ def variants() -> dict[str, dict[str, Any]]:
 
 def rounds(problem: Problem) -> list[SearchProblem]:
     """Searches of the boosting rounds, each after the optimal rules before it."""
-    propositions = problem.candidates().extents
+    conditions = problem.candidates().extents
     loss = get_loss(problem.loss)
     scores = np.zeros(len(problem.y))
     found = []
     for _ in range(problem.n_rules):
         round_ = SearchProblem(
-            propositions,
+            conditions,
             loss.gradients(problem.y, scores),
             loss.hessians(problem.y, scores),
             problem.l2_regularization,

@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.large_tables import TARGET, make_part
-from laconic.reduction import Conditions, Roles
-from laconic.reduction.conditions import open_ranges
-from laconic.reduction.planning import make_plan
-from laconic.reduction.rows import ReducedRows, reduce_partition
-from laconic.reduction.summary import partition_refinement, partition_summary
-from laconic.search import OtherRules, SearchProblem, SearchResult, search
-from laconic.search.cluster import DaskCrew
-from laconic.search.spreading import MAX_SECONDS
+from laconic.candidates.distinct_rows import Conditions, Roles
+from laconic.candidates.distinct_rows.bins import open_ranges
+from laconic.candidates.distinct_rows.plan import make_plan
+from laconic.candidates.distinct_rows.rows import ReducedRows, reduce_partition
+from laconic.candidates.distinct_rows.summary import partition_refinement, partition_summary
+from laconic.search import RefittedTerms, SearchProblem, SearchResult, search
+from laconic.search.dask_cluster import DaskCrew
+from laconic.search.distributed import MAX_SECONDS
 
 RESULTS = Path(__file__).parent / "results" / "cluster.csv"
 # Rows, features, thresholds per feature, penalty, and whether weights are refitted.
@@ -47,7 +47,7 @@ def noise(n_rows: int, n_features: int, n_cuts: int, penalty: float, joint: bool
     gradients, others = rng.normal(size=n_rows), None
     if joint:
         gradients -= gradients.mean()
-        others = OtherRules(np.ones((1, n_rows), dtype=bool), np.zeros(1))
+        others = RefittedTerms(np.ones((1, n_rows), dtype=bool), np.zeros(1))
     extents = np.concatenate([below, ~below])
     return SearchProblem(extents, gradients, np.ones(n_rows), penalty, others=others)
 

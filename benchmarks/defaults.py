@@ -88,7 +88,7 @@ def row(name: str, model: Any, n_rows: int, seconds: float) -> str:
         name,
         f"{n_rows:,}",
         f"{model.n_features_in_:,}",
-        f"{model.n_propositions_:,}",
+        f"{model.n_candidates_:,}",
         f"{seconds:.2f}",
         f"{max((result.seconds for result in results), default=0.0):.2f}",
         f"{sum(result.counters.get('nodes', 0) for result in results):,}",

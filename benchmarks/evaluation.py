@@ -17,9 +17,9 @@ from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
-from laconic.curves import Scoring, normalized_area, rule_model, score_curve
-from laconic.data.frames import FrameBackend, make_frame
-from laconic.data.tables import take_rows
+from laconic.models.curves import Scoring, normalized_area, rule_model, score_curve
+from laconic.tables.frames import FrameBackend, make_frame
+from laconic.tables.tables import take_rows
 
 _CURVE = ("estimator", "l2_regularization", "split")
 _SCHEMA = {

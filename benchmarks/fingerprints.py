@@ -23,7 +23,7 @@ from benchmarks.problems import (
     AS_IN_THE_PAPER,
     find_datasets,
     load_problem,
-    paper_propositions,
+    paper_conditions,
     specifications,
 )
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
@@ -40,7 +40,7 @@ def make_model(problem, setting):
     options = {
         "paper": {
             **AS_IN_THE_PAPER,
-            "propositions": partial(paper_propositions, limits=problem.max_conditions_per_column),
+            "conditions": partial(paper_conditions, limits=problem.max_conditions_per_column),
             "l2_regularization": problem.l2_regularization,
             "max_conditions": None,
         },

@@ -27,11 +27,11 @@ from benchmarks.problems import (
     Problem,
     find_datasets,
     load_problem,
-    paper_propositions,
+    paper_conditions,
     specifications,
 )
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.candidates import candidate_propositions
+from laconic.candidates.candidates import candidate_conditions
 from laconic.losses import get_loss
 from laconic.search import SearchProblem, search
 
@@ -86,7 +86,7 @@ def fit(problem: Problem, thresholds: str, time_limit: float, **parameters: obje
     options = {"n_rules": 10, "l2_regularization": problem.l2_regularization}
     options |= AS_IN_THE_PAPER | parameters
     if thresholds == PAPER:
-        options["propositions"] = paper_propositions(problem.X, problem.max_conditions_per_column)
+        options["conditions"] = paper_conditions(problem.X, problem.max_conditions_per_column)
     else:
         options["max_thresholds"] = None if thresholds == "all" else int(thresholds)
     model = kind(max_conditions=None, node_limit=None, time_limit=time_limit, **options)
@@ -111,7 +111,7 @@ def prove(name: str, folder: Path, time_limit: float) -> Proof:
         problem=name,
         rows=len(problem.y),
         features=problem.X.shape[1],
-        conditions=model.n_propositions_,
+        conditions=model.n_candidates_,
         time_limit=time_limit,
         n_rules=len(results),
         n_proven=sum(result.is_optimal for result in results),
@@ -168,7 +168,7 @@ def stopped(name: str, folder: Path, time_limit: float) -> str:
     few, every = (
         search(
             SearchProblem(
-                candidate_propositions(problem.X, max_thresholds=max_thresholds).extents,
+                candidate_conditions(problem.X, max_thresholds=max_thresholds).extents,
                 loss.gradients(problem.y, scores),
                 loss.hessians(problem.y, scores),
                 problem.l2_regularization,

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
 from benchmarks.datasets import find_folder, load_dataset
-from laconic.candidates import CandidatePropositions
-from laconic.data.tables import as_table
-from laconic.model.conditions import Proposition
+from laconic.candidates.candidates import CandidateConditions
 from laconic.search import Extents
+from laconic.tables.tables import as_table
+from laconic.terms.conditions import Condition
 
 AS_IN_THE_PAPER = {"objective": "stagewise", "fit_intercept": False, "simplify": 0.0}
 """Settings of estimators that boost as the paper does, whatever the defaults are."""
@@ -63,12 +63,12 @@ class Problem:
         """Name of the loss."""
         return "logistic" if self.task == "classification" else "squared"
 
-    def candidates(self) -> CandidatePropositions:
+    def candidates(self) -> CandidateConditions:
         """Conditions of the paper and the training rows that they cover."""
-        propositions = paper_propositions(self.X, self.max_conditions_per_column)
+        conditions = paper_conditions(self.X, self.max_conditions_per_column)
         table = as_table(self.X)
-        extents = np.array([proposition.covered(table) for proposition in propositions])
-        return CandidatePropositions(tuple(propositions), Extents(extents))
+        extents = np.array([condition.covered(table) for condition in conditions])
+        return CandidateConditions(tuple(conditions), Extents(extents))
 
 
 def find_datasets(folder: str | os.PathLike[str] | None = None) -> Path:
@@ -122,7 +122,7 @@ def load_problem(name: str, folder: Path, split: int = 0) -> Problem:
     )
 
 
-def paper_propositions(X: pd.DataFrame, limits: Mapping[str, int]) -> list[Proposition]:
+def paper_conditions(X: pd.DataFrame, limits: Mapping[str, int]) -> list[Condition]:
     """List the conditions that the paper derives from a table, column by column.
 
     A numeric column with at most ``limit / 2`` distinct values gives ``<= v`` and ``>= v`` for each
@@ -133,18 +133,16 @@ def paper_propositions(X: pd.DataFrame, limits: Mapping[str, int]) -> list[Propo
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in X.dtypes.tolist()]
     # pandas takes longer for a column than for all of them.
     columns = X.to_numpy(float).T if all(is_numeric) else (X[name] for name in X.columns)
-    propositions: list[Proposition] = []
+    conditions: list[Condition] = []
     for name, column, is_number in zip(X.columns.tolist(), columns, is_numeric, strict=True):
         if is_number:
-            propositions += _threshold_propositions(name, np.asarray(column, float), limits[name])
+            conditions += _threshold_conditions(name, np.asarray(column, float), limits[name])
         else:
-            propositions += [Proposition(name, "==", value) for value in column.unique()]
-    return propositions
+            conditions += [Condition(name, "==", value) for value in column.unique()]
+    return conditions
 
 
-def _threshold_propositions(
-    name: str, values: NDArray[np.float64], limit: int
-) -> list[Proposition]:
+def _threshold_conditions(name: str, values: NDArray[np.float64], limit: int) -> list[Condition]:
     ordered = np.sort(values)
     is_step = ordered[1:] > ordered[:-1]
     if 2 * (np.count_nonzero(is_step) + 1) <= limit:
@@ -152,11 +150,11 @@ def _threshold_propositions(
     else:
         quantiles = _quantiles(ordered, n_bins=limit // 2)
         below = above = quantiles[1:][quantiles[1:] > quantiles[:-1]]
-    # >= v, in the form that a proposition has.
+    # >= v, in the form that a condition has.
     above = np.nextafter(above, -np.inf)
     return [
-        *(Proposition(name, "<=", value) for value in below.tolist()),
-        *(Proposition(name, ">", value) for value in above.tolist()),
+        *(Condition(name, "<=", value) for value in below.tolist()),
+        *(Condition(name, ">", value) for value in above.tolist()),
     ]
 
 

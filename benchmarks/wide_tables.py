@@ -72,7 +72,7 @@ def measure(table: str, time_limit: float) -> dict[str, Any]:
     [result] = model.search_results_ or [model.unfinished_search_]
     return {
         "table": table,
-        "conditions": model.n_propositions_,
+        "conditions": model.n_candidates_,
         "cpu_seconds": round(process_time() - cpu, 1),
         "cpu_seconds_before_the_search": round(told[0], 1) if told else "",
         "seconds": round(perf_counter() - started, 1),

@@ -35,9 +35,7 @@ for max_thresholds in (7, None):
         l2_regularization=1,
     ).fit(X_train, y_train)
     print(f"max_thresholds={max_thresholds}: R² on new rows {model.score(X_test, y_test):.2f}")
-    print(
-        f"proven over {model.n_propositions_:,} conditions: {model.search_results_[0].is_optimal}"
-    )
+    print(f"proven over {model.n_candidates_:,} conditions: {model.search_results_[0].is_optimal}")
 
 # %%
 # The window, as the rule has found it:

@@ -18,11 +18,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fuzz.searches import check
-from laconic import Proposition, Query, Rule, RuleBoostingClassifier, RuleEnsemble
+from laconic import Condition, Query, Rule, RuleBoostingClassifier, RuleEnsemble
 from laconic.export import to_javascript, to_onnx, to_pmml, to_python, to_sql
 from laconic.export.edge_rows import expected_outputs
 from laconic.losses import LogisticLoss
-from laconic.tasks import Classification
+from laconic.models.tasks import Classification
 
 PIECES = (
     *("'", '"', "`", "\\", "--", "/*", "*/", ";", "//", "${x}", "{{x}}", "%s", "?", ":x", "$1"),
@@ -45,7 +45,7 @@ def random_model(random: Random) -> RuleBoostingClassifier:
     names = tuple(dict.fromkeys(random_text(random) or "x" for _ in range(random.randint(1, 4))))
     rules = tuple(
         Rule(
-            Query((_proposition(random, names),)),
+            Query((_condition(random, names),)),
             random.choice((-2.0, -0.5, 1.0, 3.0)) + n / 16,
         )
         for n in range(random.randint(1, 5))
@@ -60,8 +60,8 @@ def random_model(random: Random) -> RuleBoostingClassifier:
     return model
 
 
-def _proposition(random: Random, names: tuple[str, ...]) -> Proposition:
-    return Proposition(random.choice(names), random.choice(("==", "!=")), random_text(random))
+def _condition(random: Random, names: tuple[str, ...]) -> Condition:
+    return Condition(random.choice(names), random.choice(("==", "!=")), random_text(random))
 
 
 def hostile_names(number: int, counts: Counter[str]) -> None:

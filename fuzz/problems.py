@@ -33,7 +33,7 @@ class Case:
 
 
 def random_case(random: Random) -> Case:
-    """Make a problem of up to 12 rows and 6 propositions, on any scale."""
+    """Make a problem of up to 12 rows and 6 conditions, on any scale."""
     n_rows = random.randint(1, 12)
     of_gradients, of_hessians = _scales(random)
     weights = None
@@ -96,8 +96,8 @@ def _penalty(random: Random, of_hessians: float) -> float:
 def _extents(random: Random, n_rows: int) -> np.ndarray:
     """Chains of nested sets, as numbers have them, or any sets, with repetitions and constants."""
     extents: list[list[bool]] = []
-    n_propositions = random.randint(1, 6)
-    while len(extents) < n_propositions:
+    n_candidates = random.randint(1, 6)
+    while len(extents) < n_candidates:
         if random.random() < 0.4:
             cells = [random.randint(0, 3) for _ in range(n_rows)]
             for cut in range(3):
@@ -106,7 +106,7 @@ def _extents(random: Random, n_rows: int) -> np.ndarray:
             density = random.choice((0.2, 0.5, 0.8))
             extents.append([random.random() < density for _ in range(n_rows)])
     random.shuffle(extents)
-    return np.array(extents[:n_propositions], dtype=bool)
+    return np.array(extents[:n_candidates], dtype=bool)
 
 
 def _limits(random: Random, total: float) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from fuzz.exact import Brute
 from fuzz.problems import Case, random_case
 from laconic import _core
-from laconic.candidates import candidate_propositions
+from laconic.candidates.candidates import candidate_conditions
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
 from laconic.search.optimal import INGREDIENTS
 
@@ -213,7 +213,7 @@ def engines(number: int, counts: Counter[str]) -> None:
     random, rng = Random(number), np.random.default_rng(number)
     n_rows = random.randint(30, 400)
     table = np.round(rng.normal(size=(n_rows, random.randint(2, 6))), random.randint(0, 2))
-    candidates = candidate_propositions(table, max_thresholds=random.randint(2, 8))
+    candidates = candidate_conditions(table, max_thresholds=random.randint(2, 8))
     scale = 10.0 ** random.uniform(-140, 140) if random.random() < 0.5 else 1.0
     y = table[:, 0] * (table[:, 1] > 0) + rng.normal(size=n_rows)
     if random.random() < 0.5:

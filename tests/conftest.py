@@ -1,6 +1,7 @@
-"""What every test needs: nothing but hypothesis, and the folder of problems for those that ask."""
+"""Fixtures of several rooms: the folder of problems, a Dask cluster, and the command line."""
 
 import pytest
+from commands import fit_client, people
 from hypothesis import settings
 
 # How long an example takes says more about the machine than about the code.
@@ -30,3 +31,34 @@ def dask_client():
         distributed.Client(cluster) as client,
     ):
         yield client
+
+
+@pytest.fixture
+def run(capfd):
+    """Run a command in this process: exit code, standard output, standard error."""
+    from laconic.cli import main
+
+    def run(*tokens):
+        code = main([str(token) for token in tokens])
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def table(tmp_path):
+    """File of the table that commands read."""
+    path = tmp_path / "people.csv"
+    people().write_csv(path)
+    return path
+
+
+@pytest.fixture
+def model(table, tmp_path, run):
+    """File of the model that the command line fits to that table."""
+    path = tmp_path / "model.json"
+    code, *_ = run(*fit_client(table, "--model", path, "--quiet"))
+    assert code == 0
+    return path

@@ -9,28 +9,41 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).parents[1] / "src"
+TESTS = Path(__file__).parent
+SRC = TESTS.parent / "src"
+CONTRIBUTING = TESTS.parent / "CONTRIBUTING.md"
 
-# Rooms of src/laconic, lowest first: a folder or a single module. Those in one line are neighbours,
-# which do not import each other, and each may import from all lines above it.
+# Rooms of src/laconic, lowest first, with what each one knows. Rooms on one floor are neighbours,
+# which do not import each other; each may import from all floors before its own. This is the only
+# list: `python tests/test_architecture.py` writes the table in CONTRIBUTING.md from it.
 ROOMS = (
-    ("_core", "_optional", "_checks", "_defaults", "_files", "_words"),
-    ("data",),
-    ("model",),
-    ("losses", "categories"),
-    ("search", "tasks"),
-    ("candidates", "constraints", "relaxation"),
-    ("reduction", "boosting"),
-    ("explain",),
-    ("curves",),
-    ("plot",),
-    ("export",),
-    ("report",),
-    ("estimators",),
-    ("cli",),
+    {
+        "_core": "the compiled search: `src/bindings`, over `src/librulesearch`",
+        "_util": "checks, files written whole, optional packages, words",
+    },
+    {"tables": "columns and tables of any library, files, and sources that are read in parts"},
+    {"terms": "conditions, queries, rules and ensembles as plain values, and their text"},
+    {"losses": "targets and raw predictions; no rules"},
+    {"search": "the best query for given gradients and hessians, and the proof of it"},
+    {
+        "candidates": "the conditions of a table, constraints on rules, and tables reduced to "
+        "distinct rows"
+    },
+    {
+        "boosting": "training data and settings; rounds that find, refit, exchange and select "
+        "rules; certificates of whole ensembles"
+    },
+    {"models": "tasks, and what a fitted model predicts, explains and scores"},
+    {
+        "export": "a model in the languages of other programs, compared with it on edge rows",
+        "plot": "pictures",
+    },
+    {"report": "one page: a dictionary of plain values, and templates that show it"},
+    {"estimators": "the scikit-learn contract: parameters, input checks, `fit`, models as files"},
+    {"cli": "commands, one module each, over the public classes"},
 )
-# Stands apart: what it may import, and who may import it.
-APART = {"datasets": ({"data"}, {"cli"})}
+# Apart from the floors: what it may import, and who may import it.
+APART = {"datasets": ({"tables"}, {"cli"})}
 # May import from the package itself, as people do; the first two stand above all rooms.
 PUBLIC_USERS = {"__init__", "__main__", "cli"}
 
@@ -206,21 +219,31 @@ def test_rooms_are_all_there_is():
     found = {path.stem for path in folder.glob("*.py")} | {
         path.name for path in folder.iterdir() if (path / "__init__.py").is_file()
     }
-    named = {name for names in ROOMS for name in names} | set(APART)
+    named = {name for floor in ROOMS for name in floor} | set(APART)
     assert found - {"__init__", "__main__"} == named - {"_core"}
 
 
-def test_contributors_read_of_the_same_rooms_in_the_same_order():
-    text = (SRC.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    table = text.split("| Room | Knows |\n|---|---|\n")[1].split("\n\n")[0]
-    rooms = [
-        name.removesuffix(".py").removesuffix("/")
-        for line in table.splitlines()
-        for name in re.findall(r"`([^`]+)`", line.split("|")[1])
+def table_of_rooms():
+    """Write the rooms as a Markdown table, highest first."""
+    rows = [
+        f"| `{name}/` | {knows} |" for floor in reversed(ROOMS) for name, knows in floor.items()
     ]
-    assert sorted(rooms) == sorted(name for names in ROOMS for name in names)
-    levels = [level_of(room, ROOMS) for room in rooms]
-    assert levels == sorted(levels, reverse=True)
+    return "\n".join(["| Room | Knows |", "|---|---|", *rows, ""])
+
+
+def with_table_of_rooms(text):
+    """Replace the table of rooms in a text."""
+    return re.sub(r"\| Room \| Knows \|\n(\|.*\n)+", lambda _: table_of_rooms(), text)
+
+
+def test_contributors_read_of_the_same_rooms():
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    assert table_of_rooms() in text, "run python tests/test_architecture.py"
+
+
+def test_tests_mirror_the_rooms():
+    folders = {path.name for path in TESTS.iterdir() if any(path.glob("test_*.py"))}
+    assert folders == {name for floor in ROOMS for name in floor} - {"_core"}
 
 
 def test_floors_are_all_there_is():
@@ -248,28 +271,32 @@ def write(src, files):
         path.write_text(text, encoding="utf-8")
 
 
-PACKAGE = {"laconic/__init__.py": "", "laconic/data/__init__.py": "", "laconic/cli/__init__.py": ""}
+PACKAGE = {
+    "laconic/__init__.py": "",
+    "laconic/tables/__init__.py": "",
+    "laconic/cli/__init__.py": "",
+}
 
 
 @pytest.mark.parametrize(
     ("path", "text", "complaint"),
     [
-        ("data/a.py", "from laconic.cli import x", "laconic.data.a imports laconic.cli"),
-        ("data/a.py", "def f():\n    import laconic.cli", "laconic.data.a imports laconic.cli"),
-        ("data/a.py", "from ..cli import x", "laconic.data.a imports laconic.cli"),
-        ("data/a.py", "from laconic import cli", "laconic.data.a imports laconic.cli"),
-        ("data/a.py", "if TYPE_CHECKING:\n    from laconic.cli import x", "imports laconic.cli"),
-        ("data/a.py", "from laconic import Rule", "laconic.data.a imports from laconic itself"),
-        ("_words.py", "import laconic._core", "laconic._words imports laconic._core"),
+        ("tables/a.py", "from laconic.cli import x", "laconic.tables.a imports laconic.cli"),
+        ("tables/a.py", "def f():\n    import laconic.cli", "laconic.tables.a imports laconic.cli"),
+        ("tables/a.py", "from ..cli import x", "laconic.tables.a imports laconic.cli"),
+        ("tables/a.py", "from laconic import cli", "laconic.tables.a imports laconic.cli"),
+        ("tables/a.py", "if TYPE_CHECKING:\n    from laconic.cli import x", "imports laconic.cli"),
+        ("tables/a.py", "from laconic import Rule", "laconic.tables.a imports from laconic itself"),
+        ("_util/a.py", "import laconic._core", "laconic._util.a imports laconic._core"),
         ("datasets/__init__.py", "import laconic.cli", "laconic.datasets imports laconic.cli"),
-        ("data/a.py", "import laconic.datasets", "laconic.data.a imports laconic.datasets"),
-        ("data/a.py", "from laconic.data.a import x\nfrom laconic.data import b", ""),
+        ("tables/a.py", "import laconic.datasets", "laconic.tables.a imports laconic.datasets"),
+        ("tables/a.py", "from laconic.tables.a import x\nfrom laconic.tables import b", ""),
         ("cli/a.py", "from laconic import Rule\nfrom laconic.datasets import x", ""),
-        ("data/__init__.py", "from laconic.data.b import c", "cycle: "),
+        ("tables/__init__.py", "from laconic.tables.b import c", "cycle: "),
     ],
 )
 def test_a_wrong_import_is_found(tmp_path, path, text, complaint):
-    files = {"laconic/data/b.py": "class A:\n    from laconic.data import d", **PACKAGE}
+    files = {"laconic/tables/b.py": "class A:\n    from laconic.tables import d", **PACKAGE}
     write(tmp_path, files | {f"laconic/{path}": text})
     found = list(import_complaints(tmp_path))
     assert len(found) == bool(complaint)
@@ -306,3 +333,7 @@ def test_long_files_and_functions_are_found(tmp_path):
     fits = "\n".join(['def f():\n    """Text.\n\n\n    """', *lines[1:]])
     write(tmp_path, {"a.py": function, "b.py": fits, "c.js": "\n" * 901, "d.js": "\n" * 900})
     assert list(length_complaints(tmp_path)) == ["a.py:f has 61 lines", "c.js has 901 lines"]
+
+
+if __name__ == "__main__":
+    CONTRIBUTING.write_text(with_table_of_rooms(CONTRIBUTING.read_text(encoding="utf-8")), "utf-8")

@@ -6,10 +6,10 @@ Needs the folder of benchmark problems, with the measured values in ``baselines`
 import json
 
 import pytest
+from rounds import make_rounds, run_boost
 
 from benchmarks.problems import load_problem
 from laconic.losses import get_loss
-from rounds import make_rounds, run_boost
 
 # All for which the folder has values.
 PROBLEMS = [

@@ -17,7 +17,7 @@ from benchmarks.evaluation import curve_areas, evaluate
 from benchmarks.split_displays import SplitsScoreDisplay, SplitsTimeDisplay
 from estimators import diabetes_table
 from laconic import RuleBoostingRegressor
-from laconic.curves import normalized_area, score_curve
+from laconic.models.curves import normalized_area, score_curve
 
 mpl.use("Agg")
 

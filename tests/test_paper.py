@@ -21,9 +21,9 @@ from benchmarks.paper.settings import (
     smallest_size,
 )
 from benchmarks.problems import load_problem
-from laconic import Proposition, Query
-from laconic.curves import area_scorer
+from laconic import Condition, Query
 from laconic.datasets import noisy_parity
+from laconic.models.curves import area_scorer
 
 pytest.importorskip("sklearn", "1.8", reason="the experiments need scikit-learn 1.8 (extra bench)")
 
@@ -167,9 +167,9 @@ def test_listing_says_from_where_to_where():
     below = np.nextafter(2003, -np.inf)
     query = Query(
         (
-            Proposition("year", "<=", 2009),
-            Proposition("year", ">", below),
-            Proposition("PS", ">", np.nextafter(100, -np.inf)),
+            Condition("year", "<=", 2009),
+            Condition("year", ">", below),
+            Condition("PS", ">", np.nextafter(100, -np.inf)),
         )
     )
     assert listings.as_printed(query) == "year in [2003, 2009] & PS >= 100"

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from brute_force import search_brute_force
+from problems import random_table
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
-from brute_force import search_brute_force
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search import SearchProblem, SearchStatus, search
-from problems import random_table
 
 
 def test_approximation_under_a_limit_keeps_a_true_bound():
@@ -87,7 +87,7 @@ def test_large_weights_cost_no_precision():
 
 
 def test_booleans_that_are_not_zero_or_one():
-    """A view of other bytes as booleans set the bits of other propositions."""
+    """A view of other bytes as booleans set the bits of other conditions."""
     extents = np.array([[2, 1, 0, 0], [0, 255, 1, 0]], dtype=np.uint8).view(bool)
     problem = SearchProblem(extents, np.ones(4), np.ones(4))
     np.testing.assert_array_equal(problem.covered((0,)), [True, True, False, False])
@@ -129,7 +129,7 @@ def test_denominators_are_summed_exactly():
     hessians = np.full(n_rows, 0.1)
     problem = SearchProblem(covered[np.newaxis], gradients, hessians, 1 / 3)
     result = search(problem, "greedy")
-    # Only the covered rows have gradients: the best subset of all is the proposition itself.
+    # Only the covered rows have gradients: the best subset of all is the condition itself.
     assert result.bound == result.objective_value
 
 
@@ -183,7 +183,7 @@ def test_alternatives_are_compared_after_costs():
     gains = {one.text: one.share for one in others}
     best = free.search_results_[0].objective_value
     for one in found:
-        gain = best * gains.get(one.text, 1.0) - costs[one.query.propositions[0].feature]
+        gain = best * gains.get(one.text, 1.0) - costs[one.query.conditions[0].feature]
         assert one.share == pytest.approx(gain / result.objective_value)
 
 

@@ -29,7 +29,7 @@ from benchmarks.paper.settings import (
     smallest_size,
 )
 from benchmarks.problems import find_datasets, load_problem, specifications
-from laconic.curves import normalized_area
+from laconic.models.curves import normalized_area
 
 PAPER = "paper"
 N_SPLITS = 5

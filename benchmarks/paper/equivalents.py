@@ -26,7 +26,7 @@ from benchmarks.paper.settings import (
 from benchmarks.paper.table1 import to_markdown
 from benchmarks.problems import Problem
 from laconic import Query, Rule, RuleEnsemble
-from laconic.curves import area_scorer
+from laconic.models.curves import area_scorer
 from laconic.search.reference import shorten_query
 
 # Those whose optimal area differs from the published one in the fourth digit.
@@ -49,7 +49,7 @@ def measure(run: Run, name: str, split: int) -> Iterator[dict[str, Any]]:
     def area(choose: Callable[[Extents, NDArray[np.intp]], Any]) -> float:
         model.ensemble_ = RuleEnsemble(
             tuple(
-                _rewritten(rule, problem, extents, candidates.propositions, choose)
+                _rewritten(rule, problem, extents, candidates.conditions, choose)
                 for rule in ensemble
             ),
             ensemble.intercept,
@@ -67,10 +67,10 @@ def measure(run: Run, name: str, split: int) -> Iterator[dict[str, Any]]:
 
 
 def _rewritten(
-    rule: Rule, problem: Problem, extents: Extents, propositions: tuple[Any, ...], choose: Any
+    rule: Rule, problem: Problem, extents: Extents, conditions: tuple[Any, ...], choose: Any
 ) -> Rule:
     rows = np.flatnonzero(rule.query.covered(problem.X))
-    return Rule(Query(tuple(propositions[i] for i in choose(extents, rows))), rule.weight)
+    return Rule(Query(tuple(conditions[i] for i in choose(extents, rows))), rule.weight)
 
 
 def random_query(

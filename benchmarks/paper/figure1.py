@@ -168,8 +168,8 @@ def draw_rules(ax: Axes, data: Dataset) -> None:
     ensemble: RuleEnsemble = model.fit(data.data, data.target).ensemble_
     for number, rule in enumerate(ensemble, start=1):
         sides = {"x0": [-2.8, 2.8], "x1": [-2.8, 2.8]}
-        for proposition in rule.query:
-            sides[proposition.feature][proposition.relation == "<="] = proposition.value
+        for condition in rule.query:
+            sides[condition.feature][condition.relation == "<="] = condition.value
         xs, ys = (tuple(side) for side in sides.values())
         _draw_box(ax, xs, ys, int(np.sign(rule.weight)), alpha=0.16, edge="black")
         corner = (2.55 if xs[1] > 2 else -2.55, 2.5 if ys[1] > 2 else -2.5)

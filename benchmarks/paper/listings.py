@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.paper.settings import GREEDY, OPTIMAL, Run, estimator
-from laconic import Proposition, Query
-from laconic.model.formatting import format_weight
+from laconic import Condition, Query
+from laconic.terms.formatting import format_weight
 
 PROBLEMS = ("used_cars", "tic_tac_toe")
 N_RULES = 5
@@ -53,7 +53,7 @@ def as_printed(query: Query) -> str:
     return " & ".join(starmap(_condition, by_feature.items())) or "always"
 
 
-def _condition(feature: str, conditions: list[Proposition]) -> str:
+def _condition(feature: str, conditions: list[Condition]) -> str:
     """Condition on one feature; a value, or where it starts and ends."""
     ends = {condition.relation: condition.value for condition in conditions}
     if ">" in ends:

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from benchmarks.paper.settings import MAX_RULES, OPTIMAL, estimator, smallest_size
 from benchmarks.problems import Problem
 from laconic import FitProgress, RuleEnsemble
-from laconic.curves import normalized_area
+from laconic.models.curves import normalized_area
 
 PENALTIES = (0.0001, 0.001, 0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 N_FOLDS = 3

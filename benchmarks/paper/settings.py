@@ -14,7 +14,7 @@ from benchmarks.problems import (
     AS_IN_THE_PAPER,
     Problem,
     load_problem,
-    paper_propositions,
+    paper_conditions,
     specifications,
 )
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
@@ -94,7 +94,7 @@ def estimator(problem: Problem, method: str, l2_regularization: float, **options
         "l2_regularization": l2_regularization,
         "max_conditions": None,
         "node_limit": None,
-        "propositions": partial(paper_propositions, limits=problem.max_conditions_per_column),
+        "conditions": partial(paper_conditions, limits=problem.max_conditions_per_column),
     }
     return make(**settings | options)
 

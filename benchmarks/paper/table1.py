@@ -29,7 +29,7 @@ from benchmarks.paper.settings import (
     smallest_size,
 )
 from benchmarks.problems import Problem
-from laconic.curves import normalized_area, score_curve
+from laconic.models.curves import normalized_area, score_curve
 
 CHOSEN = ", λ chosen"
 BY_CLASS = "RuleFit on predicted classes"

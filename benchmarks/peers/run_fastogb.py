@@ -46,7 +46,7 @@ def main(folder):
         model.fit(X, task.y)
     measurement.seconds = stopwatch.seconds
     measurement.is_complete = True
-    measurement.n_conditions = len(model.encoder_.propositions_)
+    measurement.n_conditions = len(model.encoder_.conditions_)
     measurement.weights = [float(rule.y) for rule in model.rules_]
     measurement.covered = model.training_rule_matrix_.T.astype(bool)
     measurement.write(folder)

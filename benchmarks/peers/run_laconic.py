@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
-from benchmarks.problems import AS_IN_THE_PAPER, paper_propositions
+from benchmarks.problems import AS_IN_THE_PAPER, paper_conditions
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
@@ -30,7 +30,7 @@ def make_model(task, branching):
     return estimator(
         task.n_rules,
         **AS_IN_THE_PAPER,
-        propositions=partial(paper_propositions, limits=task.max_conditions_per_column),
+        conditions=partial(paper_conditions, limits=task.max_conditions_per_column),
         l2_regularization=task.l2_regularization,
         search=partial(search_optimal, branching=branching),
         max_conditions=None,
@@ -45,7 +45,7 @@ def main(folder, branching):
     packages = ("laconic", "numpy", "pandas", "scikit-learn")
     versions = {"Python": platform.python_version(), **{name: version(name) for name in packages}}
     measurement = Measurement(
-        versions=versions, n_conditions=len(paper_propositions(X, task.max_conditions_per_column))
+        versions=versions, n_conditions=len(paper_conditions(X, task.max_conditions_per_column))
     )
     model = make_model(task, branching)
     # Pays for what only the first fit of a process costs. Both ends: two classes are needed.

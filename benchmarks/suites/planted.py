@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from laconic.candidates import candidate_propositions
-from laconic.model.conditions import Proposition, Query
-from laconic.model.rules import Rule, RuleEnsemble
+from laconic.candidates.candidates import candidate_conditions
 from laconic.search import SearchProblem
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import Rule, RuleEnsemble
 
 KINDS = ("normal", "count", "category", "flag", "skewed")
 CATEGORIES = ("a", "b", "c", "d")
@@ -74,7 +74,7 @@ def planted_search(
 ) -> SearchProblem:
     """Search for the first rule of a planted table, under the squared loss."""
     drawn = planted(n_rows, n_features, r2=r2, seed=seed)
-    extents = candidate_propositions(drawn.table, max_thresholds=max_thresholds).extents
+    extents = candidate_conditions(drawn.table, max_thresholds=max_thresholds).extents
     return SearchProblem(extents, -2 * drawn.target, np.full(n_rows, 2.0), l2_regularization=1.0)
 
 
@@ -98,19 +98,19 @@ def _column(kind: str, n_rows: int, rng: np.random.Generator) -> NDArray | pd.Ca
 def _planted_rules(table: pd.DataFrame) -> RuleEnsemble:
     """Five rules that overlap, each worth about half as much as the one before."""
 
-    def at_most(name: str, share: float) -> Proposition:
-        return Proposition(name, "<=", _quantile(table[name], share))
+    def at_most(name: str, share: float) -> Condition:
+        return Condition(name, "<=", _quantile(table[name], share))
 
-    def above(name: str, share: float) -> Proposition:
-        return Proposition(name, ">", _quantile(table[name], share))
+    def above(name: str, share: float) -> Condition:
+        return Condition(name, ">", _quantile(table[name], share))
 
     low, high = 1 / 3, 2 / 3
     rules = [
-        (9.0, above("normal_0", high), Proposition("flag_3", "==", True)),
-        (-6.5, at_most("count_1", low), Proposition("category_2", "==", "a")),
+        (9.0, above("normal_0", high), Condition("flag_3", "==", True)),
+        (-6.5, at_most("count_1", low), Condition("category_2", "==", "a")),
         (5.0, above("count_1", low), above("skewed_4", high)),
-        (-5.0, at_most("normal_0", low), Proposition("category_2", "==", "b")),
-        (2.5, Proposition("flag_3", "==", False), at_most("skewed_4", low)),
+        (-5.0, at_most("normal_0", low), Condition("category_2", "==", "b")),
+        (2.5, Condition("flag_3", "==", False), at_most("skewed_4", low)),
     ]
     return RuleEnsemble(tuple(Rule(Query(conditions), weight) for weight, *conditions in rules))
 

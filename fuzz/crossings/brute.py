@@ -40,7 +40,7 @@ class Atom:
 
 def atoms_of(columns: str, cells: Cells, counted: np.ndarray) -> list[Atom]:
     """List the conditions of a table, as the rows that count show them."""
-    if columns == "propositions":
+    if columns == "conditions":
         return [_given(cells, *condition) for condition in GIVEN]
     found: list[Atom] = []
     for name, values in cells.items():

@@ -23,7 +23,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "rules": ("found", "initial_rules", "excluded_rules"),
     "columns": (
         *("numbers", "missing values", "categories", "categories='sets'", "ordered categories"),
-        *("dates", "date_parts", "sparse matrix", "propositions", "integers and booleans"),
+        *("dates", "date_parts", "sparse matrix", "conditions", "integers and booleans"),
     ),
     "objective": ("joint", "stagewise"),
     "strategy": ("boosting", "polish", "global"),

@@ -37,15 +37,7 @@ from fuzz.crossings.judges import (
 )
 from fuzz.crossings.problem import N_RULES, Problem
 from fuzz.crossings.tables import Cells, Placed
-from laconic.export import (
-    to_javascript,
-    to_json,
-    to_onnx,
-    to_pmml,
-    to_python,
-    to_scorecard,
-    to_sql,
-)
+from laconic.export import to_javascript, to_json, to_onnx, to_pmml, to_python, to_scorecard, to_sql
 
 NODE = shutil.which("node")
 # Tables in memory that are most like those that are read in parts.

@@ -15,7 +15,7 @@ from fuzz.crossings.covering import Row
 from fuzz.crossings.factors import CLASSES, IN_PARTS
 from fuzz.crossings.tables import Placed, Rows, in_memory, in_parts, make_rows
 from laconic import (
-    Proposition,
+    Condition,
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     RuleBoostingRegressor,
@@ -243,8 +243,8 @@ class Problem:
             return {"categories": "sets"}
         if columns == "date_parts":
             return {"date_parts": list(brute.PARTS)}
-        if columns == "propositions":
-            return {"propositions": [Proposition(*condition) for condition in brute.GIVEN]}
+        if columns == "conditions":
+            return {"conditions": [Condition(*condition) for condition in brute.GIVEN]}
         if columns == "ordered categories" and self["table"] not in ("pandas", "Dask"):
             return {"ordered_features": ["x2"]}
         return {}

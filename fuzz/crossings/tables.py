@@ -118,7 +118,7 @@ _CELLS: dict[str, tuple[Callable[[int], Any], ...]] = {
         _number(0.0, 0.0, 0.0, 2.4),
         _number(0.0, 0.0, 3.0, 4.0),
     ),
-    "propositions": (*_PLAIN, COLOURS.__getitem__),
+    "conditions": (*_PLAIN, COLOURS.__getitem__),
     "integers and booleans": (int, lambda code: 10 * code, lambda code: code > 1),
 }
 

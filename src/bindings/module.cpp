@@ -173,7 +173,7 @@ NB_MODULE(_core, m) {
           "Instruction sets that this processor has, the best one last.");
 
     nb::class_<Extents>(m, "Extents", nb::is_weak_referenceable(),
-                        "Extents of propositions over the distinct rows of a table.")
+                        "Extents of conditions over the distinct rows of a table.")
         .def(
             "__init__",
             [](Extents* self, const BoolMatrix& extents) {
@@ -181,7 +181,7 @@ NB_MODULE(_core, m) {
                 new (self) Extents(make_extents(extents));
             },
             "extents"_a.noconvert())
-        .def_prop_ro("n_propositions", &Extents::n_propositions)
+        .def_prop_ro("n_candidates", &Extents::n_candidates)
         .def_prop_ro("n_rows", &Extents::n_rows)
         .def_prop_ro("n_distinct_rows", &Extents::n_distinct_rows)
         .def(
@@ -190,9 +190,9 @@ NB_MODULE(_core, m) {
                 return make_array<bool>(self.n_rows(),
                                         [&](bool* rows) { self.covered(query, rows); });
             },
-            "query"_a, "Which rows satisfy all of the given propositions.")
+            "query"_a, "Which rows satisfy all of the given conditions.")
         .def_prop_ro("n_columns", &Extents::n_columns,
-                     "Propositions that are neither constant nor equal to an earlier one.")
+                     "Conditions that are neither constant nor equal to an earlier one.")
         .def(
             "table_work",
             [](const Extents& self, std::size_t max_conditions, std::size_t n_components) {
@@ -214,7 +214,7 @@ NB_MODULE(_core, m) {
                 const nb::gil_scoped_release no_gil;
                 self.add(truth_bytes(covered.data()));
             },
-            "covered"_a.noconvert(), "Add the next proposition, given the rows it covers.")
+            "covered"_a.noconvert(), "Add the next condition, given the rows it covers.")
         .def("build", &ExtentsBuilder::build, nb::call_guard<nb::gil_scoped_release>(),
              "Hand over what was added; the builder is empty afterwards.");
 

@@ -4,9 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
-from laconic.data.sources import TableSource, scan
-from laconic.model.conditions import Proposition, Query
-from laconic.model.rules import Rule, RuleEnsemble
+from laconic.tables.sources.sources import TableSource, scan
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.estimators import (
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ColumnWarning",
+    "Condition",
     "FitProgress",
-    "Proposition",
     "Query",
     "Rule",
     "RuleBoostingClassifier",

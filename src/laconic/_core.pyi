@@ -13,12 +13,12 @@ def instruction_sets() -> list[str]:
     """Instruction sets that this processor has, the best one last."""
 
 class Extents:
-    """Extents of propositions over the distinct rows of a table."""
+    """Extents of conditions over the distinct rows of a table."""
 
     def __init__(self, extents: Annotated[NDArray[numpy.bool_], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
-    def n_propositions(self) -> int: ...
+    def n_candidates(self) -> int: ...
 
     @property
     def n_rows(self) -> int: ...
@@ -27,11 +27,11 @@ class Extents:
     def n_distinct_rows(self) -> int: ...
 
     def covered(self, query: Sequence[int]) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
-        """Which rows satisfy all of the given propositions."""
+        """Which rows satisfy all of the given conditions."""
 
     @property
     def n_columns(self) -> int:
-        """Propositions that are neither constant nor equal to an earlier one."""
+        """Conditions that are neither constant nor equal to an earlier one."""
 
     def table_work(self, max_conditions: int, n_components: int = 0) -> float:
         """What a search in tables costs: rows added to them, and sets looked at."""
@@ -46,7 +46,7 @@ class ExtentsBuilder:
     def __init__(self, n_rows: int) -> None: ...
 
     def add(self, covered: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
-        """Add the next proposition, given the rows it covers."""
+        """Add the next condition, given the rows it covers."""
 
     def build(self) -> Extents:
         """Hand over what was added; the builder is empty afterwards."""

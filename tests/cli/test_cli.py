@@ -5,8 +5,8 @@ import subprocess
 import sys
 
 import pytest
+from commands import PROGRAM, fit_client
 
-from cli.commands import PROGRAM, fit_client
 from laconic import __version__
 
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
+from commands import people, refused
 
-from cli.commands import people, refused
 from laconic.cli import main
 
 

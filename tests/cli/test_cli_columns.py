@@ -32,7 +32,7 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
         "missing values, add --missing '??' NA.\n"
     )
     assert run(*fit, "--missing", "??", "NA")[2] == ""
-    assert load_model(model).ensemble_[0].query.propositions[0].relation in ("<=", ">")
+    assert load_model(model).ensemble_[0].query.conditions[0].relation in ("<=", ">")
     assert load_model(model).reading_.missing == ("??", "NA")
     frame = pl.DataFrame({"a": [*range(40), None, None], "b": "x"})
     for option in ([], ["--missing", "??", "NA"]):

@@ -6,13 +6,13 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from commands import people, pretend_terminal, refused
 
-from cli.commands import people, pretend_terminal, refused
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from laconic.cli import contests, files
+from laconic.cli import files, model_comparison
 from laconic.losses import SquaredLoss
-from laconic.tasks import Regression
+from laconic.models.tasks import Regression
 
 X = people().drop("client", "spent", "weight")
 
@@ -65,7 +65,7 @@ def test_intercepts_count(run, tmp_path):
         save_model(model, path)
     code, out, _ = run("compare", *paths, "--exit-code")
     assert code == 3
-    assert "to start from" in out
+    assert "(intercept)" in out
 
 
 def test_agreement(run, saved, tmp_path):
@@ -162,8 +162,8 @@ def test_a_target_needs_a_table(run, model):
 def test_standard_error_of_a_mean():
     """Groups of one row each make the jackknife that of the textbook."""
     generator = np.random.default_rng(1)
-    numbers, a, b = generator.normal(size=(3, contests.MAX_GROUPS))
-    found = contests._differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
+    numbers, a, b = generator.normal(size=(3, model_comparison.MAX_GROUPS))
+    found = model_comparison._differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
     changes = np.abs(numbers - b) - np.abs(numbers - a)
     assert found.value == pytest.approx(changes.mean())
     assert found.standard_error == pytest.approx(changes.std(ddof=1) / np.sqrt(len(changes)))

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from commands import people, pretend_terminal, refused
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
-from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV
 from laconic.estimators import ESTIMATORS
 

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from cli.commands import PROGRAM, pretend_terminal
+from commands import PROGRAM, pretend_terminal
 
 
 def demo_output():

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from commands import people, pretend_terminal, refused
 
-from cli.commands import people, pretend_terminal, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
 
 

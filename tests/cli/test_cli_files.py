@@ -8,10 +8,10 @@ import sys
 import polars as pl
 import pyarrow as pa
 import pytest
+from commands import fit_client, people, refused
 
-from cli.commands import fit_client, people, refused
 from laconic import load_model
-from laconic.cli import formats
+from laconic.tables.text_files import formats
 
 
 def content(suffix):

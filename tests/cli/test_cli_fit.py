@@ -12,11 +12,11 @@ from functools import partial
 import numpy as np
 import polars as pl
 import pytest
+from commands import PROGRAM, fit_client, people, refused
 
-from cli.commands import PROGRAM, fit_client, people, refused
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
 from laconic.estimators import ESTIMATORS
-from laconic.model.formatting import format_weight
+from laconic.terms.formatting import format_weight
 
 
 def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
@@ -297,13 +297,13 @@ def test_killed_fit_goes_on_to_the_same_model(table, tmp_path):
     fit = partial(fit_client, table, "--n-rules", 3)
     subprocess.run([*PROGRAM, *map(str, fit("--model", expected, "--quiet"))], check=True)
     script = (
-        "import os, signal, sys; from laconic import cli; from laconic.search.journal import "
-        "Journal; add = Journal.add; n_left = [7]\n"
+        "import os, signal, sys; from laconic import cli; from laconic.search.checkpoint import "
+        "Checkpoint; add = Checkpoint.add; n_left = [7]\n"
         "def killing(self, key, result):\n"
         "    n_left[0] -= 1\n"
         "    if n_left[0] == 0: os.kill(os.getpid(), signal.SIGKILL)\n"
         "    add(self, key, result)\n"
-        "Journal.add = killing; sys.exit(cli.main())"
+        "Checkpoint.add = killing; sys.exit(cli.main())"
     )
     options = ["--model", path, "--checkpoint", checkpoint, "--quiet"]
     command = [sys.executable, "-c", script, *map(str, fit(*options))]

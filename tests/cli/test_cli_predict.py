@@ -5,8 +5,8 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from commands import people, refused
 
-from cli.commands import people, refused
 from laconic import RuleBoostingRegressor, load_model, save_model
 
 

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import polars as pl
 import pytest
+from commands import refused
 
-from cli.commands import refused
 from laconic import load_model
 
 N_ROWS = 120

@@ -5,9 +5,9 @@ import sys
 
 import polars as pl
 import pytest
-
-from laconic import Proposition, RuleBoostingClassifier, load_model, save_model
 from reports import classifier, regressor
+
+from laconic import Condition, RuleBoostingClassifier, load_model, save_model
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +90,8 @@ def test_a_baseline_has_columns_of_its_own(run, tmp_path):
     X = pl.DataFrame({"a": [1, 2, 3, 4] * 5, "code": ["01", "01", "02", "02"] * 5})
     y = X["a"].to_numpy() > 2
     for name, column in (("model", "a"), ("greedy", "code")):
-        propositions = [Proposition(column, *(("==", "02") if column == "code" else (">", 2)))]
-        model = RuleBoostingClassifier(n_rules=1, propositions=propositions, search="greedy")
+        conditions = [Condition(column, *(("==", "02") if column == "code" else (">", 2)))]
+        model = RuleBoostingClassifier(n_rules=1, conditions=conditions, search="greedy")
         save_model(model.fit(X, y), tmp_path / f"{name}.json")
     X.with_columns(y=pl.Series(y)).write_csv(tmp_path / "table.csv")
     code, out, _ = run(

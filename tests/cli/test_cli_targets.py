@@ -4,8 +4,8 @@ import json
 
 import polars as pl
 import pytest
+from commands import refused
 
-from cli.commands import refused
 from laconic import load_model
 from laconic.estimators import ESTIMATORS
 

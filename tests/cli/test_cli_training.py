@@ -10,7 +10,7 @@ from laconic import RuleBoostingClassifier
 from laconic.cli.options import Format
 from laconic.cli.training import Learning, Source
 from laconic.estimators import ESTIMATORS
-from laconic.tasks import TASKS
+from laconic.models.tasks import TASKS
 
 
 def test_defaults_are_those_of_the_estimators():

@@ -8,17 +8,9 @@ Weights are fitted for one raw prediction per row or for several, such as one fo
 same program.
 """
 
-from laconic.boosting.polishing import MAX_ROUNDS, Step, polish
-from laconic.boosting.rounds import (
-    OBJECTIVES,
-    BarredRows,
-    Found,
-    Rounds,
-    State,
-    boost,
-)
+from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select
+from laconic.boosting.rounds import OBJECTIVES, BarredRows, Found, Rounds, State, boost
 from laconic.boosting.scale import UNSCALED, Scale, scale_of
-from laconic.boosting.selection import select
 from laconic.boosting.settings import InitialRule, Settings
 from laconic.boosting.training_data import TrainingData, counted
 

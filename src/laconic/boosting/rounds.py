@@ -16,27 +16,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.boosting.refitting import (
-    PenalisedRisk,
-    ensemble_risk,
-    guarded_step,
-    refitted,
-)
+from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted
 from laconic.boosting.settings import InitialRule
-from laconic.candidates import CandidatePropositions
-from laconic.constraints import Constraints
+from laconic.candidates.candidates import CandidateConditions
+from laconic.candidates.constraints import Constraints
 from laconic.losses import Floats, Loss, MultinomialLoss
-from laconic.model.conditions import Query
-from laconic.model.merging import merged
-from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import (
-    Allowed,
-    OtherRules,
+    QueryFamilies,
+    RefittedTerms,
     SearchProblem,
     SearchResult,
     SearchStatus,
     search,
 )
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import merged
+from laconic.terms.rules import Rule, RuleEnsemble
 
 Rows: TypeAlias = NDArray[np.bool_]
 
@@ -136,7 +131,7 @@ class Rounds:
 
     Parameters
     ----------
-    candidates : CandidatePropositions
+    candidates : CandidateConditions
         What queries are made of.
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
@@ -161,7 +156,7 @@ class Rounds:
         one rule, and are divided among the outputs.
     """
 
-    candidates: CandidatePropositions
+    candidates: CandidateConditions
     y: Floats
     loss: Loss | MultinomialLoss
     _: KW_ONLY
@@ -185,7 +180,7 @@ class Rounds:
         return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
 
     @cached_property
-    def _allowed(self) -> dict[int, Allowed]:
+    def _allowed(self) -> dict[int, QueryFamilies]:
         return {}
 
     def begin(self, state: State) -> State:
@@ -246,13 +241,13 @@ class Rounds:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
         return Found(state, raw_predictions, problems, best, result)
 
-    def _queries(self, output: int) -> Allowed | None:
+    def _queries(self, output: int) -> QueryFamilies | None:
         """List the queries that rules of an output may have; None if that is all of them."""
         if self.constraints is None:
             return None
         if output not in self._allowed:
-            propositions = self.candidates.propositions
-            self._allowed[output] = self.constraints.allowed(propositions, self._output(output))
+            conditions = self.candidates.conditions
+            self._allowed[output] = self.constraints.allowed(conditions, self._output(output))
         return self._allowed[output]
 
     def _options(
@@ -271,7 +266,7 @@ class Rounds:
             options["time_limit"] = max(left / n_left, 1e-3)
         return options
 
-    def _others(self, state: State, output: int) -> OtherRules | None:
+    def _others(self, state: State, output: int) -> RefittedTerms | None:
         """List the rules of an output, and its intercept, that are refitted with the next one."""
         if not self.is_joint:
             return None
@@ -280,7 +275,9 @@ class Rounds:
         penalties = [self.l2_regularization] * len(rows)
         if self.fit_intercept:
             rows, penalties = [*rows, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
-        return OtherRules(np.array(rows, dtype=bool).reshape(-1, len(self.y)), np.array(penalties))
+        return RefittedTerms(
+            np.array(rows, dtype=bool).reshape(-1, len(self.y)), np.array(penalties)
+        )
 
     def value(self, found: Found, rule: Rule, covered: Rows) -> float:
         """Compute the objective of a rule in the place that was searched, after costs."""
@@ -328,7 +325,7 @@ class Rounds:
 
     def query(self, result: SearchResult) -> Query:
         """Return the conditions of a search result, with several on one feature as one."""
-        return merged(Query(tuple(self.candidates.propositions[p] for p in result.query)))
+        return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
     def add_given(self, state: State, given: InitialRule, covered: Rows, found: Found) -> State:
         """Add a rule that was not searched for, in the place of one that was found.
@@ -518,8 +515,8 @@ def boost(
     Examples
     --------
     >>> from laconic.losses import SquaredLoss
-    >>> from laconic.candidates import candidate_propositions
-    >>> candidates = candidate_propositions([[1.0], [2.0], [3.0], [4.0]])
+    >>> from laconic.candidates.candidates import candidate_conditions
+    >>> candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0)
     >>> for state in boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=5):

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic.boosting.rounds import State
-from laconic.constraints import Constraints
+from laconic.candidates.constraints import Constraints
 from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
-from laconic.model.rules import Rule, RuleEnsemble
 from laconic.search import SearchProgress, SearchResult
+from laconic.terms.rules import Rule, RuleEnsemble
 
 _Found = TypeVar("_Found", SearchResult, SearchProgress)
 

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from laconic.boosting.training_data import TrainingData
-from laconic.candidates import (
-    CandidatePropositions,
-    candidate_propositions,
-    given_propositions,
+from laconic.candidates.candidates import (
+    CandidateConditions,
+    candidate_conditions,
+    given_candidates,
 )
-from laconic.constraints import CONSTRAINTS, Constraints
+from laconic.candidates.constraints import CONSTRAINTS, Constraints
 from laconic.losses import Floats, ranking_values
-from laconic.model.conditions import Proposition, Query
-from laconic.model.rules import Rule
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import Rule
 
 CONDITION_OPTIONS = (
     "max_thresholds",
@@ -84,7 +84,7 @@ class Settings:
     categorical_features: tuple[str, ...]
     ordered_features: tuple[str, ...]
     date_parts: tuple[str, ...]
-    propositions: tuple[Proposition, ...] | None = None
+    conditions: tuple[Condition, ...] | None = None
     """The conditions that were given; None where they were made from the table."""
     constraints: Constraints | None = None
     initial_rules: tuple[InitialRule, ...] = ()
@@ -105,7 +105,7 @@ class Settings:
 
     @property
     def condition_options(self) -> dict[str, Any]:
-        """Parameters of `candidate_propositions`."""
+        """Parameters of `candidate_conditions`."""
         return {name: getattr(self, name) for name in CONDITION_OPTIONS}
 
     @property
@@ -125,20 +125,20 @@ class Settings:
         """Check whether rules of both are searched among the same ones, by the same objective."""
         names = (
             *("objective", "search", "max_conditions", "min_coverage", "approximation_factor"),
-            *("simplify", *CONDITION_OPTIONS, "propositions", "constraints", "excluded_rules"),
+            *("simplify", *CONDITION_OPTIONS, "conditions", "constraints", "excluded_rules"),
         )
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
-    def candidates(self, data: TrainingData, **changes: Any) -> CandidatePropositions:
+    def candidates(self, data: TrainingData, **changes: Any) -> CandidateConditions:
         """Find the conditions that rules may be made of, maybe with some other options."""
         if data.candidates is not None and not changes:
             return data.candidates
-        if self.propositions is not None:
-            return given_propositions(data.table, self.propositions, sample_weight=data.weights)
+        if self.conditions is not None:
+            return given_candidates(data.table, self.conditions, sample_weight=data.weights)
         options = self.condition_options | changes
         # Sets of categories follow what the loss says of their targets.
         orders = self._orders(data) if self.categories == "sets" else []
-        return candidate_propositions(
+        return candidate_conditions(
             data.table, **options, sample_weight=data.weights, orders=orders
         )
 
@@ -169,7 +169,7 @@ class Settings:
             found[name] = list(found[name]) or None
         found["categorical_features"] = found["categorical_features"] or "from_dtype"
         found["initial_rules"] = [_parameter(rule, labels) for rule in self.initial_rules] or None
-        found["propositions"] = None if self.propositions is None else list(self.propositions)
+        found["conditions"] = None if self.conditions is None else list(self.conditions)
         constraints = {} if self.constraints is None else self.constraints.settings
         return {**found, **CONSTRAINTS, **constraints}
 

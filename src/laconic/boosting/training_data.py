@@ -5,20 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.candidates import CandidatePropositions
-from laconic.data.columns import Rows
-from laconic.data.tables import Table
+from laconic.candidates.candidates import CandidateConditions
 from laconic.losses import Floats, Loss, MultinomialLoss, mean_hessian, optimal_constant
-from laconic.model.conditions import Query
-from laconic.model.outputs import Output
-from laconic.model.parsing import Feature, features_of
-from laconic.model.rules import RuleEnsemble
-from laconic.tasks import Task
+from laconic.tables.columns import Rows
+from laconic.tables.tables import Table
+from laconic.terms.conditions import Query
+from laconic.terms.parsing import Feature, features_of
+from laconic.terms.rules import Output, RuleEnsemble
+
+
+class FitTask(Protocol):
+    """What a fit asks of a task; see `laconic.models.tasks`."""
+
+    @property
+    def loss(self) -> Loss | MultinomialLoss:
+        """What the model is fitted by."""
+
+    @property
+    def holds_classes(self) -> bool:
+        """Whether the target is one of a few classes."""
+
+    @property
+    def labels(self) -> list[Any] | None:
+        """The classes as plain values; None where there are none."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the raw predictions of a row, where there are several; else empty."""
+
+    def for_loss(self, numbers: Floats) -> Floats:
+        """Bring the target to the form that the loss expects."""
+
+    def covered_target(self, numbers: Floats, output: int) -> Floats:
+        """Select the target whose mean describes the rows of a rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +58,10 @@ class TrainingData:
     table: Table
     target: Floats
     """The target as the task reads it: numbers of classes, or numbers; rates, with an exposure."""
-    task: Task
+    task: FitTask
     """What there is to predict, with a loss that suits the target."""
     weights: Floats | None = None
-    candidates: CandidatePropositions | None = None
+    candidates: CandidateConditions | None = None
     """The conditions, where these are known already."""
     whole: TrainingData | None = None
     """Rows in memory that these were reduced from."""

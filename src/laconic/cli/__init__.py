@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 import laconic
-from laconic.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
+from laconic.cli.terminal import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
 
 try:
     import cyclopts
 
-    from laconic.cli import screen
+    from laconic.cli import terminal
     from laconic.cli.alternatives import alternatives
     from laconic.cli.certify import certify
     from laconic.cli.compare import compare
@@ -69,19 +69,19 @@ def main(tokens: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except cyclopts.CycloptsError as error:
-        screen.complain(f"error: {_usage_message(error)}")
+        terminal.complain(f"error: {_usage_message(error)}")
         return EXIT_USAGE
     except (CommandError, ValueError, TypeError, OSError) as error:
-        screen.complain(f"error: {error}")
+        terminal.complain(f"error: {error}")
         return EXIT_ERROR
     except MemoryError:
-        screen.complain(
+        terminal.complain(
             "error: There is not enough memory. Close other programs, or use fewer rows, fewer "
             "columns or a smaller --max-thresholds."
         )
         return EXIT_ERROR
     except KeyboardInterrupt:
-        screen.complain("Interrupted.")
+        terminal.complain("Interrupted.")
         return EXIT_INTERRUPTED
     return exit_code
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from laconic.cli import inputs, options, screen
+from laconic.cli import options, table_file, terminal
 
 
 def alternatives(
@@ -43,19 +43,19 @@ def alternatives(
     json : bool
         Write them as JSON, for programs.
     """
-    fitted, rows = inputs.model_and_rows(
+    fitted, rows = table_file.model_and_rows(
         "alternatives", model, table, target, weight, exposure, format
     )
     numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
-    console = screen.make_console(quiet=json)
+    console = terminal.make_console(quiet=json)
     found = []
-    with inputs.columns_by_name():
+    with table_file.columns_by_name():
         for number in numbers:
             one = fitted.alternatives(number, **rows, tolerance=tolerance, max_found=max_found)
             found.append(one)
-            screen.print_text(console, f"{one}\n")
+            terminal.print_text(console, f"{one}\n")
     if json:
-        screen.write_json([_plain(asdict(one)) for one in found])
+        terminal.write_json([_plain(asdict(one)) for one in found])
 
 
 def _plain(entry: dict[str, object]) -> dict[str, object]:

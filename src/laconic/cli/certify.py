@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from laconic.cli import inputs, options, screen
+from laconic.cli import options, table_file, terminal
 
 
 def certify(
@@ -49,14 +49,16 @@ def certify(
     """
     from laconic import save_model
 
-    fitted, rows = inputs.model_and_rows("certify", model, table, target, weight, exposure, format)
-    with inputs.columns_by_name():
+    fitted, rows = table_file.model_and_rows(
+        "certify", model, table, target, weight, exposure, format
+    )
+    with table_file.columns_by_name():
         certificate = fitted.certificate(
             **rows, against=against, by_size=by_size, time_limit=time_limit
         )
-    n_known, n_found = getattr(fitted, "n_propositions_", None), certificate.n_propositions
+    n_known, n_found = getattr(fitted, "n_candidates_", None), certificate.n_candidates
     if n_known is not None and n_found != n_known:
-        inputs.warn(
+        table_file.warn(
             [
                 f"The model was made of {n_known} conditions, and this table gives {n_found}: it "
                 "may not be the one that the model was trained on."
@@ -66,6 +68,6 @@ def certify(
         fitted.certificate_ = certificate
         save_model(fitted, model)
     if json:
-        screen.write_json(certificate.to_dict())
+        terminal.write_json(certificate.to_dict())
         return
-    screen.print_text(screen.make_console(), str(certificate))
+    terminal.print_text(terminal.make_console(), str(certificate))

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from laconic._words import listed_names, nearest
-from laconic.cli import texts
-from laconic.cli.exits import CommandError
-from laconic.data.reading import Reading
+from laconic._util.words import listed_names, nearest
+from laconic.cli.terminal import CommandError
+from laconic.tables.text_files import texts
+from laconic.tables.text_format import Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.model.rules import RuleEnsemble
+    from laconic.terms.rules import RuleEnsemble
 
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
@@ -209,7 +209,7 @@ def text_features(ensemble: RuleEnsemble) -> set[str]:
     names = ensemble.feature_names or ()
     return {
         p.feature
-        for p in ensemble.propositions
+        for p in ensemble.conditions
         if p.feature in names
         and isinstance(p.value[0] if isinstance(p.value, tuple) else p.value, str)
     }

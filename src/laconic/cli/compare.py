@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from laconic.cli import contests, files, inputs, options, screen
-from laconic.cli.exits import EXIT_DIFFERENT, CommandError
-from laconic.model.comparison import Kind, RuleChange, compare_rules
-from laconic.model.formatting import INTERCEPT, format_number, format_percent, format_weight
+from laconic.cli import files, model_comparison, options, table_file, terminal
+from laconic.cli.terminal import EXIT_DIFFERENT, CommandError
+from laconic.terms.comparison import Kind, RuleChange, compare_rules
+from laconic.terms.formatting import INTERCEPT, format_number, format_percent, format_weight
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from laconic.explain.rule_model import RuleModel
-    from laconic.model.rules import Rule, RuleEnsemble
-    from laconic.tasks import Task
+    from laconic.models.rule_model import RuleModel
+    from laconic.models.tasks import Task
+    from laconic.terms.rules import Rule, RuleEnsemble
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
 _STYLES: dict[Kind, str] = {"same": "dim", "changed": "yellow", "dropped": "red", "added": "green"}
@@ -62,15 +62,15 @@ def compare(
         raise CommandError(
             "--target is a column of a table. Got none. Name a table after the two models."
         )
-    rows = None if table is None else inputs.TableFile(table, format)
+    rows = None if table is None else table_file.TableFile(table, format)
     agreement = None if rows is None else _agreement(old, new, rows)
-    contest = None if rows is None else contests.hold((old, new), rows, target)
+    contest = None if rows is None else model_comparison.hold((old, new), rows, target)
     if json:
         found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
         found |= {} if agreement is None else {"agreement": agreement}
-        screen.write_json(found if contest is None else found | {"scores": contest.as_dict()})
+        terminal.write_json(found if contest is None else found | {"scores": contest.as_dict()})
     else:
-        console = screen.make_console()
+        console = terminal.make_console()
         _show(console, changes, (old, new), agreement)
         if contest is not None:
             contest.show(console)
@@ -90,9 +90,9 @@ def _kind(task: Task) -> str:
     return f"a {task.name}" if task.labels is None else f"one with the classes {task.labels}"
 
 
-def _agreement(old: RuleModel, new: RuleModel, rows: inputs.TableFile) -> dict[str, float]:
+def _agreement(old: RuleModel, new: RuleModel, rows: table_file.TableFile) -> dict[str, float]:
     """Compare the predictions for the rows of a table."""
-    first, second = (inputs.predictions_for(model, rows) for model in (old, new))
+    first, second = (table_file.predictions_for(model, rows) for model in (old, new))
     is_same = first.values == second.values
     # Of three or more classes, that with the largest one.
     difference = np.abs(first.raw - second.raw).reshape(len(is_same), -1).max(axis=1)
@@ -127,12 +127,12 @@ def _show(
 ) -> None:
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
-    screen.print_text(console, f"Rules: {counts}\n")
+    terminal.print_text(console, f"Rules: {counts}\n")
     ensembles = models[0].ensemble_, models[1].ensemble_
     console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
         share = agreement["n_same"] / agreement["n_rows"]
-        screen.print_text(
+        terminal.print_text(
             console,
             f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
             f"({format_percent(share)}). Difference in the {models[0].task_.sum_words}: "
@@ -143,7 +143,7 @@ def _show(
 
 
 def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> Table:
-    table = screen.make_table()
+    table = terminal.make_table()
     table.add_column("")
     table.add_column("weight a", justify="right", no_wrap=True)
     table.add_column("weight b", justify="right", no_wrap=True)
@@ -151,13 +151,13 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
     for name, intercepts in _intercepts(ensembles):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
-        table.add_row(_SIGNS[kind], *weights, screen.QueryCell(name), style=_STYLES[kind])
+        table.add_row(_SIGNS[kind], *weights, terminal.QueryCell(name), style=_STYLES[kind])
     for change in changes:
         rules = (change.old, change.new)
         weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]
         pairs = zip(ensembles, rules, strict=True)
         queries = dict.fromkeys(_text(each, rule) for each, rule in pairs if rule is not None)
-        cell = screen.QueryCell("  ->  ".join(queries))
+        cell = terminal.QueryCell("  ->  ".join(queries))
         table.add_row(_SIGNS[change.kind], *weights, cell, style=_STYLES[change.kind])
     return table
 

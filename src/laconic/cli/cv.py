@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import inputs, options, screen, validation
+from laconic.cli import options, table_file, terminal, validation
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
-from laconic.model.formatting import format_count, format_estimate
+from laconic.terms.formatting import format_count, format_estimate
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
     from laconic.estimators.choose_size import Choice
-    from laconic.tasks import Metric
+    from laconic.models.tasks import Metric
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -57,17 +57,17 @@ def cv(
     task = rows.task(learning.loss)
     by_name = {metric.name: metric for metric in task.metrics}
     metrics = [by_name[name] for name in task.deciding_metrics]
-    console = screen.make_console()
+    console = terminal.make_console()
     is_watched = console.is_terminal and not json
     splits = validation.splits(rows, folds, seed)
-    with inputs.short_warnings(), console.status("") if is_watched else nullcontext() as status:
+    with table_file.short_warnings(), console.status("") if is_watched else nullcontext() as status:
         scores, choice = _judge(model, rows, splits, metrics, status)
     if json:
-        screen.write_json(_as_dict(scores, choice))
+        terminal.write_json(_as_dict(scores, choice))
         return
     labelled = {metric.label: scores[metric.name] for metric in metrics}
     console.print(_table(labelled, choice), "", sep="\n")
-    screen.print_text(
+    terminal.print_text(
         console,
         f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. "
         f"{_advice(choice)}",
@@ -127,7 +127,7 @@ def _models(
     """Fit models of 0, 1, ... rules, to be asked about the rows of X."""
     from sklearn.base import clone
 
-    from laconic.explain import first_rules
+    from laconic.models import first_rules
 
     models = list(first_rules(fit(model), X))
     if model.polish or model.strategy == "global":
@@ -159,7 +159,7 @@ def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
 
 
 def _table(scores: dict[str, Floats], choice: Choice) -> Table:
-    table = screen.make_table()
+    table = terminal.make_table()
     table.add_column("rules", justify="right")
     for name in scores:
         table.add_column(name, justify="right", no_wrap=True)

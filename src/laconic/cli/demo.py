@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import laconic
-from laconic.cli import screen
+from laconic.cli import terminal
 from laconic.datasets import noisy_parity
-from laconic.search.certificates import describe_certificate
+from laconic.search.results import describe_certificate
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,17 +26,19 @@ def demo() -> None:
         search: laconic.RuleBoostingClassifier(_N_RULES, search=search).fit(rows.data, rows.target)
         for search in ("greedy", "optimal")
     }
-    console = screen.make_console()
-    screen.print_text(
+    console = terminal.make_console()
+    terminal.print_text(
         console,
         "Is the product of three hidden signs positive? A table holds the signs with\n"
         f"noise, as x0, x1 and x2: {len(rows.target)} rows to learn {_N_RULES} rules from. "
         "A positive weight\nspeaks for a positive product, a negative one against it.\n",
     )
-    tables = [screen.rules_table(model, _title(search, model)) for search, model in models.items()]
-    screen.print_beside(console, *tables)
+    tables = [
+        terminal.rules_table(model, _title(search, model)) for search, model in models.items()
+    ]
+    terminal.print_beside(console, *tables)
     console.print(_comparison(models, new_rows.data, new_rows.target))
-    screen.print_text(
+    terminal.print_text(
         console,
         "\nNo single condition is of any use here. The greedy search takes one after the\n"
         "other, and follows chance. The optimal search finds the four corners of a cube\n"
@@ -52,7 +54,7 @@ def _title(search: str, model: RuleBoosting) -> str:
 
 def _comparison(models: dict[str, RuleBoosting], X: Any, y: Any) -> Table:
     """Make a table of scores, sizes and work, one column per model."""
-    table = screen.make_table()
+    table = terminal.make_table()
     table.add_column(f"on {len(y):,} new rows")
     for search in models:
         table.add_column(search, justify="right")

@@ -9,10 +9,10 @@ from typing import Annotated
 import cyclopts
 
 import laconic
-from laconic.cli import files, inputs, options, records, screen
-from laconic.cli.exits import CommandError
-from laconic.model.formatting import visible
-from laconic.model.record import FitRecord
+from laconic.cli import files, options, records, table_file, terminal
+from laconic.cli.terminal import CommandError
+from laconic.terms.formatting import visible
+from laconic.terms.record import FitRecord
 
 Numbers = Annotated[
     tuple[int, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
@@ -71,8 +71,8 @@ def edit(
     """
     if output is not None:
         files.check_model_destination(output, table)
-    fitted, rows = inputs.model_and_rows("edit", model, table, target, weight, exposure, format)
-    with inputs.columns_by_name(), inputs.short_warnings():
+    fitted, rows = table_file.model_and_rows("edit", model, table, target, weight, exposure, format)
+    with table_file.columns_by_name(), table_file.short_warnings():
         edited = fitted.edit(
             **rows,
             drop=drop,
@@ -83,21 +83,21 @@ def edit(
         )
     settings = {} if fitted.record_ is None else fitted.record_.settings
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    edited.record_ = FitRecord(inputs.target_of(fitted, target), len(rows["y"]), date, settings)
+    edited.record_ = FitRecord(table_file.target_of(fitted, target), len(rows["y"]), date, settings)
     if fitted.reading_ is not None:
         edited.reading_ = fitted.reading_
-    console = screen.make_console(quiet=json)
-    screen.print_text(console, f"\n{screen.describe_model(edited)}")
-    screen.print_text(console, f"{records.describe_record(edited)}\n")
-    console.print(screen.rules_table(edited), "", sep="\n")
-    screen.print_text(console, f"{edited.edits_}\n")
+    console = terminal.make_console(quiet=json)
+    terminal.print_text(console, f"\n{terminal.describe_model(edited)}")
+    terminal.print_text(console, f"{records.describe_record(edited)}\n")
+    console.print(terminal.rules_table(edited), "", sep="\n")
+    terminal.print_text(console, f"{edited.edits_}\n")
     if output is None:
-        screen.print_text(console, "Not saved. --output edited.json keeps the model.")
+        terminal.print_text(console, "Not saved. --output edited.json keeps the model.")
     else:
         laconic.save_model(edited, output)
-        screen.print_text(console, f"Saved to {visible(str(output))}")
+        terminal.print_text(console, f"Saved to {visible(str(output))}")
     if json:
-        screen.write_model(edited)
+        terminal.write_model(edited)
 
 
 def _replacement(text: str) -> tuple[int, str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import files, inputs, options, screen
-from laconic.cli.exits import CommandError
-from laconic.model.formatting import INTERCEPT, format_weight, visible
+from laconic.cli import files, options, table_file, terminal
+from laconic.cli.terminal import CommandError
+from laconic.terms.formatting import INTERCEPT, format_weight, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from laconic.explain.explanation import RowExplanation
+    from laconic.models.explanation import RowExplanation
 
 
 def explain(
@@ -33,25 +33,25 @@ def explain(
         Write JSON: a list with an object per row.
     """
     fitted = files.load_model_for("explain", model, table)
-    X = inputs.TableFile(table, format).features(fitted)
+    X = table_file.TableFile(table, format).features(fitted)
     unknown = next((number for number in row if number >= len(X)), None)
     if unknown is not None:
         raise CommandError(
             f"--row must be less than the number of rows, {len(X)}: rows are counted from 0. Got "
             f"{unknown}."
         )
-    with inputs.columns_by_name():
+    with table_file.columns_by_name():
         explanation = fitted.explain(X)
     chosen = (explanation[number] for number in row or range(len(explanation)))
     if json:
-        screen.write_json([_as_dict(told) for told in chosen])
+        terminal.write_json([_as_dict(told) for told in chosen])
         return
-    console = screen.make_console()
+    console = terminal.make_console()
     for told in chosen:
         if console.is_terminal:
             console.print(_table(told), "", sep="\n")
         else:
-            screen.print_text(console, visible(told.sentence))
+            terminal.print_text(console, visible(told.sentence))
 
 
 def _as_dict(told: RowExplanation) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _as_dict(told: RowExplanation) -> dict[str, Any]:
 
 def _table(told: RowExplanation) -> Table:
     title = f"Row {told.row} is predicted {told.predicted}"
-    table = screen.make_table(visible(title))
+    table = terminal.make_table(visible(title))
     table.add_column("", justify="right", style="dim")
     table.add_column("adds", justify="right", no_wrap=True)
     names = [visible(output.name) for output in told.outputs]
@@ -89,7 +89,7 @@ def _table(told: RowExplanation) -> Table:
         if weight != 0.0:
             table.add_row("", format_weight(weight), *names[place : place + 1], INTERCEPT)
     for number, rule in told.rules.items():
-        cell = screen.QueryCell(told.conditions(rule))
+        cell = terminal.QueryCell(told.condition_text(rule))
         about = names[rule.output : rule.output + 1]
         table.add_row(str(number), format_weight(rule.weight), *about, cell)
     table.add_section()

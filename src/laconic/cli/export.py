@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import cyclopts
 
-from laconic._files import write_whole
-from laconic.cli import files, inputs, options, screen
-from laconic.cli.exits import CommandError
+from laconic._util.files import write_whole
+from laconic.cli import files, options, table_file, terminal
+from laconic.cli.terminal import CommandError
 
 if TYPE_CHECKING:
-    from laconic.explain.rule_model import RuleModel
+    from laconic.models.rule_model import RuleModel
 
 Form: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml", "scorecard"]
 
@@ -103,7 +103,7 @@ def export(
             msg="ONNX is a binary format. Name a file to write with --output."
         )
     fitted = files.load_model(model)
-    rows = None if data is None else inputs.TableFile(data, format)
+    rows = None if data is None else table_file.TableFile(data, format)
     try:
         content = _content(fitted, to, sql, scorecard, rows)
     except ImportError as error:
@@ -113,7 +113,7 @@ def export(
     elif to == "onnx":
         sys.stdout.buffer.write(content)
     else:
-        screen.write_text(content.decode())
+        terminal.write_text(content.decode())
 
 
 def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
@@ -145,7 +145,7 @@ def _content(
     to: Form,
     sql: SqlOptions,
     scorecard: ScorecardOptions,
-    rows: inputs.TableFile | None,
+    rows: table_file.TableFile | None,
 ) -> bytes:
     from laconic import export as exports
 

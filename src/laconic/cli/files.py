@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
-from laconic._files import write_whole
-from laconic.cli import formats
-from laconic.cli.exits import CommandError
+from laconic._util.files import write_whole
+from laconic.cli.terminal import CommandError
+from laconic.tables.text_files import formats
 
 if TYPE_CHECKING:
     import polars as pl

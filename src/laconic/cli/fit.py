@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
-from laconic.cli import files, inputs, large, options, records, screen, validation
-from laconic.cli.exits import EXIT_INTERRUPTED
+from laconic.cli import files, options, records, streamed, table_file, terminal, validation
 from laconic.cli.progress import FitScreen, limit_option
+from laconic.cli.terminal import EXIT_INTERRUPTED
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.cli.validation import DEFAULT_VALIDATION, Validation
-from laconic.model.formatting import format_count, visible
-from laconic.model.record import FitRecord, RowScores
-from laconic.search.certificates import format_seconds
-from laconic.search.journal import Journal
+from laconic.search.checkpoint import Checkpoint
+from laconic.search.results import format_seconds
+from laconic.terms.formatting import format_count, visible
+from laconic.terms.record import FitRecord, RowScores
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from laconic.estimators import RuleBoosting
-    from laconic.explain import Predictions
+    from laconic.models import Predictions
 
 
 def fit(
@@ -65,11 +65,11 @@ def fit(
     if checkpoint is None:
         return _fit(table, source, model, check, learning, json=json, quiet=quiet)
     files.check_destination(checkpoint, [table, *([] if model is None else [model])])
-    with Journal(checkpoint) as journal, journal.kept():
+    with Checkpoint(checkpoint) as journal, journal.kept():
         if journal.results:
             n_known = format_count(len(journal.results), "search", "searches")
             name = visible(str(checkpoint))
-            inputs.note([f"{n_known} of {name} need not be repeated"], quiet=quiet or json)
+            table_file.note([f"{n_known} of {name} need not be repeated"], quiet=quiet or json)
         exit_code = _fit(table, source, model, check, learning, json=json, quiet=quiet)
     if exit_code == 0:
         checkpoint.unlink(missing_ok=True)
@@ -87,14 +87,14 @@ def _fit(
     quiet: bool,
 ) -> int:
     """Learn rules, show and save them; returns the exit code."""
-    console = screen.make_console(quiet=quiet or json)
+    console = terminal.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    if isinstance(table, str) or large.is_read_in_parts(table):
+    if isinstance(table, str) or streamed.is_read_in_parts(table):
         return _fit_in_parts(table, source, learning, check, model, progress, json=json)
     rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
     estimator = learning.estimator(rows)
     fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
-    with inputs.short_warnings(), progress.watch():
+    with table_file.short_warnings(), progress.watch():
         rows.fit(fitted)
     if progress.is_interrupted and not _tell_interrupted(fitted):
         return EXIT_INTERRUPTED
@@ -131,11 +131,11 @@ def _fit_in_parts(
     json: bool,
 ) -> int:
     """Learn rules from a table that is not loaded as a whole."""
-    table, test_rows = large.LargeTable(path, source), check.read_test(source)
-    fitted, n_rows = large.fit_large(table, learning, progress)
+    table, test_rows = streamed.LargeTable(path, source), check.read_test(source)
+    fitted, n_rows = streamed.fit_large(table, learning, progress)
     if progress.is_interrupted and not _tell_interrupted(fitted):
         return EXIT_INTERRUPTED
-    fitted.record_ = large.record_of(table, learning, fitted, n_rows)
+    fitted.record_ = streamed.record_of(table, learning, fitted, n_rows)
     fitted.reading_ = table.rows.reading
     if model is not None:
         laconic.save_model(fitted, model)
@@ -149,7 +149,7 @@ def _fit_in_parts(
         scores = (*fitted.record_.scores, validation.test_scores(fitted, test_rows, source))
         fitted.record_ = dataclasses.replace(fitted.record_, scores=scores)
     elif check.validation:
-        inputs.note(
+        table_file.note(
             ["a table that is read in parts is not cross-validated. Name rows with --test."],
             quiet=progress.console.quiet,
         )
@@ -161,10 +161,10 @@ def _tell_interrupted(fitted: RuleBoosting) -> bool:
     # Without a rule, a fit that was interrupted leaves no ensemble.
     n_found = len(getattr(fitted, "ensemble_", ()))
     if n_found == 0:
-        screen.complain("Interrupted before the first rule was found. Nothing is saved.")
+        terminal.complain("Interrupted before the first rule was found. Nothing is saved.")
         return False
     n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
-    screen.complain(f"Interrupted: the model has the {n_found} of {n_rules} rules found so far.")
+    terminal.complain(f"Interrupted: the model has the {n_found} of {n_rules} rules found so far.")
     return True
 
 
@@ -173,11 +173,11 @@ def _finish(fitted: RuleBoosting, model: Path | None, progress: FitScreen, *, js
     records.print_scores(progress.console, fitted)
     if model is not None:
         laconic.save_model(fitted, model)
-        screen.print_text(progress.console, f"Saved to {visible(str(model))}")
+        terminal.print_text(progress.console, f"Saved to {visible(str(model))}")
     else:
-        screen.print_text(progress.console, "Not saved. --model model.json keeps the model.")
+        terminal.print_text(progress.console, "Not saved. --model model.json keeps the model.")
     if json:
-        screen.write_model(fitted)
+        terminal.write_model(fitted)
     return EXIT_INTERRUPTED if progress.is_interrupted else 0
 
 
@@ -187,17 +187,17 @@ def _cross_validate(
     """Score models like this one on rows that they have not seen, unless Ctrl-C ends that."""
     folds = validation.affordable_folds(rows)
     if folds == 0:
-        inputs.warn(["too few rows to hold some out. Name rows to score on with --test."])
+        table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
         return []
     # The number of rules was chosen already, and once is enough.
     chosen = learning.parameters | {"n_rules": len(fitted.ensemble_)}
     model = rows.estimator(**chosen, callback=progress)
     found: list[RowScores] = []
-    with inputs.short_warnings(), progress.watch():
+    with table_file.short_warnings(), progress.watch():
         found.append(validation.cross_validation_scores(model, rows, folds, progress.check))
     if not found:
         progress.is_interrupted = False  # the model is complete
-        screen.complain("Interrupted: the model is complete, but not scored on unseen rows.")
+        terminal.complain("Interrupted: the model is complete, but not scored on unseen rows.")
     return found
 
 
@@ -209,20 +209,20 @@ def _show(
     n_covered: Sequence[int] | None,
 ) -> None:
     """Show the rules, the rows that they cover, and what is proven about them."""
-    screen.print_text(console, f"\n{screen.describe_model(model)}")
-    screen.print_text(console, f"{records.describe_record(model)}\n")
+    terminal.print_text(console, f"\n{terminal.describe_model(model)}")
+    terminal.print_text(console, f"{records.describe_record(model)}\n")
     if hasattr(model, "reason_"):
-        screen.print_text(console, f"{model.reason_}\n")
+        terminal.print_text(console, f"{model.reason_}\n")
     if len(model.ensemble_) == 0:
         last = model.unfinished_search_
         stop = None if last is None else limit_option(last)
-        screen.print_text(console, records.describe_constant(predictions, rows.y, stop))
+        terminal.print_text(console, records.describe_constant(predictions, rows.y, stop))
         for line in _stops(model):
-            screen.print_text(console, line)
+            terminal.print_text(console, line)
         return
-    console.print(screen.rules_table(model, n_covered=n_covered), "", sep="\n")
+    console.print(terminal.rules_table(model, n_covered=n_covered), "", sep="\n")
     for line in _proofs(model):
-        screen.print_text(console, line)
+        terminal.print_text(console, line)
 
 
 def _proofs(model: RuleBoosting) -> Iterator[str]:
@@ -259,7 +259,7 @@ def _stops(model: RuleBoosting) -> Iterator[str]:
 
 def _advice(model: RuleBoosting, stops: list[str]) -> str:
     """Say what would prove the rules."""
-    from laconic.estimators.advice import describe_changes
+    from laconic.estimators.convergence import describe_changes
 
     changes = [records.option(name, value) for name, value in model.provable_with_.items()]
     return describe_changes(changes, stops, ("--max-conditions", "--max-thresholds"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from laconic.cli import columns, files, inputs, large, options, screen
-from laconic.cli.exits import CommandError
+from laconic.cli import columns, files, options, streamed, table_file, terminal
+from laconic.cli.terminal import CommandError
 
 
 def predict(
@@ -55,13 +55,15 @@ def predict(
         raise CommandError(
             f"--probabilities needs a model with classes. Got a {task.name} model. Leave it out."
         )
-    if isinstance(table, str) or large.is_read_in_parts(table):
-        source = large.open_for_model(fitted, table, format, query)
+    if isinstance(table, str) or streamed.is_read_in_parts(table):
+        source = streamed.open_for_model(fitted, table, format, query)
         kept = source.column_names if keep_columns else ()
-        large.predict_large(fitted, source, output, probabilities=probabilities, keep_columns=kept)
+        streamed.predict_large(
+            fitted, source, output, probabilities=probabilities, keep_columns=kept
+        )
         return
-    rows = inputs.TableFile(table, format)
-    predictions = inputs.predictions_for(fitted, rows)
+    rows = table_file.TableFile(table, format)
+    predictions = table_file.predictions_for(fitted, rows)
     found = {"prediction": predictions.values}
     shares = task.probabilities(predictions.raw) if probabilities else None
     if shares is not None:
@@ -69,8 +71,8 @@ def predict(
         found |= dict(zip(names, shares.T, strict=True))
     result = columns.with_columns(rows.cells, found, keep_columns)
     if json:
-        screen.write_text(result.write_json() + "\n")
+        terminal.write_text(result.write_json() + "\n")
     elif output is None:
-        screen.write_text(result.write_csv())
+        terminal.write_text(result.write_csv())
     else:
         files.write_table(result, output)

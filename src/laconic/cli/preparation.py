@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._words import listed_names
-from laconic.cli import columns, inputs
-from laconic.cli.exits import CommandError
-from laconic.data.inspection import inspect_columns, inspect_target
-from laconic.data.reading import Reading
-from laconic.data.tables import as_table
+from laconic._util.words import listed_names
+from laconic.cli import columns, table_file
+from laconic.cli.terminal import CommandError
+from laconic.tables.inspection import inspect_columns, inspect_target
+from laconic.tables.tables import as_table
+from laconic.tables.text_format import Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ class Prepared:
 
 
 def prepare(
-    table: inputs.TableFile,
+    table: table_file.TableFile,
     others: list[str],
     *,
     drop: Collection[str],
@@ -59,7 +59,7 @@ def prepare(
     reader = table.reader(reading, plain_columns=keep)
     frame = reader.read(cells)
     X = columns.drop_columns(frame, others)
-    inputs.note([*table.notes, *_notes(reader, cells, frame, X)], quiet=quiet)
+    table_file.note([*table.notes, *_notes(reader, cells, frame, X)], quiet=quiet)
     X = X.with_columns(pl.col(name).cast(pl.Categorical) for name in kept_dates)
     misread = table.warn_about_misread(frame, reader)
     doubtful = {name: _doubt(ways) for name, ways in dates.items() if len(ways) > 1}
@@ -73,7 +73,7 @@ def prepare(
     # A table that has nothing else is to be used as it is.
     if len(found) < X.width:
         same = [finding.column for finding in found if finding.kind == "constant"]
-        inputs.note(
+        table_file.note(
             (f"column {name!r} is the same in every row: no rule can use it." for name in same),
             quiet=quiet,
         )
@@ -102,7 +102,7 @@ def _has_no_use(values: pl.Series) -> bool:
 
 def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
     """Leave out columns, and say why."""
-    inputs.warn(
+    table_file.warn(
         f"column {name!r} {words}. It is left out.{advice.format(shlex.quote(name))}"
         for name, words in reasons.items()
     )
@@ -138,7 +138,7 @@ def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -
     """Warn about columns that tell the target by themselves."""
     numbers = np.unique(y, return_inverse=True)[1] if y.dtype.kind not in "fiu" else y
     found = inspect_target(as_table(X), numbers.astype(np.float64))
-    inputs.warn(
+    table_file.warn(
         f"{finding}. If it is only known afterwards, leave it out with --drop {name}; "
         f"--keep {name} says that it is meant."
         for finding in found

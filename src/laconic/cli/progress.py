@@ -15,11 +15,11 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from laconic.cli import screen
-from laconic.model.formatting import format_weight, visible
-from laconic.reduction.streaming import ReadProgress, describe_reading
+from laconic.candidates.distinct_rows.reduce import ReadProgress, describe_reading
+from laconic.cli import terminal
 from laconic.search import SearchResult
-from laconic.search.certificates import describe_certificate, describe_search, format_seconds
+from laconic.search.results import describe_certificate, describe_search, format_seconds
+from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
@@ -66,7 +66,7 @@ class FitScreen:
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None:
-            from laconic.relaxation import describe_proof
+            from laconic.boosting.certificate import describe_proof
 
             self._words = f"{progress.label}: {describe_proof(progress.proof)}"
         elif progress.search is not None:
@@ -85,7 +85,7 @@ class FitScreen:
         """Show how reading a table gets on."""
         self._words = describe_reading(progress)
         if progress.is_done and not self.console.is_terminal:
-            screen.print_text(self.console, self._words)
+            terminal.print_text(self.console, self._words)
 
     @contextmanager
     def watch(self) -> Iterator[None]:
@@ -112,7 +112,7 @@ class FitScreen:
         )
 
     def _table(self, found: FitProgress) -> Table:
-        table = screen.make_table()
+        table = terminal.make_table()
         table.add_column("", justify="right", style="dim")
         table.add_column("weight", justify="right", no_wrap=True)
         table.add_column("rule", overflow="ellipsis", no_wrap=True)
@@ -137,7 +137,7 @@ class FitScreen:
         option = limit_option(result)
         stop = f" (stopped at {option})" if option else ""
         text = visible(progress.ensemble.rule_text(rule))
-        screen.print_text(
+        terminal.print_text(
             self.console,
             f"{progress.label}: {text}  {describe_certificate(result)}{stop}, "
             f"{format_seconds(result.seconds)}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import screen
+from laconic.cli import terminal
 from laconic.cli.training import DEFAULT_LEARNING
-from laconic.model.formatting import format_count, format_estimate, format_number, visible
+from laconic.terms.formatting import format_count, format_estimate, format_number, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from laconic.explain import Predictions
-    from laconic.explain.rule_model import RuleModel
-    from laconic.model.record import FitRecord, Setting
+    from laconic.models import Predictions
+    from laconic.models.rule_model import RuleModel
+    from laconic.terms.record import FitRecord, Setting
 
 _WORDS = {"training": "training rows", "cross-validation": "unseen rows", "test": "test rows"}
 
@@ -83,13 +83,13 @@ def print_scores(console: Console, model: RuleModel) -> None:
         return
     console.print("", _table(model), "", sep="\n")
     for line in _explanations(model.record_):
-        screen.print_text(console, line)
+        terminal.print_text(console, line)
 
 
 def _table(model: RuleModel) -> Table:
     scores = model.record_.scores if model.record_ is not None else ()
     metrics = [m for m in model.task_.metrics if any(m.name in each.values for each in scores)]
-    table = screen.make_table()
+    table = terminal.make_table()
     table.add_column("scores")
     for metric in metrics:
         table.add_column(metric.label, justify="right", no_wrap=True)

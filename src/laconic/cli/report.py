@@ -5,10 +5,10 @@ from __future__ import annotations
 import webbrowser
 from pathlib import Path
 
-from laconic._files import write_whole
-from laconic.cli import files, inputs, options, screen
-from laconic.cli.exits import CommandError
-from laconic.model.formatting import visible
+from laconic._util.files import write_whole
+from laconic.cli import files, options, table_file, terminal
+from laconic.cli.terminal import CommandError
+from laconic.terms.formatting import visible
 
 
 def report(
@@ -59,12 +59,12 @@ def report(
         output = model.with_suffix(".html")
     if output is not None:
         files.check_destination(output, [model, table, *([] if baseline is None else [baseline])])
-    target = inputs.target_of(fitted, target)
-    X, y = inputs.TableFile(table, format).rows(fitted, target, other)
-    with inputs.columns_by_name():
+    target = table_file.target_of(fitted, target)
+    X, y = table_file.TableFile(table, format).rows(fitted, target, other)
+    with table_file.columns_by_name():
         others = []
         if alternatives is not None:
-            rows = inputs.TableFile(alternatives, format).rows(fitted, target)
+            rows = table_file.TableFile(alternatives, format).rows(fitted, target)
             numbers = range(1, len(fitted.ensemble_) + 1)
             others = [fitted.alternatives(number, *rows) for number in numbers]
         try:
@@ -81,9 +81,9 @@ def report(
             raise CommandError(str(error)) from None
     text = made.to_json() + "\n" if json else made.to_html()
     if output is None:
-        screen.write_text(text)
+        terminal.write_text(text)
     else:
         write_whole(output, text.encode())
-        screen.print_text(screen.make_console(), f"Saved to {visible(str(output))}")
+        terminal.print_text(terminal.make_console(), f"Saved to {visible(str(output))}")
         if open and not webbrowser.open(output.resolve().as_uri()):
-            inputs.warn(["no browser could be opened."])
+            table_file.warn(["no browser could be opened."])

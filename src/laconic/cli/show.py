@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from laconic.cli import files, options, records, screen
-from laconic.model.formatting import format_name, visible
+from laconic.cli import files, options, records, terminal
+from laconic.terms.formatting import format_name, visible
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
@@ -16,17 +16,17 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     """
     fitted = files.load_model(model)
     if json:
-        screen.write_model(fitted)
+        terminal.write_model(fitted)
         return
-    console = screen.make_console()
-    screen.print_text(console, screen.describe_model(fitted))
-    screen.print_text(console, f"{records.describe_record(fitted)}\n")
-    console.print(screen.rules_table(fitted), "", sep="\n")
+    console = terminal.make_console()
+    terminal.print_text(console, terminal.describe_model(fitted))
+    terminal.print_text(console, f"{records.describe_record(fitted)}\n")
+    console.print(terminal.rules_table(fitted), "", sep="\n")
     names = fitted.ensemble_.used_features
     listed = ", ".join(visible(format_name(name)) for name in names) or "none"
-    screen.print_text(
+    terminal.print_text(
         console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
     )
     if (words := records.describe_whole(fitted)) is not None:
-        screen.print_text(console, words)
+        terminal.print_text(console, words)
     records.print_scores(console, fitted)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli.exits import CommandError
+from laconic.cli.terminal import CommandError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.tasks import Task
+    from laconic.models.tasks import Task
 
 
 # More are hardly classes.

@@ -13,26 +13,26 @@ import cyclopts
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._defaults import (
+from laconic._util.defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
     DEFAULT_OBJECTIVE,
     DEFAULT_STRATEGY,
 )
-from laconic.candidates import DEFAULT_MAX_THRESHOLDS
-from laconic.categories import DEFAULT_MAX_CATEGORIES
-from laconic.cli import inputs, options, targets
-from laconic.cli.constraining import read_constraints
-from laconic.cli.exits import CommandError
+from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
+from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES
+from laconic.cli import options, table_file, targets
+from laconic.cli.options import read_constraints
 from laconic.cli.preparation import prepare, warn_about_target
-from laconic.data.reading import Reading
+from laconic.cli.terminal import CommandError
+from laconic.tables.text_format import Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
     from laconic.estimators import RuleBoosting
-    from laconic.tasks import Task
+    from laconic.models.tasks import Task
 
 
 class TrainingRows(NamedTuple):
@@ -127,11 +127,11 @@ class Source:
                 f"--drop must not name the target. Got {self.target!r} for both. Choose another "
                 "--target, or drop other columns."
             )
-        table = inputs.TableFile(path, self.format)
+        table = table_file.TableFile(path, self.format)
         others = [self.target, *filter(None, (self.weight, self.exposure))]
         found = prepare(table, others, drop=self.drop, keep=self.keep, quiet=quiet)
         is_known = targets.where_known(found.others[self.target])
-        inputs.warn(targets.dropped(is_known))
+        table_file.warn(targets.dropped(is_known))
         X, goal = found.X.filter(is_known), found.others[self.target].filter(is_known)
         detected = "regression" if self.exposure is not None else targets.detect_task(goal)
         estimator = ESTIMATORS[detected if self.task == "auto" else self.task]
@@ -148,7 +148,7 @@ class Source:
         rows = TrainingRows(estimator, X, y, weights, found.reading, exposure)
         warn_about_target(X, rows.y, self.keep)
         if self.task == "auto" and self.exposure is None and not estimator.task.holds_classes:
-            inputs.note(targets.describe_numbers(goal), quiet=quiet)
+            table_file.note(targets.describe_numbers(goal), quiet=quiet)
         return rows
 
 

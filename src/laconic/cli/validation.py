@@ -11,14 +11,14 @@ import cyclopts
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.cli import columns, inputs, targets
+from laconic.cli import columns, table_file, targets
 from laconic.cli.training import Source, TrainingRows
-from laconic.model.record import RowScores
+from laconic.terms.record import RowScores
 
 if TYPE_CHECKING:
     from laconic.estimators import RuleBoosting
-    from laconic.explain import Predictions
-    from laconic.tasks import Task
+    from laconic.models import Predictions
+    from laconic.models.tasks import Task
 
 Floats: TypeAlias = NDArray[np.float64]
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -44,11 +44,11 @@ class Validation:
     test: Path | None = None
     validation: bool = True
 
-    def read_test(self, source: Source) -> inputs.TableFile | None:
+    def read_test(self, source: Source) -> table_file.TableFile | None:
         """Read the test rows, if there are any, before the work and not after it."""
         if self.test is None:
             return None
-        table = inputs.TableFile(self.test, source.format)
+        table = table_file.TableFile(self.test, source.format)
         weight = [] if source.weight is None else [source.weight]
         columns.check_columns(table.cells, [source.target, *weight])
         return table
@@ -62,7 +62,7 @@ def training_scores(predictions: Predictions, rows: TrainingRows) -> RowScores:
     return _scores("training", predictions, rows.y, rows.sample_weight)
 
 
-def test_scores(model: RuleBoosting, table: inputs.TableFile, source: Source) -> RowScores:
+def test_scores(model: RuleBoosting, table: table_file.TableFile, source: Source) -> RowScores:
     """Score a model on the rows of another table."""
     X, y = table.rows(model, source.target)
     weights = None
@@ -72,7 +72,7 @@ def test_scores(model: RuleBoosting, table: inputs.TableFile, source: Source) ->
         amounts = table.numbers(model, source.target, source.exposure)
         exposure = targets.read_exposure(amounts, model.task_)
         y, weights = y / exposure, exposure if weights is None else weights * exposure
-    with inputs.columns_by_name():
+    with table_file.columns_by_name():
         return _scores("test", model.predictions_for(X), y, weights)
 
 

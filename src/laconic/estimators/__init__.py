@@ -1,17 +1,13 @@
 """The scikit-learn estimators, one per task."""
 
-from laconic.data.inspection import ColumnWarning
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
-from laconic.estimators.cross_validated import (
-    CROSS_VALIDATED,
-    RuleBoostingClassifierCV,
-    RuleBoostingRegressorCV,
-)
+from laconic.estimators.cv import CROSS_VALIDATED, RuleBoostingClassifierCV, RuleBoostingRegressorCV
 from laconic.estimators.files import ESTIMATORS, load_model, model_from_dict, save_model
 from laconic.estimators.progress import FitProgress
 from laconic.estimators.regressor import RuleBoostingRegressor
 from laconic.search import spread_over
+from laconic.tables.inspection import ColumnWarning
 
 __all__ = [
     "CROSS_VALIDATED",

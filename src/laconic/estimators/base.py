@@ -18,24 +18,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from laconic._defaults import PSEUDO_ROWS
+from laconic._util.defaults import PSEUDO_ROWS
 from laconic.boosting import Settings, State, TrainingData
-from laconic.data.reading import Reading
-from laconic.data.sources import scan
-from laconic.data.tables import Table
-from laconic.estimators.advice import (
+from laconic.boosting.certificate import EnsembleCertificate, RelaxationProgress
+from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
+from laconic.estimators.choose_size import check_folds, choose_size
+from laconic.estimators.convergence import (
     describe_unfinished,
     describe_unproven,
     is_stopped,
     provable_changes,
 )
-from laconic.estimators.alternatives import alternatives
-from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
-from laconic.estimators.certifying import certify
-from laconic.estimators.choose_size import check_folds, choose_size
-from laconic.estimators.editing import EditReport, edited
+from laconic.estimators.edit import EditReport, alternatives, edited
 from laconic.estimators.fitting import FitRun, covered_by, missing_rules
-from laconic.estimators.global_strategy import check_global, improve
+from laconic.estimators.global_strategy import certify, check_global, improve
 from laconic.estimators.parameters import (
     ATTRIBUTES,
     CV_ATTRIBUTES,
@@ -45,26 +41,27 @@ from laconic.estimators.parameters import (
     check_parameters,
     known_parameters,
 )
-from laconic.estimators.predicting import write_predictions
 from laconic.estimators.progress import FitProgress, ProgressPrinter
-from laconic.estimators.reducing import reduced
+from laconic.estimators.read_training_data import reduced
+from laconic.estimators.stream_predictions import write_predictions
 from laconic.estimators.training_data import read_inputs, read_rows
-from laconic.explain.alternatives import Alternatives
-from laconic.explain.columns import rule_names
-from laconic.explain.explanation import Explanation
-from laconic.explain.predictions import Predictions
-from laconic.explain.rule_model import RuleModel, add_model_class, checked_table
-from laconic.explain.shapley import ShapleyValues, feature_importances, shapley_values
 from laconic.losses import Loss
-from laconic.model.coverage import RuleCoverage, rule_coverages
-from laconic.model.display import rules_html
-from laconic.model.formatting import format_count, format_number, format_percent
-from laconic.model.record import FitRecord
-from laconic.model.rules import RuleEnsemble
-from laconic.relaxation import EnsembleCertificate, RelaxationProgress
+from laconic.models.alternatives import Alternatives
+from laconic.models.explanation import Explanation
+from laconic.models.predictions import Predictions
+from laconic.models.rule_model import RuleModel, add_model_class, checked_table, rule_names
+from laconic.models.shapley import ShapleyValues, feature_importances, shapley_values
+from laconic.models.tasks import Task
 from laconic.search import SearchResult
-from laconic.search.certificates import describe_certificate
-from laconic.tasks import Task
+from laconic.search.results import describe_certificate
+from laconic.tables.sources.sources import scan
+from laconic.tables.tables import Table
+from laconic.tables.text_format import Reading
+from laconic.terms.coverage import RuleCoverage, rule_coverages
+from laconic.terms.display import rules_html
+from laconic.terms.formatting import format_count, format_number, format_percent
+from laconic.terms.record import FitRecord
+from laconic.terms.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.report import Report
@@ -87,7 +84,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     rule_coverages_: list[RuleCoverage]
     feature_importances_: NDArray[np.float64]
     stages_: Sequence[RuleEnsemble]
-    n_propositions_: int
+    n_candidates_: int
     n_features_in_: int
     provable_with_: dict[str, Any]
     edits_: EditReport
@@ -267,14 +264,14 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Take over what a fit has found.
 
         Sets: ensemble_, stages_, search_results_, unfinished_search_, task_, settings_,
-        l2_regularization_, n_propositions_, rule_coverages_, feature_importances_, provable_with_,
+        l2_regularization_, n_candidates_, rule_coverages_, feature_importances_, provable_with_,
         certificate_.
         """
         data, state, settings = run.data, run.state, run.settings
-        penalty, n_propositions = run.l2_regularization, len(run.candidates)
+        penalty, n_candidates = run.l2_regularization, len(run.candidates)
         if run.n_before > 0:
             is_same = self.settings_.is_same_search(settings) and (
-                (self.l2_regularization_, self.n_propositions_) == (penalty, n_propositions)
+                (self.l2_regularization_, self.n_candidates_) == (penalty, n_candidates)
             )
             settings = replace(settings, is_mixed=self.settings_.is_mixed or not is_same)
         coverages = [
@@ -299,7 +296,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             search_results_=list(state.results),
             unfinished_search_=run.unfinished,
             l2_regularization_=penalty,
-            n_propositions_=n_propositions,
+            n_candidates_=n_candidates,
             rule_coverages_=coverages,
             feature_importances_=importances,
             provable_with_=changes,
@@ -610,7 +607,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> edited = model.edit(X, y, drop=[1], force=["x0 > 55"])
         >>> print(edited)
         Prediction, 2 rules, 3 conditions:
-         +1.750 to start from
+         +1.750 (intercept)
         +0.7083 if x0 > 40 & x1 > 1
         +0.5417 if x0 > 55
         >>> print(edited.edits_)

@@ -23,7 +23,7 @@ else:
         """
 
 
-from laconic.data.sources import is_source
+from laconic.tables.sources.sources import is_source
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
-from laconic._checks import is_whole
+from laconic._util.checks import is_whole
 from laconic.boosting import UNSCALED, Scale, Settings, TrainingData, scale_of
-from laconic.data.sources import is_source
-from laconic.data.tables import take_rows
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.fitting import FitRun
 from laconic.estimators.parameters import DEFAULT_FOLDS
-from laconic.estimators.reducing import reduced
+from laconic.estimators.read_training_data import reduced
 from laconic.losses import Floats
-from laconic.model.conditions import Query
-from laconic.model.formatting import format_count
-from laconic.model.rules import RuleEnsemble
 from laconic.search import SearchResult
+from laconic.tables.sources.sources import is_source
+from laconic.tables.tables import take_rows
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import format_count
+from laconic.terms.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -68,9 +68,9 @@ def choose_size(
     folds = []
     for number, (train, test) in enumerate(splits, start=1):
         given = settings
-        if callable(estimator.propositions):
-            found = tuple(estimator.propositions(take_rows(data.X, train)))
-            given = replace(settings, propositions=found)
+        if callable(estimator.conditions):
+            found = tuple(estimator.conditions(take_rows(data.X, train)))
+            given = replace(settings, conditions=found)
         # The others have no weight, so that columns stay what they are. Where a split repeats rows,
         # they count as often.
         times = np.bincount(train, minlength=data.table.n_rows)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from laconic._defaults import DEFAULT_N_RULES
+from laconic._util.defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.parameters import ClassifierParameters, with_signature
-from laconic.tasks import Classification
+from laconic.models.tasks import Classification
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     >>> y = ["no", "yes", "yes", "no", "no", "yes"]
     >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
     >>> print(model.ensemble_)
-    +0.2281 to start from
+    +0.2281 (intercept)
     -0.3434 if x0 <= 1
     -0.3434 if x0 <= 2 & x1 == b
     >>> model.predict([[3, "a"], [1, "b"]])

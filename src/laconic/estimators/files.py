@@ -11,9 +11,9 @@ import numpy as np
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.regressor import RuleBoostingRegressor
-from laconic.explain import RuleModel
 from laconic.export.json.contents import SavedModel, read_dict
 from laconic.export.json.files import read_model, write_model
+from laconic.models import RuleModel
 
 ESTIMATORS: dict[str, type[RuleBoosting]] = {
     estimator.task.name: estimator for estimator in (RuleBoostingClassifier, RuleBoostingRegressor)
@@ -45,7 +45,7 @@ def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
     >>> with TemporaryDirectory() as folder:
     ...     save_model(model, f"{folder}/model.json")
     ...     print(load_model(f"{folder}/model.json").ensemble_)
-    +1.000 to start from
+    +1.000 (intercept)
     +4.000 if x0 <= 2
     """
     write_model(estimator, path)
@@ -103,7 +103,7 @@ def _estimator(saved: SavedModel) -> RuleBoosting:
         "ensemble_": saved.ensemble,
         "stages_": saved.stages,
         "search_results_": saved.search_results,
-        "n_propositions_": saved.n_propositions,
+        "n_candidates_": saved.n_candidates,
         "l2_regularization_": saved.l2_regularization,
         "record_": saved.record,
         "feature_importances_": saved.feature_importances,

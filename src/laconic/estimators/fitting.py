@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._defaults import PSEUDO_ROWS
+from laconic._util.defaults import PSEUDO_ROWS
 from laconic.boosting import (
     MAX_ROUNDS,
     BarredRows,
@@ -24,14 +24,14 @@ from laconic.boosting import (
     polish,
     scale_of,
 )
-from laconic.boosting.refitting import ensemble_weights
-from laconic.candidates import CandidatePropositions
-from laconic.estimators.advice import is_stopped
+from laconic.boosting.certificate import RelaxationProgress
+from laconic.boosting.refit import ensemble_weights
+from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
+from laconic.estimators.convergence import is_stopped
 from laconic.estimators.progress import FitProgress
-from laconic.model.rules import RuleEnsemble
-from laconic.relaxation import RelaxationProgress
 from laconic.search import SearchProgress, SearchResult
+from laconic.terms.rules import RuleEnsemble
 
 # That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
 # class that is rarer would hardly be penalised.
@@ -61,7 +61,7 @@ def scale_for(data: TrainingData, settings: Settings, before: RuleEnsemble | Non
 def make_rounds(
     data: TrainingData,
     settings: Settings,
-    candidates: CandidatePropositions,
+    candidates: CandidateConditions,
     l2_regularization: float,
     scale: Scale,
     **options: Any,

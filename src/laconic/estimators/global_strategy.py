@@ -3,26 +3,40 @@
 Boosting has found rules one by one, and polishing has exchanged them. The relaxed problem looks at
 all rules at once: what it proves bounds every model of that size, and the rules that it uses are
 reduced to as many as are wanted, and polished as well.
+
+A fitted model next to the best possible one: what estimators know about it, put to the proof.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from laconic.boosting import State, select
-from laconic.estimators.certifying import provable_risk
-from laconic.estimators.fitting import FitRun
-from laconic.relaxation import (
+import numpy as np
+
+from laconic._util.checks import require
+from laconic.boosting import State, TrainingData, select
+from laconic.boosting.certificate import (
     Column,
+    ComparisonClass,
     EnsembleCertificate,
+    EnsemblesOfSize,
+    EnsemblesOfWeight,
     Proof,
-    Rivals,
-    SameRules,
-    SameWeight,
+    RelaxationProgress,
     TrainingRisk,
     prove,
 )
+from laconic.boosting.certificate import certify as prove_ensemble
+from laconic.candidates.candidates import CandidateConditions, given_candidates
+from laconic.estimators.fitting import FitRun, covered_by
 from laconic.search import SearchStatus
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import merged
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
 
 
 def check_global(fit: FitRun) -> None:
@@ -61,11 +75,11 @@ def _risk(fit: FitRun) -> TrainingRisk:
     return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
-def _rivals(fit: FitRun, state: State) -> Rivals:
+def _rivals(fit: FitRun, state: State) -> ComparisonClass:
     if fit.l2_regularization > 0.0:
-        return SameRules(fit.n_rules, fit.l2_regularization)
+        return EnsemblesOfSize(fit.n_rules, fit.l2_regularization)
     ensemble = fit.scale.inverse.state(state).ensemble
-    return SameWeight(float(sum(abs(rule.weight) for rule in ensemble)))
+    return EnsemblesOfWeight(float(sum(abs(rule.weight) for rule in ensemble)))
 
 
 def _scope(fit: FitRun) -> dict[str, Any]:
@@ -117,7 +131,7 @@ def _certificate(
     fit: FitRun, scaled: State, risk: TrainingRisk, proof: Proof
 ) -> EnsembleCertificate:
     rivals, state = _rivals(fit, scaled), fit.scale.inverse.state(scaled)
-    if isinstance(rivals, SameWeight):
+    if isinstance(rivals, EnsemblesOfWeight):
         # Of this model, whose weight may be another one.
         proof = proof.for_rivals(risk, rivals)
     weights = fit.data.weights
@@ -128,6 +142,96 @@ def _certificate(
         risk=risk,
         rivals=rivals,
         **_scope(fit),
-        propositions=fit.candidates.propositions,
+        conditions=fit.candidates.conditions,
         is_counted=None if weights is None else weights > 0,
     )
+
+
+RIVALS = ("rules", "weight")
+
+
+def certify(
+    model: RuleBoosting,
+    data: TrainingData,
+    *,
+    against: str | None,
+    l2_regularization: float | None,
+    by_size: bool,
+    node_limit: int | None,
+    time_limit: float | None,
+    callback: Callable[[RelaxationProgress], Any] | None,
+) -> EnsembleCertificate:
+    """Prove how close a model comes to the best one; see `RuleBoosting.certificate`."""
+    if data.described is not None:
+        raise ValueError(
+            "A certificate needs a table in memory, whose rows it is about. Got one that is read "
+            "in parts. Take a sample of the rows."
+        )
+    ensemble, settings = model.ensemble_, model.settings_
+    rivals = _comparison_class(model, against, l2_regularization)
+    # Before the candidates, which read the columns of the table one by one and forget them.
+    covered = covered_by(ensemble, data)
+    candidates = _candidates(model, data)
+    has_intercept = settings.fit_intercept or bool(ensemble.start(1).any())
+    return prove_ensemble(
+        candidates.extents,
+        candidates.conditions,
+        provable_risk(data, "A certificate", fit_intercept=has_intercept),
+        rivals,
+        model.stages,
+        covered,
+        max_conditions=settings.max_conditions,
+        min_coverage=settings.min_coverage,
+        is_counted=None if data.weights is None else data.weights > 0,
+        by_size=by_size,
+        node_limit=node_limit,
+        time_limit=time_limit,
+        n_jobs=model.n_jobs,
+        callback=callback,
+    )
+
+
+def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> TrainingRisk:
+    """Make the loss of all rows, if it is one whose smallest value can be bounded."""
+    return TrainingRisk.of(
+        data.counted_y,
+        data.loss,
+        data.counted_weights,
+        fit_intercept=fit_intercept,
+        n_outputs=max(1, len(data.task.outputs)),
+        what=what,
+    )
+
+
+def _candidates(model: RuleBoosting, data: TrainingData) -> CandidateConditions:
+    """Find the conditions that the rules of a model were, or could have been, made of."""
+    candidates = model.settings_.candidates(data)
+    # Rules that were not found among them may have conditions of their own.
+    known = candidates.conditions
+    found = {
+        merged(Query(tuple(known[p] for p in result.query)))
+        for result in model.search_results_
+        if all(p < len(known) for p in result.query)
+    }
+    others = [rule.query for rule in model.ensemble_ if rule.query not in found]
+    own = [each for each in dict.fromkeys(chain.from_iterable(others)) if each not in known]
+    if not own:
+        return candidates
+    conditions = (*candidates.conditions, *own)
+    return given_candidates(data.table, conditions, sample_weight=data.weights)
+
+
+def _comparison_class(
+    model: RuleBoosting, against: str | None, l2_regularization: float | None
+) -> ComparisonClass:
+    """Return what a model is compared with."""
+    penalty = l2_regularization
+    if penalty is None:
+        penalty = model.l2_regularization_
+    if against is None:
+        against = "weight" if not penalty else "rules"
+    required = f"one of {', '.join(map(repr, RIVALS))} or None"
+    require(against in RIVALS, "against", required, against)
+    if against == "weight":
+        return EnsemblesOfWeight(float(np.abs([rule.weight for rule in model.ensemble_]).sum()))
+    return EnsemblesOfSize(len(model.ensemble_), float(penalty))

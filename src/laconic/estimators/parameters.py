@@ -18,8 +18,8 @@ from typing import (
 
 import numpy as np
 
-from laconic._checks import is_finite_number, is_whole
-from laconic._defaults import (
+from laconic._util.checks import is_finite_number, is_whole
+from laconic._util.defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
@@ -27,15 +27,15 @@ from laconic._defaults import (
     DEFAULT_STRATEGY,
 )
 from laconic.boosting import OBJECTIVES
-from laconic.candidates import DEFAULT_MAX_THRESHOLDS
-from laconic.categories import DEFAULT_MAX_CATEGORIES, WAYS
-from laconic.constraints import CONSTRAINTS, check_constraint
-from laconic.data.times import DATE_PARTS
+from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
+from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES, WAYS
+from laconic.candidates.constraints import CONSTRAINTS, check_constraint
 from laconic.estimators.progress import FitProgress
 from laconic.losses import ABSENT_LOSSES, Loss
-from laconic.model.conditions import Proposition, Query
-from laconic.model.rules import Rule
 from laconic.search import METHODS, SearchResult
+from laconic.tables.times import DATE_PARTS
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import Rule
 
 DEFAULT_FOLDS = 5
 
@@ -103,7 +103,7 @@ ordered_features : list of str or None, default=None
 date_parts : list of str or None, default=None
     Parts of dates that rules may be about, besides the dates themselves: "year", "month", "day",
     "weekday" and "hour". They give conditions such as ``weekday of booked == Sat``.
-propositions : list or tuple of Proposition, callable or None, default=None
+conditions : list or tuple of Condition, callable or None, default=None
     The conditions that rules may be made of, where you know them: cut-offs of your field, for
     example. A callable is given the training table, as it was passed to `fit`, and returns them.
     The parameters from `max_thresholds` to here then have no effect. None: from the table.
@@ -181,7 +181,7 @@ task_ : Task
     What the model is for: it knows the loss, the classes if there are any, metrics and words.
 loss_ : Loss
     The loss in use.
-n_propositions_ : int
+n_candidates_ : int
     Number of candidate conditions that rules were made of.
 n_features_in_ : int
     Number of columns of the training table.
@@ -267,7 +267,7 @@ _DATE_PARTS: Requirement = (
     lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
 )
 _CONDITIONS: Requirement = (
-    "a list or tuple of Proposition, a callable or None",
+    "a list or tuple of Condition, a callable or None",
     lambda value: value is None or callable(value) or isinstance(value, list | tuple),
 )
 _RULES: Requirement = (
@@ -303,8 +303,8 @@ class Parameters(TypedDict, total=False):
     categorical_features: Annotated[Any, Parameter("from_dtype", _FEATURES)]
     ordered_features: Annotated[Sequence[str] | None, Parameter(None, _or_none(_NAMES))]
     date_parts: Annotated[Sequence[str] | None, Parameter(None, _or_none(_DATE_PARTS))]
-    propositions: Annotated[
-        Sequence[Proposition] | Callable[[Any], Sequence[Proposition]] | None,
+    conditions: Annotated[
+        Sequence[Condition] | Callable[[Any], Sequence[Condition]] | None,
         Parameter(None, _CONDITIONS),
     ]
     monotonic_cst: Any

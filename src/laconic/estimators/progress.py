@@ -7,16 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import TextIO
 
-from laconic.model.formatting import format_number
-from laconic.model.rules import Rule, RuleEnsemble
-from laconic.reduction import ReadProgress, describe_reading
-from laconic.relaxation import RelaxationProgress, describe_proof
+from laconic.boosting.certificate import RelaxationProgress, describe_proof
+from laconic.candidates.distinct_rows import ReadProgress, describe_reading
 from laconic.search import SearchProgress, SearchResult
-from laconic.search.certificates import (
-    describe_certificate,
-    describe_search,
-    format_seconds,
-)
+from laconic.search.results import describe_certificate, describe_search, format_seconds
+from laconic.terms.formatting import format_number
+from laconic.terms.rules import Rule, RuleEnsemble
 
 
 @dataclass(frozen=True)

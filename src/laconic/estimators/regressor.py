@@ -7,11 +7,11 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from laconic._defaults import DEFAULT_N_RULES
+from laconic._util.defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.parameters import RegressorParameters, with_signature
 from laconic.estimators.weights import as_rates, checked_weights
-from laconic.tasks import Regression
+from laconic.models.tasks import Regression
 
 
 class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
@@ -37,7 +37,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     >>> X = [[1, 60], [2, 90], [3, 120], [4, 150]]
     >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, [5, 5, 1, 1])
     >>> print(model.ensemble_)
-    +1.000 to start from
+    +1.000 (intercept)
     +4.000 if x0 <= 2
     >>> model.predict([[2, 100]])
     array([5.])

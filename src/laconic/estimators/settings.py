@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from laconic._words import listed_names
+from laconic._util.words import listed_names
 from laconic.boosting import InitialRule, Settings, TrainingData
 from laconic.boosting.settings import PLAIN_SETTINGS
-from laconic.candidates import check_propositions
-from laconic.constraints import CONSTRAINTS, Constraints, read_constraints
-from laconic.model.parsing import as_query
-from laconic.model.rules import Rule
-from laconic.tasks import Task
+from laconic.boosting.training_data import FitTask
+from laconic.candidates.candidates import check_conditions
+from laconic.candidates.constraints import CONSTRAINTS, Constraints, read_constraints
+from laconic.terms.parsing import as_query
+from laconic.terms.rules import Rule
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
     """Read parameters as plain values; rules and constraints follow in `with_rules`."""
-    given = estimator.propositions
+    given = estimator.conditions
     if given is not None:
         given = given(X) if callable(given) else given
-        check_propositions(given)
+        check_conditions(given)
         given = tuple(given)
     values: dict[str, Any] = {
         name: getattr(estimator, name) for name in PLAIN_SETTINGS if name != "is_mixed"
@@ -37,7 +37,7 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
     return Settings(
         **{name: _plain(value, PLAIN_SETTINGS[name]) for name, value in values.items()},
         loss=str(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss,
-        propositions=given,
+        conditions=given,
         class_weight=getattr(estimator, "class_weight", None),
     )
 
@@ -98,7 +98,7 @@ def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) 
 
 
 def _initial_rule(
-    rule: Any, names: Sequence[str], describe: Callable[[str], Any], task: Task
+    rule: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
 ) -> InitialRule:
     """Read a rule: a text, a Query or a Rule, and maybe the class that it is about."""
     output = None

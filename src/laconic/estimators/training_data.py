@@ -14,20 +14,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from laconic.boosting import Settings, TrainingData, counted
-from laconic.data.inspection import warn_about_columns
-from laconic.data.sources import is_source
-from laconic.data.tables import Table
-from laconic.estimators.reducing import read_stream
+from laconic.estimators.read_training_data import read_stream
 from laconic.estimators.settings import read_settings, with_rules
-from laconic.estimators.weights import (
-    as_rates,
-    check_any,
-    checked_weights,
-    class_factors,
-)
-from laconic.explain.rule_model import checked_table
+from laconic.estimators.weights import as_rates, check_any, checked_weights, class_factors
 from laconic.losses import Floats, get_loss
-from laconic.tasks import Task
+from laconic.models.rule_model import checked_table
+from laconic.models.tasks import Task
+from laconic.tables.inspection import warn_about_columns
+from laconic.tables.sources.sources import is_source
+from laconic.tables.tables import Table
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -58,7 +53,7 @@ def read_inputs(
         data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
     if is_fitted:
         estimator.task_.check_same(data.task)
-    elif settings.propositions is None and not is_source(X):
+    elif settings.conditions is None and not is_source(X):
         warn_about_columns(data.table, data.counted_target, data.counted)
     return data, with_rules(estimator, settings, data)
 

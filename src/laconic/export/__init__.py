@@ -5,8 +5,7 @@ from laconic.export.json.files import model_schema, to_json
 from laconic.export.onnx.converter import register_onnx_converters
 from laconic.export.onnx.model import to_onnx
 from laconic.export.pmml import to_pmml
-from laconic.export.program.javascript import to_javascript
-from laconic.export.program.python import to_python
+from laconic.export.program.functions import to_javascript, to_python
 from laconic.export.scorecard import Scorecard, to_scorecard
 from laconic.export.sql.statement import to_sql
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.data.tables import as_table
-from laconic.data.times import DAY, Moment, from_microseconds, kind_of, microseconds
-from laconic.explain import Predictions, RuleModel
 from laconic.export.portable import PortableModel, compared_values
-from laconic.model.conditions import Proposition, by_feature
+from laconic.models import Predictions, RuleModel
+from laconic.tables.tables import as_table
+from laconic.tables.times import DAY, Moment, from_microseconds, kind_of, microseconds
+from laconic.terms.conditions import Condition, by_feature
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
@@ -70,26 +70,26 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
     """Cells of a column at and next to every place where a condition changes."""
-    return _cells(portable.kinds[name], _by_column(portable, portable.ensemble.propositions)[name])
+    return _cells(portable.kinds[name], _by_column(portable, portable.ensemble.conditions)[name])
 
 
 def _by_column(
-    portable: PortableModel, propositions: Iterable[Proposition]
-) -> dict[str, list[Proposition]]:
+    portable: PortableModel, conditions: Iterable[Condition]
+) -> dict[str, list[Condition]]:
     """Group conditions by the column that they are about, also those on parts of dates."""
-    grouped: dict[str, list[Proposition]] = {}
-    for name, given in by_feature(propositions).items():
+    grouped: dict[str, list[Condition]] = {}
+    for name, given in by_feature(conditions).items():
         _, column = portable.parts.get(name, ("", name))
         grouped.setdefault(column, []).extend(given)
     return grouped
 
 
-def _cells(kind: str, propositions: Sequence[Proposition]) -> list[Any]:
+def _cells(kind: str, conditions: Sequence[Condition]) -> list[Any]:
     if kind == "boolean":
         return [None, False, True]
     if kind == "any":
         return [None, 1.0, 0.0]
-    known = [value for proposition in propositions for value in compared_values(proposition)]
+    known = [value for condition in conditions for value in compared_values(condition)]
     if kind in ("date", "time", "duration"):
         return [None, *_moments(kind, [value for value in known if kind_of(value)])]
     if kind == "text":
@@ -114,7 +114,7 @@ def _moments(kind: str, known: list[Any]) -> list[Moment]:
     return [*(from_microseconds(number, "datetime") for number in numbers), *days, *ends]
 
 
-def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Proposition]) -> Any:
+def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Condition]) -> Any:
     """Find a cell of a column that fulfils all conditions, if there is one."""
     table = as_table([[cell] for cell in cells], [name])
     is_covered = np.all([condition.covered(table) for condition in conditions], axis=0)

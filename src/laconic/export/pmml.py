@@ -6,8 +6,6 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from laconic.data.columns import Category
-from laconic.explain import RuleModel
 from laconic.export.portable import (
     PortableModel,
     compared_values,
@@ -15,7 +13,9 @@ from laconic.export.portable import (
     refuse_times,
     single_output,
 )
-from laconic.model.conditions import Proposition, Query
+from laconic.models import RuleModel
+from laconic.tables.columns import Category
+from laconic.terms.conditions import Condition, Query
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -100,7 +100,7 @@ def _add_sums(transformations: Element, portable: PortableModel) -> str:
     start.append(_constant(ensemble.intercept))
     for rule, before, after in zip(ensemble, names, names[1:], strict=False):
         term = (
-            _apply("if", _condition(rule.query), _constant(rule.weight), _constant(0.0))
+            _apply("if", _conjunction(rule.query), _constant(rule.weight), _constant(0.0))
             if rule.query
             else _constant(rule.weight)
         )
@@ -132,17 +132,17 @@ def _transformed(output: Element, name: str, data_type: str, expression: Element
     _field(output, "OutputField", name, data_type, feature="transformedValue").append(expression)
 
 
-def _condition(query: Query) -> Element:
-    conditions = [_proposition(proposition) for proposition in query]
+def _conjunction(query: Query) -> Element:
+    conditions = [_condition(condition) for condition in query]
     return conditions[0] if len(conditions) == 1 else _apply("and", *conditions)
 
 
-def _proposition(proposition: Proposition) -> Element:
-    arguments = [_reference(proposition.feature)]
-    if proposition.value is None:
-        return _apply(_FUNCTIONS[proposition.relation], *arguments)
-    arguments += map(_constant, compared_values(proposition))
-    comparison = _apply(_FUNCTIONS[proposition.relation], *arguments)
+def _condition(condition: Condition) -> Element:
+    arguments = [_reference(condition.feature)]
+    if condition.value is None:
+        return _apply(_FUNCTIONS[condition.relation], *arguments)
+    arguments += map(_constant, compared_values(condition))
+    comparison = _apply(_FUNCTIONS[condition.relation], *arguments)
     comparison.set("mapMissingTo", "false")
     return comparison
 

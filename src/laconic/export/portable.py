@@ -12,14 +12,14 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
 
-from laconic.data.columns import Category
-from laconic.data.entries import is_unicode
-from laconic.data.tables import whole_date
-from laconic.data.times import NAMES_OF_PARTS, kind_of
-from laconic.explain import RuleModel, is_rule_model
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
-from laconic.model.conditions import Proposition, Query, by_feature
-from laconic.model.rules import RuleEnsemble
+from laconic.models import RuleModel, is_rule_model
+from laconic.tables.columns import Category
+from laconic.tables.tables import whole_date
+from laconic.tables.times import NAMES_OF_PARTS, kind_of
+from laconic.tables.validators import is_unicode
+from laconic.terms.conditions import Condition, Query, by_feature
+from laconic.terms.rules import RuleEnsemble
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration", "any"]
 
@@ -52,7 +52,7 @@ class PortableModel:
     @property
     def texts(self) -> list[str]:
         """Texts that conditions compare with or that are classes."""
-        values = [v for p in self.ensemble.propositions for v in compared_values(p)]
+        values = [v for p in self.ensemble.conditions for v in compared_values(p)]
         return [value for value in (*values, *(self.classes or ())) if isinstance(value, str)]
 
     def part_kind(self, name: str) -> Kind:
@@ -75,14 +75,14 @@ def portable_model(model: RuleModel) -> PortableModel:
     """
     ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
-    conditions = by_feature(ensemble.propositions)
+    conditions = by_feature(ensemble.conditions)
     found = {name: whole_date(name, names) for name in conditions}
     parts = {name: part for name, part in found.items() if part is not None}
     dates = {column for _, column in parts.values()}
     kinds = {name: _kind(name, conditions.get(name, ())) for name in names if name in conditions}
     kinds |= dict.fromkeys(dates, "date")
     kinds = {name: kinds[name] for name in names if name in kinds}
-    values = [value for p in ensemble.propositions for value in compared_values(p)]
+    values = [value for p in ensemble.conditions for value in compared_values(p)]
     for text in (*kinds, *values):
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
@@ -155,7 +155,7 @@ def named_loss(loss: Loss) -> NamedLoss:
     return named
 
 
-def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
+def _kind(name: str, conditions: Sequence[Condition]) -> Kind:
     values = [value for condition in conditions for value in compared_values(condition)]
     time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
     if time_kind is not None:
@@ -173,17 +173,17 @@ def _kind(name: str, conditions: Sequence[Proposition]) -> Kind:
     return "text" if types == {str} else "number"
 
 
-def compared_values(proposition: Proposition) -> tuple[Any, ...]:
+def compared_values(condition: Condition) -> tuple[Any, ...]:
     """List what a condition compares with."""
-    value = proposition.value
+    value = condition.value
     if value is None:
         return ()
     return value if isinstance(value, tuple) else (value,)
 
 
-def _plain(proposition: Proposition, kind: Kind | None) -> Proposition:
-    value: Any = proposition.value
+def _plain(condition: Condition, kind: Kind | None) -> Condition:
+    value: Any = condition.value
     if kind == "number" and value is not None:
         value = tuple(map(float, value)) if isinstance(value, tuple) else float(value)
     # The texts of NumPy are texts, but do not look like them when they are written down.
-    return Proposition(str.__str__(proposition.feature), str.__str__(proposition.relation), value)
+    return Condition(str.__str__(condition.feature), str.__str__(condition.relation), value)

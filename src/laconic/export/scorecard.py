@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laconic._checks import is_whole, require
-from laconic.data.tables import as_table
-from laconic.explain import RuleModel
+from laconic._util.checks import is_whole, require
 from laconic.export.portable import single_output
 from laconic.losses import LogLinkLoss
-from laconic.model.formatting import class_text, format_count, format_number
-from laconic.model.rules import RuleEnsemble
-from laconic.tasks import Task
+from laconic.models import RuleModel
+from laconic.models.tasks import Task
+from laconic.tables.tables import as_table
+from laconic.terms.formatting import class_text, format_count, format_number
+from laconic.terms.rules import RuleEnsemble
 
 # Totals in the table of probabilities: as many as a page takes.
 _MAX_TOTALS_SHOWN = 21
@@ -261,7 +261,7 @@ def to_scorecard(
     >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
     >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, y)
     >>> print(model.ensemble_)
-    +1.094 to start from
+    +1.094 (intercept)
     +3.771 if x0 <= 2
     +1.081 if x0 == 2
     >>> print(to_scorecard(model, max_points=5, X=X, y=y))

@@ -9,6 +9,7 @@ This room knows targets and raw predictions. It knows nothing about rules.
 
 from laconic.losses.base import Floats, Loss
 from laconic.losses.constants import mean_hessian, optimal_constant, ranking_values
+from laconic.losses.huber import HuberLoss
 from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.named import (
     ABSENT_LOSSES,
@@ -21,7 +22,6 @@ from laconic.losses.named import (
     takes_means,
 )
 from laconic.losses.positive import GammaLoss, LogLinkLoss, PoissonLoss, TweedieLoss
-from laconic.losses.robust import HuberLoss
 from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
 
 __all__ = [

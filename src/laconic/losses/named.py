@@ -6,9 +6,9 @@ from dataclasses import asdict, fields
 from typing import Any, TypeAlias, cast
 
 from laconic.losses.base import Loss
+from laconic.losses.huber import HuberLoss
 from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.positive import GammaLoss, PoissonLoss, TweedieLoss
-from laconic.losses.robust import HuberLoss
 from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
 
 _METHODS = ("value", "gradients", "hessians", "inverse_link")

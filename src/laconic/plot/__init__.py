@@ -7,10 +7,8 @@ Drawing needs matplotlib: ``pip install "laconic[plot]"``.
 
 from laconic.plot._boxes import RuleBoxDisplay
 from laconic.plot._contributions import ContributionDisplay
-from laconic.plot._cross_validation import CrossValidationDisplay
-from laconic.plot._overlap import RuleOverlapDisplay
-from laconic.plot._size_score import SizeScoreDisplay
-from laconic.plot._weights import RuleWeightDisplay
+from laconic.plot._rules import RuleOverlapDisplay, RuleWeightDisplay
+from laconic.plot._scores import CrossValidationDisplay, SizeScoreDisplay
 
 __all__ = [
     "ContributionDisplay",

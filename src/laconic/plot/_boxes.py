@@ -1,8 +1,17 @@
-"""A model along one or two features: its predictions, the boxes of its rules, and the rows."""
+"""A model along one or two features: its predictions, the boxes of its rules, and the rows.
+
+A model seen along one or two of its features, exactly.
+
+Between two thresholds nothing changes, so that a feature has a few *cells*: the intervals between
+the thresholds of the rules, or the categories. A rule holds in some cells of each feature; if it
+also has conditions on features that are not shown, it counts by the share of rows that fulfil them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,12 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from laconic.data.columns import TimeColumn
-from laconic.data.tables import as_table
-from laconic.explain import RuleModel
-from laconic.model.conditions import Query
-from laconic.model.formatting import class_text, format_weight
-from laconic.model.rules import RuleEnsemble
+from laconic.models import RuleModel
+from laconic.models.tasks import Task
 from laconic.plot._common import (
     Display,
     colour,
@@ -26,14 +31,19 @@ from laconic.plot._common import (
     write_numbers,
     write_times,
 )
-from laconic.plot._views import FeatureCells, cell_predictions, feature_cells, other_shares, runs
-from laconic.tasks import Task
+from laconic.tables.columns import CategoricalColumn, Column, TimeColumn
+from laconic.tables.tables import Table, as_table
+from laconic.tables.times import MOMENTS, microseconds
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import class_text, format_weight
+from laconic.terms.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import StepPatch
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
+
 
 # Boxes of rules often share edges: each one is drawn a little smaller than the one before, by this
 # share of the axes, so that all of them can be seen.
@@ -218,7 +228,7 @@ class RuleBoxDisplay(Display):
         inset_x, inset_y = (INSET * (cell.edges[-1] - cell.edges[0]) for cell in self.cells)
         n_drawn = 0
         for number, rule in enumerate(self.ensemble, start=1):
-            features = {proposition.feature for proposition in rule.query}
+            features = {condition.feature for condition in rule.query}
             if not features & shown:
                 continue
             n_drawn += 1
@@ -305,7 +315,7 @@ class RuleBoxDisplay(Display):
     def _draw_levels(self, feature: FeatureCells) -> None:
         """Draw each rule about the feature as a bar at the height of its weight."""
         for number, rule in enumerate(self.ensemble, start=1):
-            features = {proposition.feature for proposition in rule.query}
+            features = {condition.feature for condition in rule.query}
             stretches = self._stretches(rule.query)[0] if feature.name in features else []
             for left, right in stretches:
                 self.ax_.plot(
@@ -339,3 +349,92 @@ class RuleBoxDisplay(Display):
             bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "alpha": 0.7, "linewidth": 0},
         )
         self.labels_.append(label)
+
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Share of the range of a feature that is shown beyond its smallest and largest value.
+MARGIN = 0.05
+# Rows of one category are spread, always in the same way, so that they can be told apart.
+SPREAD = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCells:
+    """The cells of a feature."""
+
+    name: str
+    edges: Floats
+    """Where cells begin and end on an axis: one more than there are cells."""
+    column: Column
+    """A value from each cell."""
+    positions: Floats
+    """Where the rows are on the axis; NaN where the value is missing."""
+
+    @property
+    def categories(self) -> tuple[str, ...] | None:
+        """Labels of the cells, if the feature is categorical."""
+        if isinstance(self.column, CategoricalColumn):
+            return tuple(map(str, self.column.categories))
+        return None
+
+    def holds(self, query: Query) -> Mask:
+        """Tell in which cells the conditions of a query on this feature hold."""
+        holds = np.ones(len(self.edges) - 1, dtype=bool)
+        for condition in query:
+            if condition.feature == self.name:
+                holds &= condition.covered_in(self.column)
+        return holds
+
+
+def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCells:
+    """Find the cells of a feature."""
+    column = table.column(name)
+    if isinstance(column, CategoricalColumn):
+        n_cells = len(column.categories)
+        spread = np.random.default_rng(0).uniform(-SPREAD, SPREAD, table.n_rows)
+        positions = np.where(column.missing, np.nan, column.codes + spread)
+        each = CategoricalColumn(name, np.arange(n_cells, dtype=np.int32), column.categories)
+        return FeatureCells(name, np.arange(n_cells + 1, dtype=np.float64) - 0.5, each, positions)
+    values = column.values
+    compared = [p.value for p in ensemble.conditions if p.feature == name]
+    thresholds = {
+        *(float(value) for value in compared if isinstance(value, int | float)),
+        *(microseconds(value) for value in compared if isinstance(value, MOMENTS)),
+    }
+    shown = np.array([*values[~np.isnan(values)], *thresholds])
+    low, high = (shown.min(), shown.max()) if len(shown) else (0.0, 1.0)
+    margin = MARGIN * (high - low) or 1.0
+    edges = np.array([low - margin, *sorted(thresholds), high + margin])
+    each_value = replace(column, values=(edges[:-1] + edges[1:]) / 2)
+    return FeatureCells(name, edges, each_value, values)
+
+
+def other_shares(ensemble: RuleEnsemble, table: Table, shown: Sequence[str]) -> Floats:
+    """Share of rows that fulfil the conditions of each rule on features that are not shown."""
+    others = (Query(tuple(p for p in rule.query if p.feature not in shown)) for rule in ensemble)
+    return np.array([query.covered(table).mean() for query in others])
+
+
+def cell_predictions(
+    ensemble: RuleEnsemble, shares: Floats, cells: Sequence[FeatureCells]
+) -> Floats:
+    """Mean raw prediction if all rows were moved to a cell, for each cell (of each feature)."""
+    predictions = np.full([len(feature.edges) - 1 for feature in cells], ensemble.intercept)
+    for rule, share in zip(ensemble, shares, strict=True):
+        holds = [feature.holds(rule.query) for feature in cells]
+        predictions += rule.weight * share * reduce(np.multiply.outer, holds)
+    return predictions
+
+
+def runs(holds: Mask) -> Iterator[tuple[int, int]]:
+    """Find stretches of neighbouring true cells: first cell, and first cell after it.
+
+    Examples
+    --------
+    >>> list(runs(np.array([True, True, False, True])))
+    [(0, 2), (3, 4)]
+    """
+    changes = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(int)))
+    yield from zip(changes[::2].tolist(), changes[1::2].tolist(), strict=True)

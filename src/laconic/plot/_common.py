@@ -6,19 +6,11 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from laconic._optional import import_extra
-from laconic.data.times import (
-    DAY,
-    HOUR,
-    MINUTE,
-    SECOND,
-    TimeKind,
-    from_microseconds,
-    time_text,
-)
-from laconic.model.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.model.formatting import INTERCEPT, number_text
-from laconic.model.rules import RuleEnsemble
+from laconic._util.optional import import_extra
+from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, TimeKind, from_microseconds, time_text
+from laconic.terms.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
+from laconic.terms.formatting import INTERCEPT, number_text
+from laconic.terms.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +138,7 @@ def rule_labels(ensemble: RuleEnsemble, numbers: Iterable[int] | None = None) ->
         wrapped_conditions([f"{number}: {about}{first}", *others])
         for number, rule in zip(numbers, ensemble, strict=True)
         for about in [f"for {ensemble.output_of(rule)} if " if ensemble.outputs else ""]
-        for first, *others in [ensemble.conditions(rule.query)]
+        for first, *others in [ensemble.condition_texts(rule.query)]
     ]
 
 

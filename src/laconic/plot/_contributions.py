@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from laconic.explain import RowExplanation, RuleModel
-from laconic.model.formatting import format_weight
+from laconic.models import RowExplanation, RuleModel
 from laconic.plot._common import (
     Display,
     bars_size,
@@ -17,6 +16,7 @@ from laconic.plot._common import (
     wrapped,
     write_column,
 )
+from laconic.terms.formatting import format_weight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

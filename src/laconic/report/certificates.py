@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic.boosting import Settings
-from laconic.categories import MAX_FOR_ALL_SETS
-from laconic.data.columns import CategoricalColumn
-from laconic.data.tables import Table
-from laconic.explain import RuleModel
-from laconic.model.formatting import format_count, format_number
-from laconic.relaxation import EnsembleCertificate
-from laconic.report.constraints import constraint_words
+from laconic.boosting.certificate import EnsembleCertificate
+from laconic.candidates.categories import MAX_FOR_ALL_SETS
+from laconic.models import RuleModel
+from laconic.report.words import constraint_words
 from laconic.search import SearchResult, SearchStatus
-from laconic.search.certificates import describe_certificate, proven_percent
+from laconic.search.results import describe_certificate, proven_percent
+from laconic.tables.columns import CategoricalColumn
+from laconic.tables.tables import Table
+from laconic.terms.formatting import format_count, format_number
 
 
 def describe_proof(result: SearchResult) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def _scope(model: RuleModel) -> dict[str, Any]:
             name: list(value) if isinstance(value, tuple) else value
             for name, value in settings.condition_options.items()
         },
-        "n_propositions": model.n_propositions_,
-        "are_propositions_given": settings.propositions is not None,
+        "n_candidates": model.n_candidates_,
+        "are_conditions_given": settings.conditions is not None,
         "constraints": _constraints(settings),
     }
 
@@ -108,13 +108,13 @@ def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus
         if is_exact or (not statuses and scope.search == "optimal")
         else f"Tried by a heuristic: some conjunctions of {length}{rows}"
     )
-    candidates = _candidate_words(scope, model.n_propositions_, table)
+    candidates = _candidate_words(scope, model.n_candidates_, table)
     return f"{searched}, out of {candidates}.{constraint_words(_constraints(scope))}"
 
 
-def _candidate_words(scope: Settings, n_propositions: int, table: Table) -> str:
-    if scope.propositions is not None:
-        return format_count(n_propositions, "given candidate")
+def _candidate_words(scope: Settings, n_candidates: int, table: Table) -> str:
+    if scope.conditions is not None:
+        return format_count(n_candidates, "given candidate")
     kinds = {table.column(name).is_numeric for name in table.feature_names}
     thresholds = scope.max_thresholds
     numbers = "all thresholds"
@@ -122,7 +122,7 @@ def _candidate_words(scope: Settings, n_propositions: int, table: Table) -> str:
         numbers = f"up to {format_count(thresholds, 'threshold')}"
     parts = [f"{numbers} per number"] if True in kinds else []
     parts += [_category_words(scope, table)] if False in kinds else []
-    return f"{format_count(n_propositions, 'candidate')}: {', and '.join(parts)}"
+    return f"{format_count(n_candidates, 'candidate')}: {', and '.join(parts)}"
 
 
 def _category_words(scope: Settings, table: Table) -> str:

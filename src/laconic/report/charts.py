@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
-from laconic.model.formatting import number_text
+from laconic.terms.formatting import number_text
 
 Numbers: TypeAlias = Sequence[float]
 Range: TypeAlias = tuple[float, float]

@@ -10,23 +10,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from laconic._checks import is_whole
 from laconic._core import version
-from laconic.data.tables import whole_column
-from laconic.explain import Predictions, RuleModel, feature_importances, is_rule_model
-from laconic.explain.alternatives import Alternatives
+from laconic._util.checks import is_whole
+from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.conditions import condition_to_dict
-from laconic.model.conditions import by_feature
-from laconic.model.formatting import class_text, plain_text
-from laconic.relaxation import EnsembleCertificate
+from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
+from laconic.models.alternatives import Alternatives
+from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
-from laconic.report.coverage import group_rows, summarize_coverage
-from laconic.report.features import summarize_feature
-from laconic.report.fit import summarize_fit
-from laconic.report.path import describe_path
+from laconic.report.features import group_rows, summarize_coverage, summarize_feature
+from laconic.report.scores import describe_path, summarize_fit
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
-from laconic.tasks import Task
+from laconic.tables.tables import whole_column
+from laconic.terms.conditions import by_feature
+from laconic.terms.formatting import class_text, plain_text
 
 Floats = NDArray[np.float64]
 
@@ -172,7 +170,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "effect": effect,
         "phrases": phrases(rule.query, kinds),
         "n_conditions": len(rule.query),
-        "conditions": [condition_to_dict(proposition) for proposition in rule.query],
+        "conditions": [condition_to_dict(condition) for condition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),
     }
 

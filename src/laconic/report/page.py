@@ -1,19 +1,31 @@
-"""The report of a model: one dictionary, as a page, as JSON, and in a notebook."""
+"""The report of a model: one dictionary, as a page, as JSON, and in a notebook.
+
+From the dictionary of a report to a page: one file, escaped, without a network.
+"""
 
 from __future__ import annotations
 
+import base64
 import copy
+import hashlib
 import json
+import math
 import os
+from functools import cache
 from html import escape
+from importlib.resources import files
 from typing import Any
 
+import jinja2
+from markupsafe import Markup
 from numpy.typing import ArrayLike
 
-from laconic._files import write_whole
-from laconic._optional import import_extra
-from laconic.explain import RuleModel
+from laconic._util.files import write_whole
+from laconic._util.optional import import_extra
+from laconic.models import RuleModel
+from laconic.report import charts
 from laconic.report.content import report_content
+from laconic.terms import formatting
 
 # Enough for the rules and the first charts; the frame can be dragged to any height.
 _FRAME_HEIGHT = 720
@@ -61,8 +73,6 @@ class Report:
         page : str
             Script, style, charts and data are inside.
         """
-        from laconic.report.rendering import render_page
-
         return render_page(self._content)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -97,3 +107,136 @@ def make_report(model: RuleModel, X: Any, y: ArrayLike, **options: Any) -> Repor
     # Now rather than when the page is made, which may be after much else.
     import_extra("jinja2", "report", "A report")
     return Report(report_content(model, X, y, **options))
+
+
+_TEMPLATES = files("laconic.report") / "templates"
+
+# More features than that are in the dictionary, but not on the page.
+MAX_UNUSED_FEATURES = 50
+
+
+def render_page(content: dict[str, Any]) -> str:
+    """Render a report as HTML.
+
+    The page states as its policy that nothing is loaded and that only its own scripts run: even a
+    text that was taken for markup could do nothing.
+    """
+    style = _source("report.css")
+    scripts = [_source("report.js")]
+    if content["what_if"]["javascript"] is not None:
+        scripts = [_in_script(content["what_if"]["javascript"]), *scripts]
+    page_data = _page_data(content)
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            content,
+            # Written by us or by the export, which leaves no end of a script in its texts.
+            style=Markup(style),
+            scripts=[*map(Markup, scripts)],
+            policy=_policy(style, scripts),
+            page_data=page_data,
+            decimals=page_data["weightDecimals"],
+            max_unused_features=MAX_UNUSED_FEATURES,
+        )
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("laconic.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": formatting.number_text,
+        "percent": formatting.format_percent,
+        "value": _format_value,
+        "seconds": _format_seconds,
+        "weight": _format_weight,
+    }
+    environment.globals |= {"charts": charts, "count": formatting.format_count}
+    return environment
+
+
+def _source(name: str) -> str:
+    return (_TEMPLATES / name).read_text("utf-8")
+
+
+def _in_script(source: str) -> str:
+    """Keep a script from ending, or from starting a comment, where HTML would see that."""
+    return source.replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def _policy(style: str, scripts: list[str]) -> str:
+    """Write a content security policy that names what is in the page by its digest."""
+    digests = " ".join(map(_digest, scripts))
+    return (
+        f"default-src 'none'; script-src {digests}; style-src {_digest(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    sha256 = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(sha256).decode()}'"
+
+
+def _page_data(content: dict[str, Any]) -> dict[str, Any]:
+    """Pick what the script of the page reads."""
+    what_if = {name: value for name, value in content["what_if"].items() if name != "javascript"}
+    target = content["data"]["target"]
+    return {
+        "classLabels": content["model"]["class_labels"],
+        "isMany": content["model"]["is_many"],
+        "rules": [
+            {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]
+        ],
+        "metrics": [metric["values"] for metric in content["path"]["metrics"]],
+        "nConditions": content["path"]["n_conditions"],
+        "targetRange": [target["min"], target["max"]] if "min" in target else [0, 1],
+        "weightDecimals": _weight_decimals(content),
+        "whatIf": what_if,
+    }
+
+
+def _weight_decimals(content: dict[str, Any]) -> int:
+    """Decimals that give the largest weight four digits, so that weights stand one below the other.
+
+    Examples
+    --------
+    >>> _weight_decimals({"rules": [{"weight": 0.25}, {"weight": -22.4}]})
+    2
+    """
+    largest = max((abs(rule["weight"]) for rule in content["rules"]), default=0.0)
+    return 3 if largest == 0 else min(max(3 - math.floor(math.log10(largest)), 0), 12)
+
+
+def _format_weight(weight: float, decimals: int) -> str:
+    """Write a weight with its sign.
+
+    Examples
+    --------
+    >>> _format_weight(1.5, 3), _format_weight(-22.456, 2)
+    ('+1.500', '−22.46')
+    """
+    return f"{weight:+,.{decimals}f}".replace("-", "−")
+
+
+def _format_value(number: float | str) -> str:
+    """Write a number that a column holds: without commas, as years and codes are written.
+
+    Examples
+    --------
+    >>> _format_value(1900.0), _format_value(-0.123456)
+    ('1900', '−0.1235')
+    """
+    # Dates are texts already.
+    return number if isinstance(number, str) else formatting.number_text(number).replace(",", "")
+
+
+def _format_seconds(seconds: float) -> str:
+    return "< 0.01" if 0 < seconds < 0.01 else f"{seconds:,.2f}"

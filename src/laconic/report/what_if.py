@@ -1,19 +1,26 @@
-"""What a reader may change about a row, and the program that predicts for it."""
+"""What a reader may change about a row, and the program that predicts for it.
+
+How a reader changes a row: a slider, a switch or a menu per feature, and where they start.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from laconic.data.columns import Category, Column, TimeColumn
-from laconic.explain import RuleModel
 from laconic.export import to_javascript
-from laconic.model.conditions import by_feature
-from laconic.model.formatting import format_number, value_text
-from laconic.report.controls import control, script_time, typical_value
+from laconic.export.portable import compared_values
+from laconic.models import RuleModel
+from laconic.report.features import category_counts, feature_kind, frequency_order, known_numbers
+from laconic.tables.columns import CategoricalColumn, Category, Column, NumericColumn, TimeColumn
+from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, kind_of, microseconds
+from laconic.terms.conditions import Condition, by_feature
+from laconic.terms.formatting import format_number, plain_text, value_text
 
 
 def describe_what_if(
@@ -28,14 +35,14 @@ def describe_what_if(
         javascript, reason = to_javascript(model), None
     except ValueError as error:
         javascript, reason = None, str(error)
-    propositions = by_feature(model.ensemble_.propositions)
+    conditions = by_feature(model.ensemble_.conditions)
     rows = [[_cell(column, row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {
         "javascript": javascript,
         "reason": reason,
         "controls": [
-            control(column, propositions.get(column.name, ()), [row[position] for row in rows])
+            control(column, conditions.get(column.name, ()), [row[position] for row in rows])
             for position, column in enumerate(columns)
         ],
         "typical": [typical_value(column) for column in columns],
@@ -56,3 +63,169 @@ def _cell(column: Column, row: int) -> Category | None:
 
 def _label(observed: Category) -> str:
     return format_number(observed) if isinstance(observed, float) else value_text(observed)
+
+
+# A menu that is longer is not read to its end.
+MAX_MENU = 60
+# Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
+N_STOPS = 100
+# Round steps of times, in microseconds.
+STEPS = {"date": DAY, "datetime": HOUR, "time": MINUTE, "duration": SECOND}
+_LATEST = {"time": float(DAY - SECOND)} | dict.fromkeys(("date", "datetime", "duration"), math.inf)
+# No more of the range of a column than one part in that many is jumped over.
+N_JUMPS = 20
+
+
+def typical_value(column: Column) -> Category | None:
+    """Find the median of numbers, rounded to what people read, or the most frequent category."""
+    if isinstance(column, CategoricalColumn):
+        counts = category_counts(column)
+        return column.categories[int(counts.argmax())] if counts.any() else None
+    known = known_numbers(column)
+    if not len(known):
+        return None
+    if isinstance(column, TimeColumn):
+        step = STEPS[column.kind]
+        return script_time(column.kind, float(np.quantile(known, 0.5) // step * step))
+    if feature_kind(column) == "integer":
+        return float(np.quantile(known, 0.5, method="lower"))
+    return float(f"{np.median(known):.4g}")
+
+
+def control(
+    column: Column, conditions: Collection[Condition], occurring: Collection[Category | None]
+) -> dict[str, Any]:
+    """Describe how a reader changes a feature.
+
+    A slider goes through ``stops``, from the smallest to the largest number of the column, with as
+    many rows between each two: columns of all shapes can be moved through. The thresholds of all
+    conditions are among them. A menu has the values of these conditions and those that occur as
+    ``options``, and an ``other`` value that is none of them.
+    """
+    values = [value for p in conditions for value in compared_values(p)]
+    kind = _control_kind(column, values)
+    described = {"name": column.name, "label": plain_text(column.name), "kind": kind}
+    if kind in STEPS:
+        return described | _time_slider(column, [microseconds(value) for value in values], kind)
+    if kind in ("number", "integer"):
+        thresholds = [float(value) for value in values]
+        return described | _slider(column, thresholds, is_integer=kind == "integer")
+    return described | _menu(column, values, occurring) if kind == "category" else described
+
+
+def _control_kind(column: Column, values: Sequence[Category]) -> str:
+    """Tell what a column holds, from conditions where the column itself has no values."""
+    time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
+    if time_kind is not None and not isinstance(column, TimeColumn):
+        return time_kind
+    is_empty = isinstance(column, CategoricalColumn) and not column.categories
+    if is_empty and values and not any(isinstance(value, str) for value in values):
+        return "number"
+    return feature_kind(column)
+
+
+def _slider(column: Column, thresholds: list[float], *, is_integer: bool) -> dict[str, Any]:
+    known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
+    ends = [_outward(known.min(), -1), _outward(known.max(), 1)] if len(known) else []
+    low, high = min([*ends, *thresholds], default=0.0), max([*ends, *thresholds], default=1.0)
+    # A threshold itself is on its lower side; the upper one must be within reach, too.
+    if high <= max(thresholds, default=low):
+        step = _nice_step((high / N_STOPS - low / N_STOPS) or (abs(high) or 1.0) / N_STOPS)
+        high += max(1.0, step) if is_integer else step
+    if is_integer and high - low <= N_STOPS:
+        return {"stops": [*map(float, range(math.floor(low), math.ceil(high) + 1))]}
+    stops = {low, high, *thresholds}
+    if len(known):
+        stops |= {stop for stop in _quantiles(known) if low < stop < high}
+    stops |= set(_between(sorted(stops), _nice_step(high / N_JUMPS - low / N_JUMPS)))
+    return {"stops": sorted({float(math.floor(stop)) for stop in stops} if is_integer else stops)}
+
+
+def _time_slider(column: Column, thresholds: list[float], kind: str) -> dict[str, Any]:
+    """Slider through round times, in the numbers that scripts have for them."""
+    step = STEPS[kind]
+    known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
+    in_steps = NumericColumn(column.name, np.floor(known / step))
+    slider = _slider(in_steps, [limit / step for limit in thresholds], is_integer=kind == "date")
+    numbers = {*(round(stop * step / 1000) * 1000.0 for stop in slider["stops"]), *thresholds}
+    stops = sorted({script_time(kind, min(number, _LATEST[kind])) for number in numbers})
+    return {"stops": stops}
+
+
+def script_time(kind: str, number: float) -> float:
+    """Milliseconds of a date or a time of day, and seconds of a duration."""
+    return number / (1e6 if kind == "duration" else 1e3)
+
+
+def _outward(number: float, direction: int) -> float:
+    """Round the end of a range to six digits, so that the range grows."""
+    rounded = float(f"{number:.6g}")
+    if direction * rounded < direction * number:
+        rounded += direction * 10.0 ** (math.floor(math.log10(abs(number))) - 5)
+    return _trimmed(rounded) if math.isfinite(rounded) else float(number)
+
+
+def _quantiles(known: NDArray[np.float64]) -> list[float]:
+    """Find numbers with as many rows between each two of them, as round as they can be."""
+    numbers = np.quantile(known, np.linspace(0, 1, N_STOPS + 1))
+    distinct, counts = np.unique(numbers, return_counts=True)
+    gaps = (distinct[2:] - distinct[:-2]).tolist()
+    inner = zip(distinct[1:-1].tolist(), counts[1:-1].tolist(), gaps, strict=True)
+    # A number of many rows stays as it is: rounded, it would be none of theirs.
+    return [number if n > 1 else _rounded(number, gap / 4) for number, n, gap in inner]
+
+
+def _between(stops: Sequence[float], step: float) -> list[float]:
+    """Find round numbers where neighbouring stops are far apart."""
+    return [
+        _trimmed(number * step)
+        for before, after in pairwise(stops)
+        if after - before > step
+        for number in range(math.ceil(before / step + 0.25), math.ceil(after / step - 0.25))
+    ]
+
+
+def _rounded(number: float, width: float) -> float:
+    """Round to a power of ten that is at most so wide."""
+    if width < 1e-300:
+        return number
+    step = 10.0 ** math.floor(math.log10(width))
+    return _trimmed(round(number / step) * step)
+
+
+def _nice_step(width: float) -> float:
+    """Round a width up to 1, 2 or 5 times a power of ten."""
+    # Within what a double holds with all its digits.
+    raw = min(max(width, 1e-300), 1e307)
+    power = 10.0 ** math.floor(math.log10(raw))
+    return power * next(factor for factor in (1, 2, 5, 10) if raw <= factor * power * (1 + 1e-9))
+
+
+def _trimmed(number: float) -> float:
+    """Take off what multiplying by a power of ten adds behind the digits."""
+    return float(f"{number:.12g}")
+
+
+def _menu(
+    column: Column, values: Sequence[Category], occurring: Collection[Category | None]
+) -> dict[str, Any]:
+    frequent: list[Category] = []
+    if isinstance(column, CategoricalColumn):
+        frequent = [column.categories[c] for c in frequency_order(category_counts(column))]
+    wanted = [*values, *(value for value in occurring if value is not None), *frequent[:MAX_MENU]]
+    options = sorted(dict.fromkeys(wanted), key=lambda value: (str(type(value)), value))
+    return {
+        "options": [{"value": value, "label": value_text(value)} for value in options],
+        "other": _other_value(options),
+    }
+
+
+def _other_value(options: Sequence[Category]) -> Category:
+    """Make up a value that is not on the menu, of the same kind."""
+    numbers = [value for value in options if not isinstance(value, str)]
+    if numbers:
+        return float(max(numbers)) + 1
+    other = "other"
+    while other in options:
+        other += "*"
+    return other

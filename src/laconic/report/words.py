@@ -1,15 +1,26 @@
-"""Rules in plain words."""
+"""Rules in plain words.
+
+Constraints on rules in words.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from laconic._words import listed
-from laconic.data.columns import FeatureKind
-from laconic.data.times import kind_of
-from laconic.model.conditions import Proposition, Query, by_feature
-from laconic.model.formatting import NO_KINDS, intervals, plain_text, value_text
+from laconic._util.words import listed
+from laconic.tables.columns import FeatureKind
+from laconic.tables.times import kind_of
+from laconic.terms.conditions import Condition, Query, by_feature
+from laconic.terms.formatting import (
+    NO_KINDS,
+    class_text,
+    format_name,
+    format_number,
+    intervals,
+    plain_text,
+    value_text,
+)
 
 Phrase = dict[str, Any]
 """One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
@@ -34,28 +45,28 @@ def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[P
 
     Examples
     --------
-    >>> query = Query((Proposition("age", "<=", 60), Proposition("age", ">", 18)))
+    >>> query = Query((Condition("age", "<=", 60), Condition("age", ">", 18)))
     >>> [phrase] = phrases(query)
     >>> phrase["feature"], [(part["words"], part["value"]) for part in phrase["parts"]]
     ('age', [('is more than', '18'), ('and at most', '60')])
     """
-    pairs = intervals(query.propositions, kinds)
-    propositions = [proposition for pair in pairs for proposition in pair if proposition]
+    pairs = intervals(query.conditions, kinds)
+    conditions = [condition for pair in pairs for condition in pair if condition]
     return [
         {"feature": plain_text(feature), "parts": _parts(about)}
-        for feature, about in by_feature(propositions).items()
+        for feature, about in by_feature(conditions).items()
     ]
 
 
-def _parts(propositions: Sequence[Proposition]) -> list[dict[str, str | None]]:
+def _parts(conditions: Sequence[Condition]) -> list[dict[str, str | None]]:
     """Say what is asked of one feature."""
     parts: list[dict[str, str | None]] = []
-    for proposition in sorted(propositions, key=lambda p: _ORDER[p.relation]):
-        is_date = kind_of(proposition.value) in ("date", "datetime", "time")
-        words = (_WORDS | _DATE_WORDS if is_date else _WORDS)[proposition.relation]
+    for condition in sorted(conditions, key=lambda p: _ORDER[p.relation]):
+        is_date = kind_of(condition.value) in ("date", "datetime", "time")
+        words = (_WORDS | _DATE_WORDS if is_date else _WORDS)[condition.relation]
         if parts:
             words = f"and {words.removeprefix('is ')}"
-        value = None if proposition.value is None else value_text(proposition.value)
+        value = None if condition.value is None else value_text(condition.value)
         parts.append({"words": words, "value": value})
     return parts
 
@@ -65,7 +76,7 @@ def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KI
 
     Examples
     --------
-    >>> query = Query((Proposition("age", ">", 60), Proposition("plan", "==", "gold")))
+    >>> query = Query((Condition("age", ">", 60), Condition("plan", "==", "gold")))
     >>> sentence(query, "adds 2 to the prediction")
     'If age is more than 60 and plan is gold: adds 2 to the prediction.'
     """
@@ -79,3 +90,83 @@ def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KI
 
 def _part_text(part: dict[str, str | None]) -> str:
     return str(part["words"]) if part["value"] is None else f"{part['words']} {part['value']}"
+
+
+def constraint_words(constraints: Mapping[str, Any]) -> str:
+    """Say what rules were allowed to be; empty if there were no constraints.
+
+    Examples
+    --------
+    >>> constraint_words({"monotonic_cst": {"age": 1}, "weight_signs": "positive"})
+    ' Predictions only rise with age. Weights are positive.'
+    """
+    return "".join(
+        f" {words}."
+        for name, say in _CONSTRAINT_WORDS.items()
+        if (words := say(constraints.get(name)))
+    )
+
+
+def _names(names: Iterable[str], max_shown: int | None = None) -> str:
+    return listed(map(format_name, names), max_shown)
+
+
+def _directions(given: Mapping[str, int | Mapping[str, int]] | None) -> str:
+    """Say with which features predictions rise or fall, or the probability of each class."""
+    plain: dict[str, int] = {}
+    by_class: dict[str, dict[str, int]] = {}
+    for name, direction in (given or {}).items():
+        if isinstance(direction, Mapping):
+            [(label, sign)] = direction.items()
+            by_class.setdefault(label, {})[name] = sign
+        else:
+            plain[name] = direction
+    words = [f"Predictions {_rising('rise', 'fall', plain)}"] if plain else []
+    words += [
+        f"The probability of {class_text(label)} {_rising('rises', 'falls', signs)}"
+        for label, signs in by_class.items()
+    ]
+    return ". ".join(words)
+
+
+def _rising(rise: str, fall: str, signs: Mapping[str, int]) -> str:
+    verbs = {1: rise, -1: fall}
+    return " and ".join(
+        f"only {verbs[sign]} with {_names(names)}"
+        for sign in (1, -1)
+        if (names := [name for name, each in signs.items() if each == sign])
+    )
+
+
+def _interactions(given: Any) -> str:
+    if given is None:
+        return ""
+    if isinstance(given, str):
+        number = "two columns" if given == "pairwise" else "one column"
+        return f"A rule uses {number} at most"
+    sets = "; ".join(_names(names) for names in given)
+    return f"A rule uses columns of one set only: {sets}; all others"
+
+
+def _separated(given: Iterable[Iterable[str]] | None) -> str:
+    sets = ["one of " + _names(names) for names in given or ()]
+    return f"A rule uses at most {listed(sets)}" if sets else ""
+
+
+def _costs(given: Mapping[str, float] | None) -> str:
+    prices = [
+        f"{format_name(name)} ({format_number(price)})" for name, price in (given or {}).items()
+    ]
+    return f"What a rule gains is net of the cost of {listed(prices)}" if prices else ""
+
+
+_CONSTRAINT_WORDS: dict[str, Callable[[Any], str]] = {
+    "monotonic_cst": _directions,
+    "interaction_cst": _interactions,
+    "excluded_features": lambda given: f"No rule uses {_names(given)}" if given else "",
+    "lone_features": lambda given: f"A rule uses {_names(given)} alone" if given else "",
+    "separated_features": _separated,
+    "feature_costs": _costs,
+    "excluded_rules": lambda given: f"Left out: {'; '.join(given)}" if given else "",
+    "weight_signs": lambda given: f"Weights are {given}" if given else "",
+}

@@ -1,11 +1,11 @@
-"""Search for the conjunction of propositions that a boosting round gains most from.
+"""Search for the conjunction of conditions that a boosting round gains most from.
 
-The search knows extents, gradients and hessians only, so it serves any propositions that a caller
+The search knows extents, gradients and hessians only, so it serves any conditions that a caller
 brings and any loss.
 
 Examples
 --------
-Two propositions on four rows: the rows where both hold have the negative gradients.
+Two conditions on four rows: the rows where both hold have the negative gradients.
 
 >>> extents = [[True, True, False, False], [False, True, True, False]]
 >>> problem = SearchProblem(extents, [1, -3, 1, 0], [1, 1, 1, 1], l2_regularization=1.0)
@@ -24,27 +24,27 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any, Literal, TypeVar
 
-from laconic._checks import require
 from laconic._core import Extents
-from laconic.search.allowed import Allowed, Family, search_allowed
+from laconic._util.checks import require
 from laconic.search.beam import search_beam, search_greedy
 from laconic.search.budget import resolve_node_limit
-from laconic.search.ceiling import ceiling
-from laconic.search.cluster import spread_over
-from laconic.search.journal import current_journal
+from laconic.search.checkpoint import current_journal
+from laconic.search.dask_cluster import spread_over
+from laconic.search.joint_bound import ceiling
+from laconic.search.joint_objective import RefittedTerms
 from laconic.search.optimal import search_optimal
-from laconic.search.others import OtherRules
 from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.query_families import Family, QueryFamilies, search_allowed
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
-from laconic.search.simplifying import simplified
+from laconic.search.simplify import simplified
 
 __all__ = [
     "METHODS",
-    "Allowed",
     "Extents",
     "Family",
-    "OtherRules",
+    "QueryFamilies",
+    "RefittedTerms",
     "SearchLimits",
     "SearchProblem",
     "SearchProgress",
@@ -80,7 +80,7 @@ def search(
     stop_above_cutoff: bool = False,
     simplify: float = 0.0,
     on_interrupt: Literal["raise", "keep"] = "raise",
-    allowed: Allowed | None = None,
+    allowed: QueryFamilies | None = None,
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -101,11 +101,11 @@ def search(
     stop_above_cutoff
         What the result may be and how long the search may take, as :class:`SearchLimits` says.
     simplify : float in [0, 1), default=0.0
-        Leave out propositions of the query found as long as that costs no more than this share of
+        Leave out conditions of the query found as long as that costs no more than this share of
         its objective.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
-    allowed : Allowed, default=None
+    allowed : QueryFamilies, default=None
         The queries that count, and what they cost; None if all do, at no price.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of

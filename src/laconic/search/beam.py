@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from laconic import _core
-from laconic._checks import is_whole, require
+from laconic._util.checks import is_whole, require
 from laconic.search.core import call, run
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult
@@ -19,7 +19,7 @@ def search_beam(
     callback: Callback | None = None,
     width: int = 8,
 ) -> SearchResult:
-    """Add one proposition at a time to the ``width`` best queries, until the best does not improve.
+    """Add one condition at a time to the ``width`` best queries, until the best does not improve.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def search_greedy(
     n_jobs: int | None = 1,
     callback: Callback | None = None,
 ) -> SearchResult:
-    """Add one proposition at a time, the best first, until nothing improves.
+    """Add one condition at a time, the best first, until nothing improves.
 
     The parameters are those of :func:`search_beam`, whose width is 1 here.
     """

@@ -64,7 +64,7 @@ def choose_branching(
     few seconds are an estimate, and there may be a hundred or two. A search whose number of nodes
     is not limited (`is_limited`) may take twenty times as long.
 
-    Ranges are taken where nested propositions are many, unless tables take a tenth of a second: at
+    Ranges are taken where nested conditions are many, unless tables take a tenth of a second: at
     least 32 in a chain on average, or 10 if there are 1,000 of them in all. Not, however, where
     queries may have no more than two conditions, or where there are more than 40,000 distinct rows.
 
@@ -139,7 +139,7 @@ def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> 
 
     0 for none, also where it is a single one: every search begins with those.
     """
-    longest = problem.n_propositions if limits.max_conditions is None else limits.max_conditions
+    longest = problem.n_candidates if limits.max_conditions is None else limits.max_conditions
     lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 1, -1)
     is_affordable = (
         _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START)
@@ -185,7 +185,7 @@ def affordable_nodes(extents: Extents, branching: str) -> int | None:
     if branching == "ranges":
         work, per_node = AFFORDABLE_WORK_OVER_RANGES, extents.n_chains * extents.n_rows**2
     else:
-        work, per_node = AFFORDABLE_WORK, extents.n_propositions * extents.n_rows
+        work, per_node = AFFORDABLE_WORK, extents.n_candidates * extents.n_rows
     return min(max(work // max(1, per_node), MIN_NODES), MAX_NODES)
 
 

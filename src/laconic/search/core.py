@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from laconic import _core
-from laconic._checks import is_whole, require
+from laconic._util.checks import is_whole, require
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 

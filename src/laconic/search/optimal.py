@@ -10,18 +10,18 @@ from functools import partial
 from typing import Any
 
 from laconic import _core
-from laconic._checks import is_whole, require
+from laconic._util.checks import is_whole, require
 from laconic.search.budget import (
     choose_branching,
     nodes_of_first_try,
     resolve_node_limit,
     resolve_table_limit,
 )
-from laconic.search.cluster import checked_client, current_client, run_spread
 from laconic.search.core import capped, n_workers, run
+from laconic.search.dask_cluster import checked_client, current_client, run_spread
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchResult, SearchStatus
-from laconic.search.starts import search_from_starts
+from laconic.search.warm_starts import search_from_starts
 
 # Of the core, for a first incumbent.
 _DEFAULT_BEAM_WIDTH = 6
@@ -57,7 +57,7 @@ def search_optimal(
 ) -> SearchResult:
     """Find the best query of all within the limits, by best-bound-first branch-and-bound.
 
-    Of several best queries the result is the one with the fewest propositions, and of several of
+    Of several best queries the result is the one with the fewest conditions, and of several of
     those the lexicographically first.
 
     Parameters
@@ -70,13 +70,13 @@ def search_optimal(
         Called with a :class:`SearchProgress` up to twenty times a second; a true return value ends
         the search.
     branching : {"auto", "conditions", "tables", "ranges", "paper"}, default="auto"
-        How a node is divided. ``"conditions"`` adds one proposition after the other.
-        ``"tables"`` looks at all queries of up to four propositions, in tables of sums, at a cost
+        How a node is divided. ``"conditions"`` adds one condition after the other.
+        ``"tables"`` looks at all queries of up to four conditions, in tables of sums, at a cost
         that hardly depends on the gradients; those of five it divides by their first ones.
         ``"ranges"`` divides ranges of thresholds, which pays where features have many of them.
-        ``"paper"`` adds propositions in the order of the paper, with its bound. ``"auto"`` takes
+        ``"paper"`` adds conditions in the order of the paper, with its bound. ``"auto"`` takes
         conditions, tables or ranges, see :func:`~laconic.search.budget.choose_branching`. The query
-        is the same with each of them, the work is not. Before tables for five propositions, it
+        is the same with each of them, the work is not. Before tables for five conditions, it
         spends a few nodes over conditions, which is enough for easy problems.
     n_best : int, default=1
         How many queries to find: the best ones with different extents, in

@@ -16,9 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
-from laconic._checks import is_whole, require
 from laconic._core import Extents, ExtentsBuilder
-from laconic.search.others import IMITATED, FloatArray, OtherRules, remaining_hessians, rounded
+from laconic._util.checks import is_whole, require
+from laconic.search.joint_objective import (
+    IMITATED,
+    FloatArray,
+    RefittedTerms,
+    remaining_hessians,
+    rounded,
+)
 
 # Sums of statistics beyond 2**±256 are scaled, so that squares and quotients of them stay far from
 # where doubles end.
@@ -56,17 +62,17 @@ def _check_not_negative(values: FloatArray, name: str) -> None:
 
 
 class SearchProblem:
-    """Find the conjunction of propositions with the largest boosting objective.
+    """Find the conjunction of conditions with the largest boosting objective.
 
     The objective of a query that covers the rows I is (Σ_I g)² / (2n (λ + Σ_I h)): the decrease of
     the regularised risk, to second order, when the query's rule is added with its best weight.
     Where the weights of other rules are refitted with it, it is the decrease after that, and what
-    the others cannot imitate takes the place of Σ_I h (see :mod:`laconic.search.others`).
+    the others cannot imitate takes the place of Σ_I h (see :mod:`laconic.search.joint_objective`).
 
     Parameters
     ----------
-    extents : bool array-like of shape (n_propositions, n_rows), or Extents
-        Which proposition holds for which row. :class:`~laconic.search.Extents` made from such an
+    extents : bool array-like of shape (n_candidates, n_rows), or Extents
+        Which condition holds for which row. :class:`~laconic.search.Extents` made from such an
         array can be shared by several problems on the same rows.
     gradients, hessians : array-like of shape (n_rows,)
         First and second derivatives of the loss; hessians must not be negative.
@@ -75,14 +81,14 @@ class SearchProblem:
     sample_weight : array-like of shape (n_rows,), default=None
         Multiplies gradients and hessians. A row of weight two counts as two rows everywhere: in n
         and in the coverage.
-    others : OtherRules, default=None
+    others : RefittedTerms, default=None
         Rules whose weights are refitted with the new one. At the given gradients their weights
         must be the best ones.
 
     Attributes
     ----------
     extents : Extents
-        Which proposition holds for which row, packed and sorted as the searches need it.
+        Which condition holds for which row, packed and sorted as the searches need it.
     gradients, hessians, coverage : ndarray of shape (n_rows,)
         Weighted statistics, rounded so that all partial sums are exact in double precision. The
         coverage of a query is the sum of its rows' entries: their number, or their total weight.
@@ -104,7 +110,7 @@ class SearchProblem:
 
     Examples
     --------
-    Four rows; the first proposition covers the first two, the second one the first three.
+    Four rows; the first condition covers the first two, the second one the first three.
 
     >>> extents = [[True, True, False, False], [True, True, True, False]]
     >>> problem = SearchProblem(extents, gradients=[-1, -1, 1, 1], hessians=[1, 1, 1, 1])
@@ -119,7 +125,7 @@ class SearchProblem:
         hessians: npt.ArrayLike,
         l2_regularization: float = 0.0,
         sample_weight: npt.ArrayLike | None = None,
-        others: OtherRules | None = None,
+        others: RefittedTerms | None = None,
     ) -> None:
         self.extents = _as_extents(extents)
         self.sign = 0
@@ -152,14 +158,14 @@ class SearchProblem:
         self,
         gradients: npt.ArrayLike,
         hessians: npt.ArrayLike,
-        others: OtherRules | None = None,
+        others: RefittedTerms | None = None,
     ) -> Self:
         """Pose the problem anew for other gradients and hessians, and other rules beside.
 
         Parameters
         ----------
         gradients, hessians : array-like of shape (n_rows,)
-        others : OtherRules, default=None
+        others : RefittedTerms, default=None
             As for the class.
 
         Returns
@@ -211,7 +217,7 @@ class SearchProblem:
         return problem
 
     def restricted(self, extents: Extents, sign: int) -> Self:
-        """Pose the problem for other propositions on the same rows, and weights of one sign."""
+        """Pose the problem for other conditions on the same rows, and weights of one sign."""
         problem = copy.copy(self)
         problem.extents, problem.sign = extents, sign
         return problem
@@ -222,7 +228,7 @@ class SearchProblem:
         return 0 if self.projections is None else len(self.projections)
 
     def _set_statistics(
-        self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: OtherRules | None
+        self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: RefittedTerms | None
     ) -> None:
         """Weight, round and scale the statistics.
 
@@ -302,7 +308,7 @@ class SearchProblem:
             f"Got values that overflow; {remedy}."
         )
 
-    def _set_others(self, others: OtherRules | None) -> None:
+    def _set_others(self, others: RefittedTerms | None) -> None:
         """Find out what the others can imitate.
 
         Sets: projections, cells, taken.
@@ -346,9 +352,9 @@ class SearchProblem:
         return rounded, total
 
     @property
-    def n_propositions(self) -> int:
-        """Number of propositions."""
-        return self.extents.n_propositions
+    def n_candidates(self) -> int:
+        """Number of conditions."""
+        return self.extents.n_candidates
 
     @property
     def n_rows(self) -> int:
@@ -370,7 +376,7 @@ class SearchProblem:
         return _shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
 
     def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-        """Which rows satisfy all propositions of a query."""
+        """Which rows satisfy all conditions of a query."""
         return self.extents.covered(list(query))
 
     def value(self, covered: npt.NDArray[np.bool_]) -> float:
@@ -423,7 +429,7 @@ class SearchLimits:
     Parameters
     ----------
     max_conditions : int or None, default=None
-        The result is the best query with at most that many propositions.
+        The result is the best query with at most that many conditions.
     min_coverage : float, default=0
         Only queries that cover at least that many rows, or that much weight, count.
     approximation_factor : float in (0, 1], default=1.0
@@ -508,15 +514,15 @@ def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
         )
     if array.ndim != 2:
         raise ValueError(
-            "extents must have two dimensions, (n_propositions, n_rows). "
+            "extents must have two dimensions, (n_candidates, n_rows). "
             f"Got {array.ndim} dimension(s), shape {array.shape}."
         )
     return Extents(np.ascontiguousarray(array))
 
 
 def _reduce_extents(extents: Extents) -> tuple[Any, ...]:
-    """Take extents apart, for copies and pickles: a bit per row and proposition."""
-    covered = (extents.covered([index]) for index in range(extents.n_propositions))
+    """Take extents apart, for copies and pickles: a bit per row and condition."""
+    covered = (extents.covered([index]) for index in range(extents.n_candidates))
     return _build_extents, (extents.n_rows, [np.packbits(rows) for rows in covered])
 
 

@@ -5,7 +5,8 @@ Rule Boosting, SDM 2021. This module is for reading and for checking other searc
 mechanism can be switched off without changing the objective value of the result.
 
 Where the weights of other rules are refitted with the new one, objective and bound take less than
-the hessians: see :mod:`laconic.search.others` and `discounted_hessians`. That is not in the paper.
+the hessians: see :mod:`laconic.search.joint_objective` and `discounted_hessians`. That is not in
+the paper.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic.search.budget import resolve_node_limit
-from laconic.search.others import IMITATED, FloatArray, remaining_hessians, rounded
+from laconic.search.joint_objective import IMITATED, FloatArray, remaining_hessians, rounded
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
@@ -144,7 +145,7 @@ def descending_ratios(gradients: FloatArray, hessians: FloatArray) -> npt.NDArra
 
 
 def implies(extents: BoolArray, extent: Extent) -> BoolArray:
-    """Which propositions hold on all rows of an extent (q → p).
+    """Which conditions hold on all rows of an extent (q → p).
 
     Examples
     --------
@@ -167,7 +168,7 @@ def critical_index(newly_implied: BoolArray) -> int:
 def shorten_query(extents: BoolArray, extent: Extent) -> tuple[int, ...]:
     """Approximately shortest query with the given extent, by greedy set cover.
 
-    Each proposition that holds on the extent excludes some of the other rows. The one that excludes
+    Each condition that holds on the extent excludes some of the other rows. The one that excludes
     most of those left comes next, until none is left; then superfluous ones go.
 
     Examples
@@ -194,7 +195,7 @@ def shorten_query(extents: BoolArray, extent: Extent) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """A proposition that may still be added, with what is known about the augmented query."""
+    """A condition that may still be added, with what is known about the augmented query."""
 
     index: int
     bound: float
@@ -247,9 +248,9 @@ class BranchAndBound:
             self.taken = {rows[order].tobytes() for rows in problem.taken}
             self.cell_hessians[0] = np.inf  # no rule covers these rows, so none imitates them
         self.extents = np.stack(
-            [problem.covered((p,))[order] for p in range(problem.n_propositions)]
+            [problem.covered((p,))[order] for p in range(problem.n_candidates)]
             or [np.empty(problem.n_rows, dtype=bool)]
-        )[: problem.n_propositions]
+        )[: problem.n_candidates]
 
         self.boundary: list[tuple[float, int, float, Node]] = []
         self.pushed = count()
@@ -302,7 +303,7 @@ class BranchAndBound:
         return objective_bound(gradients, hessians, self.l2_regularization, self.n_samples)
 
     def all_augmentations(self) -> list[Augmentation]:
-        """List every proposition, with nothing known about it."""
+        """List every condition, with nothing known about it."""
         return [Augmentation(a, math.inf, a) for a in range(len(self.extents))]
 
     def push(self, node: Node, bound: float) -> None:

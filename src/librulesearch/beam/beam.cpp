@@ -200,7 +200,7 @@ Result beam(const Problem& problem, const Limits& limits, std::size_t width, Que
     extend_beam(problem, limits, kernels(instruction_sets().back()), width, incumbent,
                 result.counters, {control, &progress}, starts, &result.kept);
     for (std::vector<std::size_t>& query : result.kept) {
-        for (std::size_t& column : query) column = problem.extents.proposition_index(column);
+        for (std::size_t& column : query) column = problem.extents.condition_index(column);
         std::sort(query.begin(), query.end());
     }
 

@@ -11,7 +11,7 @@
 namespace rulesearch {
 namespace {
 
-// Propositions between two thresholds of a feature: those of the same thresholds the other way
+// Conditions between two thresholds of a feature: those of the same thresholds the other way
 // round, and some that another feature has, too.
 constexpr std::size_t nearby = 16;
 
@@ -127,7 +127,7 @@ void ExtentsBuilder::add(const std::uint8_t* covered) {
         return;
     }
     columns_by_hash_.emplace(hash, column_words_.size());
-    extents_.proposition_index_.push_back(column_index.size());
+    extents_.condition_index_.push_back(column_index.size());
     column_index.push_back(static_cast<std::ptrdiff_t>(column_words_.size()));
     column_words_.push_back(std::move(extent));
 }
@@ -174,7 +174,7 @@ void ExtentsBuilder::find_distinct_rows() {
 }
 
 /// From small to large, each column goes on top of a chain with a top inside it: the nearest one
-/// within a few propositions, which is the previous threshold of the same feature. Then whole
+/// within a few conditions, which is the previous threshold of the same feature. Then whole
 /// chains go on top of others, where that is possible, unless there are thousands of them.
 void ExtentsBuilder::find_chains() {
     const std::vector<BitSet>& columns = extents_.columns_;
@@ -183,7 +183,7 @@ void ExtentsBuilder::find_chains() {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] < sizes[b]; });
-    const std::vector<std::size_t>& index = extents_.proposition_index_;
+    const std::vector<std::size_t>& index = extents_.condition_index_;
     constexpr auto none = std::numeric_limits<std::size_t>::max();
     std::vector<std::vector<std::size_t>> runs;
     std::vector<std::size_t> run_of_top(columns.size(), none);
@@ -256,9 +256,9 @@ std::vector<BitSet> ExtentsBuilder::distinct_extents(std::size_t n_columns) cons
 
 std::vector<std::size_t> Extents::columns_of(const std::vector<std::size_t>& query) const {
     std::vector<std::size_t> columns;
-    for (const std::size_t proposition : query) {
-        const std::ptrdiff_t column = column_index_.at(proposition);
-        if (column == never) throw std::out_of_range("a proposition that covers no row");
+    for (const std::size_t condition : query) {
+        const std::ptrdiff_t column = column_index_.at(condition);
+        if (column == never) throw std::out_of_range("a condition that covers no row");
         if (column != always) columns.push_back(static_cast<std::size_t>(column));
     }
     return columns;

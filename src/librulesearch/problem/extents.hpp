@@ -1,4 +1,4 @@
-// The candidate propositions of a table, as extents over its distinct rows.
+// The candidate conditions of a table, as extents over its distinct rows.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@ namespace rulesearch {
 
 /// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
 ///
-/// Rows that agree on every proposition can never be told apart by a query, so they are kept once
-/// (*distinct rows*, numbered by first appearance). Of propositions with equal extents only the
+/// Rows that agree on every condition can never be told apart by a query, so they are kept once
+/// (*distinct rows*, numbered by first appearance). Of conditions with equal extents only the
 /// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
-/// in ascending order of their proposition index. Everything below the bindings speaks of distinct
-/// rows and columns; `proposition_index` leads back.
+/// in ascending order of their condition index. Everything below the bindings speaks of distinct
+/// rows and columns; `condition_index` leads back.
 class Extents {
   public:
-    std::size_t n_propositions() const { return column_index_.size(); }
+    std::size_t n_candidates() const { return column_index_.size(); }
     std::size_t n_rows() const { return distinct_row_.size(); }
     std::size_t n_distinct_rows() const { return n_distinct_rows_; }
     std::size_t n_columns() const { return columns_.size(); }
 
     /// Distinct row of a row.
     std::size_t distinct_row(std::size_t row) const { return distinct_row_[row]; }
-    /// Proposition that a column stands for.
-    std::size_t proposition_index(std::size_t column) const { return proposition_index_[column]; }
-    /// Columns that propositions stand for, without those that are always true. Throws
-    /// std::out_of_range for an unknown proposition and for one that is never true.
+    /// Condition that a column stands for.
+    std::size_t condition_index(std::size_t column) const { return condition_index_[column]; }
+    /// Columns that conditions stand for, without those that are always true. Throws
+    /// std::out_of_range for an unknown condition and for one that is never true.
     std::vector<std::size_t> columns_of(const std::vector<std::size_t>& query) const;
-    /// Writes for each row, not distinct ones, whether it satisfies all of the given propositions.
-    /// O(rows + distinct rows * query.size()). Throws std::out_of_range for an unknown proposition.
+    /// Writes for each row, not distinct ones, whether it satisfies all of the given conditions.
+    /// O(rows + distinct rows * query.size()). Throws std::out_of_range for an unknown condition.
     void covered(const std::vector<std::size_t>& query, bool* rows) const;
     /// Extent of a column, as a set of distinct rows.
     const BitSet& extent(std::size_t column) const { return columns_[column]; }
@@ -66,22 +66,22 @@ class Extents {
 
     std::size_t n_distinct_rows_ = 0;
     std::vector<std::uint32_t> distinct_row_;
-    std::vector<std::size_t> proposition_index_;
-    std::vector<std::ptrdiff_t> column_index_;  // by proposition: its column, `always` or `never`
+    std::vector<std::size_t> condition_index_;
+    std::vector<std::ptrdiff_t> column_index_;  // by condition: its column, `always` or `never`
     std::vector<BitSet> columns_;
     std::vector<Word> signatures_;
     std::vector<Link> links_;  // by column
     std::size_t n_chains_ = 0;
 };
 
-/// Takes the extents of propositions one after the other and keeps a bit per row and column, so
+/// Takes the extents of conditions one after the other and keeps a bit per row and column, so
 /// that the whole table of truth values never has to exist.
 class ExtentsBuilder {
   public:
     explicit ExtentsBuilder(std::size_t n_rows) { extents_.distinct_row_.resize(n_rows); }
 
     std::size_t n_rows() const { return extents_.distinct_row_.size(); }
-    /// Adds the next proposition, given a truth value per row; any byte but 0 is true. O(n_rows).
+    /// Adds the next condition, given a truth value per row; any byte but 0 is true. O(n_rows).
     void add(const std::uint8_t* covered);
     /// Finds the distinct rows. The builder is empty afterwards. O(n_rows * n_columns).
     Extents build();

@@ -49,14 +49,14 @@ class Incumbent {
         if (is_before(challenger.columns, best_.columns)) best_ = std::move(challenger);
     }
 
-    /// The best query as proposition indices, ascending.
-    std::vector<std::size_t> query() { return propositions(best_); }
+    /// The best query as condition indices, ascending.
+    std::vector<std::size_t> query() { return conditions(best_); }
 
     /// The best queries with different extents above the cutoff, the best first, as `query`.
     std::vector<std::vector<std::size_t>> queries() {
         std::vector<std::vector<std::size_t>> queries;
         for (Kept& kept : kept_)
-            if (kept.value > cutoff_) queries.push_back(propositions(kept.entry));
+            if (kept.value > cutoff_) queries.push_back(conditions(kept.entry));
         return queries;
     }
 
@@ -89,11 +89,11 @@ class Incumbent {
         return a.size() != b.size() ? a.size() < b.size() : a < b;
     }
 
-    std::vector<std::size_t> propositions(Entry& entry) const {
+    std::vector<std::size_t> conditions(Entry& entry) const {
         shorten(entry);
         std::vector<std::size_t> query;
         for (const std::size_t column : entry.columns)
-            query.push_back(extents_.proposition_index(column));
+            query.push_back(extents_.condition_index(column));
         std::sort(query.begin(), query.end());
         return query;
     }

@@ -186,7 +186,7 @@ struct Counters {
 };
 
 struct Result {
-    std::vector<std::size_t> query;  // proposition indices, ascending
+    std::vector<std::size_t> query;  // condition indices, ascending
     double value = 0.0;
     double bound = 0.0;
     Status status = Status::optimal;

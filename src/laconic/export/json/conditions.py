@@ -6,8 +6,10 @@ from collections.abc import Collection
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from laconic._checks import require
-from laconic.data.entries import (
+from laconic._util.checks import require
+from laconic.tables.tables import whole_date
+from laconic.tables.times import Moment, kind_of
+from laconic.tables.validators import (
     check_keys,
     read_category,
     read_choice,
@@ -15,37 +17,35 @@ from laconic.data.entries import (
     read_number,
     read_text,
 )
-from laconic.data.tables import whole_date
-from laconic.data.times import Moment, kind_of
-from laconic.model.conditions import (
+from laconic.terms.conditions import (
     MISSING_RELATIONS,
     RELATIONS,
     SET_RELATIONS,
     THRESHOLD_RELATIONS,
-    Proposition,
+    Condition,
 )
 
 _MOMENTS: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
 
 
-def condition_to_dict(proposition: Proposition) -> dict[str, Any]:
+def condition_to_dict(condition: Condition) -> dict[str, Any]:
     """Describe a condition by plain values.
 
     Examples
     --------
-    >>> condition_to_dict(Proposition("day", ">", date(2024, 3, 1)))
+    >>> condition_to_dict(Condition("day", ">", date(2024, 3, 1)))
     {'feature': 'day', 'relation': '>', 'value': {'date': '2024-03-01'}}
     """
-    value: Any = proposition.value
+    value: Any = condition.value
     kind = kind_of(value)
     if isinstance(value, tuple):
         value = list(value)
     elif kind is not None:
         value = {kind: value.total_seconds() if kind == "duration" else value.isoformat()}
-    return {"feature": proposition.feature, "relation": proposition.relation, "value": value}
+    return {"feature": condition.feature, "relation": condition.relation, "value": value}
 
 
-def read_condition(data: Any, path: str, feature_names: Collection[str]) -> Proposition:
+def read_condition(data: Any, path: str, feature_names: Collection[str]) -> Condition:
     """Read what `condition_to_dict` returned."""
     check_keys(data, path, ("feature", "relation", "value"))
     feature = read_text(data["feature"], f"{path}.feature")
@@ -56,17 +56,17 @@ def read_condition(data: Any, path: str, feature_names: Collection[str]) -> Prop
     value, value_path = data["value"], f"{path}.value"
     if relation in MISSING_RELATIONS:
         require(value is None, value_path, f"null for the relation {relation!r}", value)
-        return Proposition(feature, relation)
+        return Condition(feature, relation)
     if relation in SET_RELATIONS:
         values = read_list(value, value_path, read_category)
         are_texts = {isinstance(each, str) for each in values}
         require(len(are_texts) == 1, value_path, "strings, or numbers, at least one", value)
-        return Proposition(feature, relation, tuple(values))
+        return Condition(feature, relation, tuple(values))
     if isinstance(value, dict):
-        return Proposition(feature, relation, _read_moment(value, value_path))
+        return Condition(feature, relation, _read_moment(value, value_path))
     if relation in THRESHOLD_RELATIONS:
-        return Proposition(feature, relation, read_number(value, value_path))
-    return Proposition(feature, relation, read_category(value, value_path))
+        return Condition(feature, relation, read_number(value, value_path))
+    return Condition(feature, relation, read_category(value, value_path))
 
 
 def is_feature(name: str, feature_names: Collection[str]) -> bool:

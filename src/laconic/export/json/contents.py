@@ -1,19 +1,39 @@
-"""What a file holds: a model as plain values, checked entry by entry when it is read."""
+"""What a file holds: a model as plain values, checked entry by entry when it is read.
+
+Where a model comes from, as a file tells it.
+
+How close a model comes to the best possible one, as a file tells it: without the proof.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._checks import require
+from laconic._util.checks import require
 from laconic.boosting import Settings
-from laconic.data.columns import FeatureKind
-from laconic.data.entries import (
+from laconic.boosting.certificate import (
+    ComparisonClass,
+    EnsembleCertificate,
+    EnsemblesOfSize,
+    EnsemblesOfWeight,
+    Size,
+)
+from laconic.export.json.conditions import condition_to_dict, is_feature, read_condition
+from laconic.export.json.settings import read_settings, settings_to_dict
+from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
+from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
+from laconic.models import RuleModel
+from laconic.models.tasks import TASKS, Task
+from laconic.search import SearchResult, SearchStatus
+from laconic.tables.columns import FeatureKind
+from laconic.tables.text_format import Reading, read_reading
+from laconic.tables.validators import (
     check_has,
     check_keys,
     read_amount,
@@ -26,28 +46,16 @@ from laconic.data.entries import (
     read_text,
     read_whole,
 )
-from laconic.data.reading import Reading, read_reading
-from laconic.explain import RuleModel
-from laconic.export.json.certificate import certificate_to_dict, read_certificate
-from laconic.export.json.conditions import condition_to_dict, is_feature, read_condition
-from laconic.export.json.record import read_record, record_to_dict
-from laconic.export.json.settings import read_settings, settings_to_dict
-from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
-from laconic.losses import NAMED_LOSSES, NamedLoss, loss_settings, make_loss
-from laconic.model.conditions import Query
-from laconic.model.outputs import Output
-from laconic.model.record import FitRecord
-from laconic.model.rules import Rule, RuleEnsemble
-from laconic.relaxation import EnsembleCertificate
-from laconic.search import SearchResult, SearchStatus
-from laconic.tasks import TASKS, Task
+from laconic.terms.conditions import Query
+from laconic.terms.record import KINDS_OF_ROWS, FitRecord, RowScores, Setting
+from laconic.terms.rules import Output, Rule, RuleEnsemble
 
 FORMAT = "laconic-model"
 VERSION = 1
 
 _KEYS = (
     *("format", "version", "task", "loss", "feature_names", "has_feature_names"),
-    *("intercept", "rules", "stages", "settings", "l2_regularization", "n_propositions"),
+    *("intercept", "rules", "stages", "settings", "l2_regularization", "n_candidates"),
 )
 _KINDS = ("integer", "boolean")
 # What files need not tell.
@@ -72,7 +80,7 @@ class SavedModel:
     """Everything that decided which model came out."""
     l2_regularization: float
     """The penalty in use."""
-    n_propositions: int
+    n_candidates: int
     """Number of candidate conditions."""
     feature_importances: NDArray[np.float64] | None = None
     """As in the estimators, where they are known."""
@@ -130,7 +138,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         "stages": _stages_to_list(model),
         "settings": settings_to_dict(model.settings_),
         "l2_regularization": model.l2_regularization_,
-        "n_propositions": model.n_propositions_,
+        "n_candidates": model.n_candidates_,
         "feature_kinds": _kinds_to_dict(ensemble),
         **_importances_to_dict(model),
     }
@@ -165,7 +173,7 @@ def read_dict(data: Any) -> SavedModel:
 
 def _kinds_to_dict(ensemble: RuleEnsemble) -> dict[str, Any]:
     """List the kinds of the features that rules are about."""
-    used = dict.fromkeys([*ensemble.used_features, *(p.feature for p in ensemble.propositions)])
+    used = dict.fromkeys([*ensemble.used_features, *(p.feature for p in ensemble.conditions)])
     kinds = {name: ensemble.feature_kinds.get(name) for name in used}
     return {
         name: list(kind) if isinstance(kind, tuple) else kind
@@ -213,7 +221,7 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
     }
     if result.n_halvings > 0:
         certificate["n_halvings"] = result.n_halvings
-    conditions = [condition_to_dict(proposition) for proposition in rule.query]
+    conditions = [condition_to_dict(condition) for condition in rule.query]
     output = {"output": rule.output} if rule.output else {}
     return {"weight": rule.weight, **output, "conditions": conditions, "certificate": certificate}
 
@@ -256,7 +264,7 @@ def _read_model(data: Any) -> SavedModel:
         _read_stages(data["stages"], ensemble),
         read_settings(data["settings"], "settings", feature_names, known),
         read_amount(data["l2_regularization"], "l2_regularization"),
-        read_whole(data["n_propositions"], "n_propositions"),
+        read_whole(data["n_candidates"], "n_candidates"),
         _read_importances(data, feature_names),
         read_record(data["record"]) if "record" in data else None,
         read_reading(data["reading"], "reading") if "reading" in data else None,
@@ -371,3 +379,99 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
         None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
         read_whole(data.get("n_halvings", 0), f"{path}.n_halvings"),
     )
+
+
+_PATH = "record"
+
+
+def record_to_dict(record: FitRecord) -> dict[str, Any]:
+    """Describe a record by plain values."""
+    data = asdict(record)
+    return data | {"scores": list(data["scores"])}
+
+
+def read_record(data: Any) -> FitRecord:
+    """Read what `record_to_dict` returned, and refuse what is missing, unknown or wrong."""
+    check_keys(data, _PATH, ("target", "n_rows", "date", "settings", "scores"))
+    target, n_rows, date = data["target"], data["n_rows"], data["date"]
+    return FitRecord(
+        None if target is None else read_text(target, f"{_PATH}.target"),
+        None if n_rows is None else read_whole(n_rows, f"{_PATH}.n_rows"),
+        None if date is None else read_text(date, f"{_PATH}.date"),
+        read_mapping(data["settings"], f"{_PATH}.settings", _read_setting),
+        tuple(read_list(data["scores"], f"{_PATH}.scores", _read_scores)),
+    )
+
+
+def _read_setting(value: Any, path: str) -> Setting:
+    return None if value is None else read_category(value, path)
+
+
+def _read_scores(data: Any, path: str) -> RowScores:
+    check_keys(data, path, ("rows", "n_rows", "values", "errors"))
+    values = read_mapping(data["values"], f"{path}.values", read_number)
+    errors = read_mapping(data["errors"], f"{path}.errors", read_amount)
+    unknown = next((name for name in errors if name not in values), None)
+    require(unknown is None, f"{path}.errors", "those of the values", unknown)
+    return RowScores(
+        read_choice(data["rows"], f"{path}.rows", KINDS_OF_ROWS),
+        read_whole(data["n_rows"], f"{path}.n_rows"),
+        values,
+        errors,
+    )
+
+
+_CERTIFICATE_PATH = "certificate"
+_NUMBERS = ("objective", "start", "bound", "min_coverage", "seconds")
+_COUNTS = ("n_candidates", "n_rows", "n_nodes", "n_searches")
+_RIVALS = {"rules": ("n_rules", "l2_regularization"), "weight": ("total_weight",)}
+# They follow from the numbers.
+_DERIVED = ("share", "trivial_share")
+
+
+def certificate_to_dict(certificate: EnsembleCertificate) -> dict[str, Any]:
+    """Describe a certificate by plain values."""
+    return {name: value for name, value in certificate.to_dict().items() if name not in _DERIVED}
+
+
+def read_certificate(data: Any, ensemble: RuleEnsemble) -> EnsembleCertificate:
+    """Read what `certificate_to_dict` returned, and refuse what is missing, unknown or wrong."""
+    require(isinstance(data, dict), _CERTIFICATE_PATH, "a JSON object", data)
+    check_has(data, _CERTIFICATE_PATH, ("against",))
+    against = read_choice(data["against"], f"{_CERTIFICATE_PATH}.against", _RIVALS)
+    others = ("against", "max_conditions", "status", "sizes", *_RIVALS[against])
+    check_keys(data, _CERTIFICATE_PATH, (*_NUMBERS, *_COUNTS, *others))
+    longest = data["max_conditions"]
+    numbers: dict[str, Any] = {
+        name: read_amount(data[name], f"{_CERTIFICATE_PATH}.{name}") for name in _NUMBERS
+    }
+    counts: dict[str, Any] = {
+        name: read_whole(data[name], f"{_CERTIFICATE_PATH}.{name}") for name in _COUNTS
+    }
+    return EnsembleCertificate(
+        ensemble=ensemble,
+        rivals=_read_rivals(data, against),
+        max_conditions=None
+        if longest is None
+        else read_whole(longest, f"{_CERTIFICATE_PATH}.max_conditions"),
+        status=SearchStatus(
+            read_choice(data["status"], f"{_CERTIFICATE_PATH}.status", list(SearchStatus))
+        ),
+        sizes=tuple(read_list(data["sizes"], f"{_CERTIFICATE_PATH}.sizes", _read_size)),
+        **numbers,
+        **counts,
+    )
+
+
+def _read_rivals(data: Any, against: str) -> ComparisonClass:
+    if against == "weight":
+        return EnsemblesOfWeight(
+            read_amount(data["total_weight"], f"{_CERTIFICATE_PATH}.total_weight")
+        )
+    penalty = read_amount(data["l2_regularization"], f"{_CERTIFICATE_PATH}.l2_regularization")
+    return EnsemblesOfSize(read_whole(data["n_rules"], f"{_CERTIFICATE_PATH}.n_rules"), penalty)
+
+
+def _read_size(data: Any, path: str) -> Size:
+    check_keys(data, path, ("objective", "bound"))
+    return Size(*(read_amount(data[name], f"{path}.{name}") for name in ("objective", "bound")))

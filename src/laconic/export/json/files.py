@@ -15,10 +15,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from laconic._checks import shown
-from laconic._files import write_whole
-from laconic.explain import RuleModel
+from laconic._util.checks import shown
+from laconic._util.files import write_whole
 from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
+from laconic.models import RuleModel
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309

@@ -1,15 +1,22 @@
-"""Settings of a model as plain values, as files have them."""
+"""Settings of a model as plain values, as files have them.
+
+The constraints on the rules of a model, as a file tells them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from laconic._checks import require
+from laconic._util.checks import require
 from laconic.boosting import InitialRule, Settings
 from laconic.boosting.settings import OWN_SEARCH, PLAIN_SETTINGS
-from laconic.constraints import read_constraints
-from laconic.data.entries import (
+from laconic.candidates.constraints import read_constraints
+from laconic.export.json.conditions import condition_to_dict, read_condition
+from laconic.export.portable import named_loss
+from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
+from laconic.models.tasks import Task
+from laconic.tables.validators import (
     check_has,
     check_keys,
     read_amount,
@@ -17,18 +24,14 @@ from laconic.data.entries import (
     read_category,
     read_choice,
     read_list,
+    read_mapping,
     read_number,
     read_text,
     read_whole,
 )
-from laconic.export.json.conditions import condition_to_dict, read_condition
-from laconic.export.json.constraints import read_constraint_entries
-from laconic.export.portable import named_loss
-from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
-from laconic.model.conditions import Proposition, Query
-from laconic.tasks import Task
+from laconic.terms.conditions import Condition, Query
 
-_RULES = ("loss", "propositions", "constraints", "initial_rules", "excluded_rules", "class_weight")
+_RULES = ("loss", "conditions", "constraints", "initial_rules", "excluded_rules", "class_weight")
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
@@ -40,11 +43,11 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
     }
     if not isinstance(settings.search, str):
         plain["search"] = OWN_SEARCH
-    given = settings.propositions
+    given = settings.conditions
     return {
         **plain,
         "loss": settings.loss if isinstance(settings.loss, str) else loss_to_dict(settings.loss),
-        "propositions": None if given is None else _conditions(given),
+        "conditions": None if given is None else _conditions(given),
         "constraints": {} if settings.constraints is None else dict(settings.constraints.settings),
         "initial_rules": [
             {"conditions": _conditions(rule.query), "weight": rule.weight, "output": rule.output}
@@ -55,8 +58,8 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _conditions(propositions: Collection[Proposition] | Query) -> list[dict[str, Any]]:
-    return [condition_to_dict(each) for each in propositions]
+def _conditions(conditions: Collection[Condition] | Query) -> list[dict[str, Any]]:
+    return [condition_to_dict(each) for each in conditions]
 
 
 def _class_weight(given: Mapping[Any, float] | str | None) -> Any:
@@ -76,7 +79,7 @@ def read_settings(data: Any, path: str, feature_names: Collection[str], task: Ta
         name: _READERS[kind](data[name], f"{path}.{name}") for name, kind in PLAIN_SETTINGS.items()
     }
 
-    def read_conditions(value: Any, path: str) -> tuple[Proposition, ...]:
+    def read_conditions(value: Any, path: str) -> tuple[Condition, ...]:
         return tuple(
             read_list(value, path, lambda each, path: read_condition(each, path, feature_names))
         )
@@ -93,14 +96,14 @@ def read_settings(data: Any, path: str, feature_names: Collection[str], task: Ta
             output,
         )
 
-    given = data["propositions"]
+    given = data["conditions"]
     constraints = read_constraint_entries(data["constraints"], f"{path}.constraints")
     queries = read_list(data["excluded_rules"], f"{path}.excluded_rules", read_conditions)
     rules = read_list(data["initial_rules"], f"{path}.initial_rules", read_initial_rule)
     return Settings(
         **plain,
         loss=_read_loss(data["loss"], f"{path}.loss"),
-        propositions=None if given is None else read_conditions(given, f"{path}.propositions"),
+        conditions=None if given is None else read_conditions(given, f"{path}.conditions"),
         constraints=read_constraints(tuple(feature_names), classes=task.labels, **constraints),
         initial_rules=tuple(rules),
         excluded_rules=tuple(map(Query, queries)),
@@ -160,4 +163,48 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "int | str | None": _or("auto", _or(None, read_whole)),
     "str": read_text,
     "tuple[str, ...]": lambda value, path: tuple(read_list(value, path, read_text)),
+}
+
+
+def read_constraint_entries(data: Any, path: str) -> dict[str, Any]:
+    """Return the constraints by the names of the parameters that say so."""
+    check_keys(data, path, (), optional=_ENTRIES)
+    return {name: _ENTRIES[name](value, f"{path}.{name}") for name, value in data.items()}
+
+
+def _read_features(value: Any, path: str) -> list[str]:
+    return read_list(value, path, read_text)
+
+
+def _read_sets(value: Any, path: str) -> list[list[str]]:
+    return read_list(value, path, _read_features)
+
+
+def _read_interactions(value: Any, path: str) -> str | list[list[str]]:
+    if isinstance(value, str):
+        return read_choice(value, path, ("pairwise", "no_interactions"))
+    return _read_sets(value, path)
+
+
+def _read_direction(value: Any, path: str) -> int:
+    require(not isinstance(value, bool) and value in (-1, 1), path, "-1 or 1", value)
+    return int(value)
+
+
+def _read_directions(value: Any, path: str) -> int | dict[str, int]:
+    """Read a direction, of one of three or more classes if it is named."""
+    if not isinstance(value, dict):
+        return _read_direction(value, path)
+    require(len(value) == 1, path, "-1 or 1, or an object of one class with -1 or 1", value)
+    return read_mapping(value, path, _read_direction)
+
+
+_ENTRIES: dict[str, Callable[[Any, str], Any]] = {
+    "monotonic_cst": lambda value, path: read_mapping(value, path, _read_directions),
+    "interaction_cst": _read_interactions,
+    "excluded_features": _read_features,
+    "lone_features": _read_features,
+    "separated_features": _read_sets,
+    "feature_costs": lambda value, path: read_mapping(value, path, read_amount),
+    "weight_signs": lambda value, path: read_choice(value, path, ("positive", "negative")),
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from laconic._optional import import_extra
-from laconic.explain.rule_model import RuleModel, for_all_models
+from laconic._util.optional import import_extra
 from laconic.export.onnx.graph import ModelNodes, constant_tensor, element_type
 from laconic.export.onnx.model import check_missing_text
 from laconic.export.portable import PortableModel, portable_model, refuse_times
+from laconic.models.rule_model import RuleModel, for_all_models
 
 _MISSING_TEXT = ""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from laconic._optional import import_extra
+from laconic._util.optional import import_extra
 from laconic.export.portable import PortableModel, compared_values
-from laconic.model.conditions import Proposition, Query
+from laconic.terms.conditions import Condition, Query
 
 # What text is encoded as, besides the positions of the categories that rules ask for.
 MISSING_CODE = -1
@@ -87,7 +87,7 @@ class ModelNodes:
         self.missing_text = missing_text
         self._columns: dict[str, str] = {}
         self._text_columns: set[str] = set()
-        self._known: dict[Proposition, str] = {}
+        self._known: dict[Condition, str] = {}
 
     def column_of(self, tensor: str, position: int) -> str:
         """Column of a tensor, of shape (n_rows, 1)."""
@@ -176,20 +176,20 @@ class ModelNodes:
         return self.graph.node("Reshape", [tensor, self._whole(-1)])
 
     def _query(self, query: Query) -> str:
-        first, *others = [self._proposition(proposition) for proposition in query]
+        first, *others = [self._condition(condition) for condition in query]
         for other in others:
             first = self.graph.node("And", [first, other])
         return first
 
-    def _proposition(self, proposition: Proposition) -> str:
-        if proposition not in self._known:
-            is_text = proposition.feature in self._text_columns
+    def _condition(self, condition: Condition) -> str:
+        if condition not in self._known:
+            is_text = condition.feature in self._text_columns
             write = self._text_condition if is_text else self._number_condition
-            self._known[proposition] = write(proposition, self._columns[proposition.feature])
-        return self._known[proposition]
+            self._known[condition] = write(condition, self._columns[condition.feature])
+        return self._known[condition]
 
-    def _number_condition(self, proposition: Proposition, column: str) -> str:
-        node, relation = self.graph.node, proposition.relation
+    def _number_condition(self, condition: Condition, column: str) -> str:
+        node, relation = self.graph.node, condition.relation
         if relation in ("is missing", "is present", "!=", "not in"):
             is_missing = node("IsNaN", [column])
             if relation == "is missing":
@@ -197,7 +197,7 @@ class ModelNodes:
             is_present = node("Not", [is_missing])
             if relation == "is present":
                 return is_present
-        values = [self._double(float(value)) for value in compared_values(proposition)]
+        values = [self._double(float(value)) for value in compared_values(condition)]
         if relation in ("<=", ">"):
             return node({"<=": "LessOrEqual", ">": "Greater"}[relation], [column, *values])
         is_equal = self._any([node("Equal", [column, value]) for value in values])
@@ -205,15 +205,15 @@ class ModelNodes:
             return is_equal
         return node("And", [is_present, node("Not", [is_equal])])
 
-    def _text_condition(self, proposition: Proposition, codes: str) -> str:
-        node, relation = self.graph.node, proposition.relation
+    def _text_condition(self, condition: Condition, codes: str) -> str:
+        node, relation = self.graph.node, condition.relation
         is_missing = node("Equal", [codes, self._whole(MISSING_CODE)])
         if relation == "is missing":
             return is_missing
         if relation == "is present":
             return node("Not", [is_missing])
-        known = self._categories(proposition.feature)
-        wanted = [known.index(value) for value in compared_values(proposition)]
+        known = self._categories(condition.feature)
+        wanted = [known.index(value) for value in compared_values(condition)]
         is_equal = self._any([node("Equal", [codes, self._whole(code)]) for code in wanted])
         if relation in ("==", "in"):
             return is_equal
@@ -226,7 +226,7 @@ class ModelNodes:
         return first
 
     def _categories(self, name: str) -> list[str]:
-        about = [p for p in self.portable.ensemble.propositions if p.feature == name]
+        about = [p for p in self.portable.ensemble.conditions if p.feature == name]
         values = (value for p in about for value in compared_values(p))
         return list(dict.fromkeys(value for value in values if isinstance(value, str)))
 

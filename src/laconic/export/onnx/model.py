@@ -8,16 +8,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from laconic._optional import import_extra
-from laconic.explain import RuleModel
+from laconic._util.optional import import_extra
 from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
 from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
-from laconic.export.portable import (
-    PortableModel,
-    compared_values,
-    portable_model,
-    refuse_times,
-)
+from laconic.export.portable import PortableModel, compared_values, portable_model, refuse_times
+from laconic.models import RuleModel
 
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
@@ -197,11 +192,11 @@ def check_missing_text(portable: PortableModel, missing_text: Any) -> None:
     """Refuse a text for missing values that is also a category."""
     if not isinstance(missing_text, str):
         raise TypeError(f"'missing_text' must be a str. Got {missing_text!r} instead.")
-    for proposition in portable.ensemble.propositions:
-        if missing_text in compared_values(proposition):
+    for condition in portable.ensemble.conditions:
+        if missing_text in compared_values(condition):
             raise ValueError(
                 "'missing_text' must be a text that no condition compares with. Got "
-                f"{missing_text!r}, which '{proposition}' does. Choose another one."
+                f"{missing_text!r}, which '{condition}' does. Choose another one."
             )
 
 

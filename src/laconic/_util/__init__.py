@@ -1,0 +1,1 @@
+"""For all rooms: checks, files written whole, optional packages, words."""

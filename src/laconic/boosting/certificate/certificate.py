@@ -1,0 +1,383 @@
+"""How good a whole model is next to the best possible one, with all that is needed to check it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.boosting.certificate.column_generation import Proof, prove
+from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
+from laconic.boosting.certificate.pricing import Column
+from laconic.boosting.certificate.risk import TrainingRisk
+from laconic.boosting.certificate.verify import is_proven
+from laconic.losses import Floats
+from laconic.search import Extents, SearchStatus
+from laconic.search.results import proven_percent
+from laconic.terms.conditions import Condition
+from laconic.terms.formatting import format_count, format_number
+from laconic.terms.rules import RuleEnsemble
+
+# Of pictures.
+_WIDTH, _HEIGHT, _MARGIN = 640, 96, 24
+_DONE, _OPEN, _INK = "#2a6fbb", "#d9d9d9", "#333"
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """All that is needed to check a certificate, besides the table."""
+
+    conditions: tuple[Condition, ...]
+    """The conditions that rules of rivals are made of."""
+    proof: Bound
+    """The bound with forces for each row of `is_counted`, from which it follows."""
+    risk: TrainingRisk
+    is_counted: NDArray[np.bool_]
+    """Which rows of the table have a weight, and so a force."""
+
+    @property
+    def forces(self) -> Floats:
+        """A number for each row, or each row and class; 0 for rows without weight."""
+        forces = np.zeros((len(self.is_counted), *self.risk.shape[1:]))
+        forces[self.is_counted] = self.proof.forces
+        return forces
+
+
+@dataclass(frozen=True)
+class Size:
+    """The first rules of a model next to all ensembles of as many."""
+
+    objective: float
+    """Of the first so many rules, with the weights that they had on their own."""
+    bound: float
+    """No ensemble of so many rules has a smaller objective."""
+
+
+@dataclass(frozen=True, eq=False)
+class EnsembleCertificate:
+    """What share of the best possible improvement a model reaches at least, on given rows.
+
+    The improvement is by how much an ensemble lowers the training objective of a start without
+    rules. ``print`` says it in words, ``verify(X)`` checks it.
+    """
+
+    ensemble: RuleEnsemble = field(repr=False)
+    """The model."""
+    objective: float
+    """Loss of the model, summed over the rows, and its penalty where rivals have one."""
+    start: float
+    """That of the best constant, without rules; where there is no intercept, that of 0."""
+    bound: float
+    """No rival has a smaller objective."""
+    rivals: ComparisonClass
+    """The ensembles that the model is compared with."""
+    max_conditions: int | None
+    """Their rules have at most that many conditions; None is no limit."""
+    min_coverage: float
+    """They cover at least that many rows, or that much weight."""
+    n_candidates: int
+    """They are made of that many conditions."""
+    n_rows: int
+    """Training rows that the objective is about."""
+    status: SearchStatus
+    """``optimal`` where this way of proving proves hardly more, else what ended the proof."""
+    n_nodes: int
+    """Nodes of all searches."""
+    n_searches: int
+    seconds: float
+    sizes: tuple[Size, ...] = field(default=(), repr=False)
+    """The first 0, 1, 2, ... rules; none if rivals have a total weight."""
+    evidence: Evidence | None = field(default=None, repr=False)
+    """What it takes to check it; None for certificates from files, which have no rows."""
+
+    @classmethod
+    def of(
+        cls,
+        stages: Sequence[RuleEnsemble],
+        covered: Sequence[NDArray[np.bool_]],
+        proof: Proof,
+        *,
+        risk: TrainingRisk,
+        rivals: ComparisonClass,
+        conditions: Sequence[Condition],
+        max_conditions: int | None,
+        min_coverage: float = 0.0,
+        is_counted: NDArray[np.bool_] | None = None,
+    ) -> Self:
+        """Put a model next to what is proven about its rivals.
+
+        Parameters
+        ----------
+        stages : sequence of RuleEnsemble
+            The model with its first 0, 1, 2, ... rules; the last one is the model.
+        covered : sequence of bool arrays of shape (n_counted_rows,)
+            Which rows of the risk each of its rules covers.
+        proof : Proof
+        risk, rivals, max_conditions, min_coverage
+            What the proof is about; see :func:`prove`.
+        conditions : sequence of Condition
+            The conditions that rules of rivals are made of.
+        is_counted : bool array of shape (n_rows,), default=None
+            Which rows of the table are those of the risk; None is all.
+
+        Returns
+        -------
+        certificate : EnsembleCertificate
+        """
+        bounds = proof.bounds_by_size
+        objectives = [
+            risk.value_of(stage, covered) + rivals.penalty(_weights(stage))
+            for stage in (stages if len(bounds) > 0 else stages[-1:])
+        ]
+        n_rows = len(risk.y)
+        is_counted = np.ones(n_rows, dtype=bool) if is_counted is None else is_counted
+        return cls(
+            ensemble=stages[-1],
+            objective=objectives[-1],
+            start=risk.value_at_constant,
+            bound=proof.bound.value,
+            rivals=rivals,
+            max_conditions=max_conditions,
+            min_coverage=min_coverage,
+            n_candidates=len(conditions),
+            n_rows=n_rows,
+            status=proof.status,
+            n_nodes=proof.n_nodes,
+            n_searches=proof.n_searches,
+            seconds=proof.seconds,
+            sizes=tuple(map(Size, objectives, bounds)),
+            evidence=Evidence(tuple(conditions), proof.bound, risk, is_counted),
+        )
+
+    @property
+    def share(self) -> float:
+        """Share of the best possible improvement that the model reaches for certain."""
+        return self._share(self.bound)
+
+    @property
+    def trivial_share(self) -> float:
+        """The share that follows from losses being 0 at the least, without any proof."""
+        return self._share(0.0)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that rules of rivals are made of."""
+        return self._evidence.conditions
+
+    @property
+    def forces(self) -> Floats:
+        """The proof: a number for each row, or each row and class; 0 for rows without weight.
+
+        See `verify`.
+        """
+        return self._evidence.forces
+
+    @property
+    def largest_sum(self) -> float:
+        """No conjunction covers rows whose forces, for any class, have a larger absolute sum."""
+        return self._evidence.proof.largest_sum
+
+    @property
+    def _evidence(self) -> Evidence:
+        if self.evidence is None:
+            raise ValueError(
+                "A certificate from a file has no forces, as these are about the training rows. "
+                "model.certificate(X, y) makes one that can be checked."
+            )
+        return self.evidence
+
+    def _share(self, bound: float) -> float:
+        best = self.start - bound
+        if best <= 0.0:
+            return 1.0
+        return min(max((self.start - self.objective) / best, 0.0), 1.0)
+
+    def verify(self, X: Any) -> bool:
+        """Check the bound, with code that shares nothing with what has found it.
+
+        That is: the forces add up to 0 where there is an intercept, the sums of forces over *all*
+        conjunctions are no larger than is claimed, and the bound follows from that, in exact
+        arithmetic or with fifty digits; for several classes, all of that class by class. All
+        conjunctions are looked at, which takes seconds to minutes for three conditions, and is out
+        of reach for long rules.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            The rows that the certificate is about.
+
+        Returns
+        -------
+        is_true : bool
+        """
+        evidence = self._evidence
+        is_counted, risk = evidence.is_counted, evidence.risk
+        rows = [condition.covered(X)[is_counted] for condition in evidence.conditions]
+        covered = np.array(rows, dtype=bool).reshape(-1, len(risk.y))
+        return self.bound <= evidence.proof.value and is_proven(
+            covered, risk, self.rivals, evidence.proof, self.max_conditions, self.min_coverage
+        )
+
+    @property
+    def rivals_words(self) -> str:
+        """Say what the model is compared with."""
+        if isinstance(self.rivals, EnsemblesOfSize):
+            penalty = format_number(self.rivals.l2_regularization)
+            return f"{self._rules_words}, with the same penalty ({penalty})"
+        weight = format_number(self.rivals.total_weight)
+        return f"{self._rules_words}, of total weight {weight} or less"
+
+    @property
+    def _rules_words(self) -> str:
+        longest = "" if self.max_conditions is None else f"at most {self.max_conditions} of "
+        words = f"all conjunctions of {longest}{self.n_candidates} conditions"
+        if self.min_coverage > 0.0:
+            words += f" that cover {format_number(self.min_coverage)} rows or more"
+        if self.ensemble.outputs:
+            words += f", for or against any of {len(self.ensemble.outputs)} classes"
+        return words
+
+    @property
+    def summary(self) -> str:
+        """The main thing, in a few words."""
+        percent = proven_percent(self.share)
+        if isinstance(self.rivals, EnsemblesOfSize):
+            n_rules = format_count(self.rivals.n_rules, "rule")
+            return f"{percent}% of what any {n_rules} could achieve, proven"
+        return f"{percent}% of what any rules of the same total weight could achieve, proven"
+
+    def __str__(self) -> str:
+        numbers = (
+            f"{name} {format_number(value)}"
+            for name, value in (
+                ("without rules", self.start),
+                ("model", self.objective),
+                ("no rules get below", self.bound),
+            )
+        )
+        return (
+            f"At least {self.summary}.\n"
+            f"Compared with {self.rivals_words}.\n"
+            f"Training objective: {', '.join(numbers)}.\n"
+            f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This is "
+            "about the training rows, not about new ones."
+        )
+
+    def to_svg(self) -> str:
+        """Draw the training objective without rules, that of the model, and the bound."""
+        return _svg(self.start, self.objective, self.bound, self.share)
+
+    def _repr_html_(self) -> str:
+        return f"<div>{self.to_svg()}<p>{str(self).replace(chr(10), '<br>')}</p></div>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe the certificate by plain values, without the forces."""
+        is_by_size = isinstance(self.rivals, EnsemblesOfSize)
+        return {
+            "share": self.share,
+            "trivial_share": self.trivial_share,
+            "objective": self.objective,
+            "bound": self.bound,
+            "start": self.start,
+            "against": "rules" if is_by_size else "weight",
+            **asdict(self.rivals),
+            "max_conditions": self.max_conditions,
+            "min_coverage": self.min_coverage,
+            "n_candidates": self.n_candidates,
+            "n_rows": self.n_rows,
+            "status": str(self.status),
+            "n_nodes": self.n_nodes,
+            "n_searches": self.n_searches,
+            "seconds": self.seconds,
+            "sizes": [asdict(size) for size in self.sizes],
+        }
+
+
+def certify(
+    extents: Extents,
+    conditions: Sequence[Condition],
+    risk: TrainingRisk,
+    rivals: ComparisonClass,
+    stages: Sequence[RuleEnsemble],
+    covered: Sequence[NDArray[np.bool_]],
+    *,
+    max_conditions: int | None,
+    min_coverage: float = 0.0,
+    is_counted: NDArray[np.bool_] | None = None,
+    **options: Any,
+) -> EnsembleCertificate:
+    """Prove how close a model comes to the best possible one.
+
+    Parameters
+    ----------
+    extents : Extents
+        Rows of the risk that the conditions cover.
+    conditions, risk, rivals, stages, covered, is_counted
+        As for :meth:`EnsembleCertificate.of`.
+    max_conditions, min_coverage
+        Limits of the rules of rivals. The model is a rival of its own: where one of its rules, as
+        after edits, is beyond them, they are wider.
+    **options
+        Further ones of :func:`prove`: ``by_size``, ``node_limit``, ``time_limit``, ``n_jobs`` and
+        ``callback``.
+
+    Returns
+    -------
+    certificate : EnsembleCertificate
+    """
+    model = stages[-1]
+    longest = None
+    if max_conditions is not None:
+        longest = max(max_conditions, 1, *(len(rule.query) for rule in model))
+    smallest = min((float(risk.weights[rows].sum()) for rows in covered), default=math.inf)
+    scope: dict[str, Any] = {
+        "max_conditions": longest,
+        "min_coverage": float(min(min_coverage, smallest)),
+    }
+    columns = [Column(rows, output=rule.output) for rule, rows in zip(model, covered, strict=True)]
+    proof = prove(extents, risk, rivals, start=columns, **scope, **options)
+    return EnsembleCertificate.of(
+        stages,
+        covered,
+        proof,
+        risk=risk,
+        rivals=rivals,
+        conditions=conditions,
+        is_counted=is_counted,
+        **scope,
+    )
+
+
+def _weights(ensemble: RuleEnsemble) -> Floats:
+    return np.array([rule.weight for rule in ensemble], dtype=np.float64)
+
+
+def _svg(start: float, objective: float, bound: float, share: float) -> str:
+    """Draw the improvement that is reached, and what may be left, from left to right."""
+    length = _WIDTH - 2 * _MARGIN
+    reached = _MARGIN + length * share
+    marks = (
+        (_MARGIN, 30, "start", f"without rules: {format_number(start)}"),
+        (reached, 84, "middle" if 0.25 < share < 0.75 else ("end" if share > 0.5 else "start"),
+         f"model: {format_number(objective)}"),
+        (_WIDTH - _MARGIN, 30, "end", f"no rules get below {format_number(bound)}"),
+    )  # fmt: skip
+    parts = [
+        f'<rect x="{_MARGIN}" y="42" width="{length}" height="16" fill="{_OPEN}"/>',
+        f'<rect x="{_MARGIN}" y="42" width="{reached - _MARGIN:.1f}" height="16" fill="{_DONE}"/>',
+    ]
+    for x, y, anchor, words in marks:
+        parts += [
+            f'<line x1="{x:.1f}" x2="{x:.1f}" y1="36" y2="64" stroke="{_INK}" stroke-width="2"/>',
+            f'<text x="{x:.1f}" y="{y}" text-anchor="{anchor}" fill="{_INK}">{words}</text>',
+        ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="13" role="img" '
+        'aria-label="Training objective without rules, of the model, and the bound">'
+        f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>{"".join(parts)}</svg>'
+    )

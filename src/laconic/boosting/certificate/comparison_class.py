@@ -1,0 +1,141 @@
+"""The ensembles that a model is compared with, and the bound on the best of them.
+
+With forces v whose sums over conjunctions are at most U, and any scale s (see `relaxation.risk`):
+
+- ensembles whose absolute weights add up to R or less have a loss of at least D(sv) − R s U;
+- ensembles of K rules or fewer, with the penalty (λ/2) Σw², have at least D(sv) − K (sU)² / (2λ):
+  K numbers of sum t have Σw² ≥ t²/K, and (λ/2K) t² − t s U is smallest at t = K s U / λ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from laconic.boosting.certificate.conjugates import SquaredConjugate
+from laconic.boosting.certificate.risk import TrainingRisk
+from laconic.losses import Floats
+
+_ROUNDING = 1e-13
+# Near the smallest doubles, rounding is no longer a share of a number.
+_SMALLEST = 1e-303
+
+
+@dataclass(frozen=True)
+class EnsemblesOfWeight:
+    """All ensembles whose absolute weights have at most some sum; nothing is penalised."""
+
+    total_weight: float
+
+    def penalty(self, weights: Floats) -> float:
+        """Tell what is added to the loss."""
+        return 0.0
+
+    def largest_help(self, largest_sum: float) -> float:
+        """By how much rules can fall below D, if no sum of forces is larger than this."""
+        return self.total_weight * largest_sum
+
+
+@dataclass(frozen=True)
+class EnsemblesOfSize:
+    """All ensembles of at most so many rules, penalised as the model is."""
+
+    n_rules: int
+    l2_regularization: float
+
+    def penalty(self, weights: Floats) -> float:
+        """Tell what is added to the loss."""
+        return self.l2_regularization / 2.0 * math.fsum(np.square(weights))
+
+    def largest_help(self, largest_sum: float) -> float:
+        """By how much rules can fall below D, if no sum of forces is larger than this."""
+        if largest_sum == 0.0 or self.n_rules == 0:
+            return 0.0
+        if self.l2_regularization == 0.0:
+            return math.inf
+        return self.n_rules * largest_sum * (largest_sum / (2.0 * self.l2_regularization))
+
+
+ComparisonClass = EnsemblesOfWeight | EnsemblesOfSize
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """What forces prove: no rival has a penalised loss below the value."""
+
+    value: float
+    forces: Floats
+    largest_sum: float
+    """No conjunction has a larger absolute sum of forces, in any output."""
+
+
+def lower_bound(
+    risk: TrainingRisk, rivals: ComparisonClass, forces: Floats, largest_sum: float
+) -> Bound:
+    """Bound the penalised loss of all rivals, by the best multiple of given forces.
+
+    Examples
+    --------
+    >>> from laconic.losses import SquaredLoss
+    >>> risk = TrainingRisk(np.array([0.0, 0.0, 1.0, 1.0]), SquaredLoss())
+    >>> forces = risk.forces(np.full(4, 0.5))
+    >>> forces
+    array([ 1.,  1., -1., -1.])
+    >>> bound = lower_bound(risk, EnsemblesOfWeight(0.5), forces, largest_sum=2.0)
+    >>> round(bound.value, 9), bound.forces
+    (0.25, array([ 0.5,  0.5, -0.5, -0.5]))
+
+    Indeed 0.25 + 0.5 where the target is 1 has the loss 4 · 0.25².
+    """
+    scale = _best_scale(risk, rivals, forces, largest_sum) if forces.any() else 0.0
+    scaled = risk.conjugate.exact(scale * forces)
+    # Over all outputs, which is more than enough for any one of them.
+    rounding = math.fsum(np.abs(scaled - scale * forces).ravel())
+    largest_sum = (scale * largest_sum + rounding) * (1.0 + _ROUNDING)
+    value = risk.conjugate.value(scaled) - rivals.largest_help(largest_sum) * (1.0 + _ROUNDING)
+    if value > _SMALLEST:
+        return Bound(value, scaled, largest_sum)
+    return Bound(0.0, np.zeros(forces.shape), 0.0)
+
+
+def _best_scale(
+    risk: TrainingRisk, rivals: ComparisonClass, forces: Floats, largest_sum: float
+) -> float:
+    conjugate = risk.conjugate
+    if isinstance(conjugate, SquaredConjugate):
+        linear, square = conjugate.parabola(forces)
+        help_of_one = rivals.largest_help(largest_sum)
+        if isinstance(rivals, EnsemblesOfWeight):
+            linear -= help_of_one
+        else:
+            square += help_of_one
+        return max(linear / (2.0 * square), 0.0)
+    largest = min(conjugate.largest_scale(forces), 1e6)
+
+    def height(scale: float) -> float:
+        help_of_rules = rivals.largest_help(scale * largest_sum)
+        return help_of_rules - conjugate.approximate_value(forces, scale)
+
+    scale = _lowest(height, 0.0, largest)
+    # Mostly the forces are the best ones as they are.
+    return min((scale, min(1.0, largest)), key=height)
+
+
+def _lowest(height: Callable[[float], float], low: float, high: float) -> float:
+    """Find the lowest point of a convex function, by golden sections."""
+    share = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - share * (high - low), low + share * (high - low)
+    heights = height(left), height(right)
+    while high - low > 1e-6 * high:
+        if heights[0] <= heights[1]:
+            high, right = right, left
+            left = high - share * (high - low)
+            heights = height(left), heights[0]
+        else:
+            low, left = left, right
+            right = low + share * (high - low)
+            heights = heights[1], height(right)
+    return (low + high) / 2.0

@@ -1,0 +1,200 @@
+"""The loss of a table as a sum over its rows, and what duality says about its smallest value.
+
+A convex loss l lies above its tangents: l(f) ≥ θf − l*(θ) for every slope θ, where l* is its
+conjugate. Summed over rows of weights c, with *forces* v = cθ, and an ensemble f = b + Σ_q w_q 1_q,
+
+    loss ≥ D(v) + b Σv + Σ_q w_q Σ_{i∈q} v_i,    D(v) = −Σ c l*(v/c).
+
+Where Σv = 0, the intercept does not matter; and no rule does more than its weight times the largest
+sum of forces over any conjunction.
+
+All of that holds for several outputs, too: raw predictions, slopes and intercepts are then vectors,
+and a rule adds its weight to one output. Forces have to add up to 0 in each of them, and the
+largest sum is that of the forces of any one output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._util.checks import require
+from laconic._util.words import listed
+from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
+from laconic.losses import Floats, Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constant
+from laconic.terms.rules import RuleEnsemble
+
+# The squares and products of a proof are far below a loss, and must not be 0.
+SMALLEST_RISK = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRisk:
+    """Target, weights and loss of some rows; none of them has the weight 0.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : LogisticLoss, MultinomialLoss or SquaredLoss
+    sample_weight : ndarray of shape (n_rows,), default=None
+    fit_intercept : bool, default=True
+        Whether ensembles have an intercept, one for each output; without, raw predictions start
+        from 0.
+    n_outputs : int, default=1
+        Raw predictions of a row: the number of classes for the multinomial loss, 1 for others.
+
+    Examples
+    --------
+    >>> from laconic.losses import SquaredLoss
+    >>> risk = TrainingRisk(np.array([1.0, 3.0, 8.0]), SquaredLoss())
+    >>> risk.constants, risk.value_at_constant
+    (array([4.]), 26.0)
+    >>> forces = risk.forces(np.array([2.0, 2.0, 8.0]))
+    >>> forces, float(forces.sum())
+    (array([ 2., -2.,  0.]), 0.0)
+    >>> round(risk.conjugate.value(forces), 6)
+    2.0
+
+    With three classes, the forces of a row add up to 0, too:
+
+    >>> risk = TrainingRisk(np.array([0.0, 1.0, 2.0]), MultinomialLoss(), n_outputs=3)
+    >>> risk.forces(np.zeros((3, 3))).round(3)
+    array([[-0.667,  0.333,  0.333],
+           [ 0.333, -0.667,  0.333],
+           [ 0.333,  0.333, -0.667]])
+    """
+
+    y: Floats
+    loss: NamedLoss
+    sample_weight: Floats | None = None
+    fit_intercept: bool = True
+    n_outputs: int = 1
+
+    def __post_init__(self) -> None:
+        if isinstance(self.loss, MultinomialLoss):
+            required, is_met = "2 or more for the multinomial loss", self.n_outputs >= 2
+        else:
+            required, is_met = "1 for a loss of one raw prediction", self.n_outputs == 1
+        require(is_met, "n_outputs", required, self.n_outputs)
+
+    @classmethod
+    def of(
+        cls,
+        y: Floats,
+        loss: Loss,
+        sample_weight: Floats | None = None,
+        *,
+        fit_intercept: bool = True,
+        n_outputs: int = 1,
+        what: str = "A certificate",
+    ) -> Self:
+        """Pose the risk of rows, and refuse what no bound can be found for.
+
+        Parameters
+        ----------
+        y, loss, sample_weight, fit_intercept, n_outputs
+            As for the class; any loss may be passed.
+        what : str, default="A certificate"
+            What the bound is for, as messages write it.
+
+        Returns
+        -------
+        risk : TrainingRisk
+        """
+        known = known_loss(loss)
+        if known is None or type(known) not in CONJUGATES:
+            names = listed((kind.name for kind in CONJUGATES), word="or")
+            raise ValueError(f"{what} needs one of the losses {names}. Got {loss!r}.")
+        risk = cls(y, known, sample_weight, fit_intercept, n_outputs)
+        if risk.value_at_constant < SMALLEST_RISK and np.ptp(y) > 0.0:
+            raise ValueError(
+                f"{what} needs losses of {SMALLEST_RISK:g} or more, which are squares of the "
+                f"target times weights. Got {risk.value_at_constant:g} without any rule. Multiply "
+                "the target, or the weights and the penalty, by a large number."
+            )
+        return risk
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of raw predictions and forces: (n_rows,), or (n_rows, n_outputs) for several outputs."""
+        return (len(self.y),) if self.n_outputs == 1 else (len(self.y), self.n_outputs)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of all rows."""
+        return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+
+    @cached_property
+    def constants(self) -> Floats:
+        """The raw predictions of an ensemble without rules, of shape (n_outputs,)."""
+        if not self.fit_intercept:
+            return np.zeros(self.n_outputs)
+        if isinstance(self.loss, MultinomialLoss):
+            return self.loss.constants(self.y, self.n_outputs, self.sample_weight)
+        return np.array([optimal_constant(self.loss, self.y, self.sample_weight)])
+
+    @cached_property
+    def value_at_constant(self) -> float:
+        """The loss of an ensemble without rules."""
+        return self.value(np.tile(self.constants, (len(self.y), 1)).reshape(self.shape))
+
+    @cached_property
+    def conjugate(self) -> Conjugate:
+        """What duality knows about the loss."""
+        kind = CONJUGATES[type(self.loss)]
+        return kind(self.y, self.weights, self.constants, has_intercept=self.fit_intercept)
+
+    def value(self, raw_predictions: Floats) -> float:
+        """Sum the loss of raw predictions over all rows."""
+        return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
+
+    def value_of(self, ensemble: RuleEnsemble, covered: Iterable[NDArray[np.bool_]]) -> float:
+        """Sum the loss of an ensemble over all rows, given which of them each rule covers.
+
+        There may be further sets of rows, of rules that the ensemble does not have.
+        """
+        raw_predictions = ensemble.start(len(self.y))
+        for rule, rows in zip(ensemble, covered, strict=False):
+            ensemble.add_to(raw_predictions, rule, rows)
+        return self.value(raw_predictions)
+
+    def gradients(self, raw_predictions: Floats) -> Floats:
+        """Compute the slopes of the loss times weights."""
+        return self._weighted(self.loss.gradients(self.y, raw_predictions))
+
+    def curvature(self, raw_predictions: Floats) -> Callable[[int, int], Floats]:
+        """Return the second derivatives times weights, as a function of two outputs."""
+        hessians = self.by_output(self._weighted(self.loss.hessians(self.y, raw_predictions)))
+        if self.n_outputs == 1:
+            return lambda first, second: hessians[:, 0]
+        shares = self.loss.inverse_link(raw_predictions)
+
+        def between(first: int, second: int) -> Floats:
+            if first == second:
+                return hessians[:, first]
+            return np.asarray(-self.weights * shares[:, first] * shares[:, second])
+
+        return between
+
+    def forces(self, raw_predictions: Floats) -> Floats:
+        """Compute gradients, changed a little so that they suit the conjugate.
+
+        They are exact, and with an intercept they add up to 0.
+        """
+        forces = self.gradients(raw_predictions)
+        conjugate = self.conjugate
+        return conjugate.exact(conjugate.balanced(forces) if self.fit_intercept else forces)
+
+    def by_output(self, values: Floats) -> Floats:
+        """Return raw predictions, gradients or forces with an axis for outputs, even if one."""
+        return values.reshape(len(self.y), self.n_outputs)
+
+    def _weighted(self, values: Floats) -> Floats:
+        return np.asarray((self.weights * values.T).T)

@@ -1,0 +1,149 @@
+"""A check of a proven bound that shares no code with what has found it.
+
+All it takes is NumPy, decimal numbers and a page of code: the bound is D(v) less what rules can do,
+and both are computed anew, from the rows of the conditions, the target and the forces v alone:
+one for each row, or for each row and class.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
+from laconic.boosting.certificate.risk import TrainingRisk
+from laconic.losses import Floats, LogisticLoss, NamedLoss, SquaredLoss
+
+_DIGITS = 50
+_NEGLIGIBLE = Decimal("1e-30")
+
+
+def largest_sum(
+    covered: NDArray[np.bool_],
+    forces: Floats,
+    max_conditions: int | None,
+    *,
+    least: float = 0.0,
+    weights: Floats | None = None,
+    min_coverage: float = 0.0,
+) -> tuple[float, bool]:
+    """Look at all conjunctions for the largest absolute sum of forces.
+
+    Sums up to `least` do not matter: conditions are passed over where neither all forces upwards
+    nor all downwards get above it. Conjunctions whose rows have a weight below `min_coverage` do
+    not count.
+
+    Returns the sum, or `least`, and whether adding up was exact, in whatever order.
+
+    Examples
+    --------
+    >>> covered = np.array([[True, True, False], [False, True, True]])
+    >>> largest_sum(covered, np.array([-1.0, 2.0, -1.0]), 2)
+    (2.0, True)
+    """
+    # Multiples of one power of two, whose sums have no more digits than a double.
+    _, exponents = np.frexp(forces[forces != 0.0])
+    unit = np.ldexp(1.0, int(exponents.min(initial=0)) - 53)
+    while unit < 1e300 and (np.fmod(forces, 2.0 * unit) == 0.0).all() and forces.any():
+        unit *= 2.0
+    is_exact = bool(np.abs(forces).sum() / unit < 2.0**53)
+    weights = np.ones(len(forces)) if weights is None else weights
+    longest = len(covered) if max_conditions is None else min(max_conditions, len(covered))
+    enough = min_coverage * (1.0 - 1e-12)
+
+    def below(
+        columns: Floats, forces: Floats, weights: Floats, n_more: int, largest: float
+    ) -> float:
+        """Look at conjunctions of up to `n_more` of some columns, of the rows that are left."""
+        upwards = columns @ np.maximum(forces, 0.0)
+        downwards = columns @ np.maximum(-forces, 0.0)
+        matters = (np.maximum(upwards, downwards) > largest) & (columns @ weights >= enough)
+        columns, sums = columns[matters], (upwards - downwards)[matters]
+        largest = max(largest, float(np.abs(sums).max(initial=0.0)))
+        if n_more == 2 and len(columns) > 0:
+            pairs = np.abs((columns * forces) @ columns.T)
+            if enough > 0.0:
+                pairs[(columns * weights) @ columns.T < enough] = 0.0
+            return max(largest, float(pairs.max()))
+        if n_more > 2:
+            for position, column in enumerate(columns):
+                rows = np.flatnonzero(column)
+                later = columns[position + 1 :, rows]
+                largest = below(later, forces[rows], weights[rows], n_more - 1, largest)
+        return largest
+
+    largest = max(least, abs(float(forces.sum())))
+    if longest > 0:
+        largest = below(covered.astype(np.float64), forces, weights, longest, largest)
+    return largest, is_exact
+
+
+def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
+    """Compute D(v) to fifty digits; None if the forces of a row are no slopes of the loss."""
+    total = Decimal(0)
+    rows = forces.reshape(len(forces), -1).tolist()
+    for y, weight, row in zip(risk.y.tolist(), risk.weights.tolist(), rows, strict=True):
+        slopes = [Decimal(force) / Decimal(weight) for force in row]
+        if isinstance(risk.loss, SquaredLoss):
+            (slope,) = slopes
+            total -= Decimal(weight) * (slope * Decimal(y) + slope * slope / 4)
+            continue
+        shares = _shares(risk.loss, y, slopes)
+        # A correctly rounded sum is 0 only if the sum is.
+        if min(shares) < 0 or (len(row) > 1 and math.fsum(row) != 0.0):
+            return None
+        total -= Decimal(weight) * sum(share * share.ln() for share in shares if share > 0)
+    return total
+
+
+def _shares(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
+    """Compute the probabilities of all classes at which a loss for classes has some slopes."""
+    if isinstance(loss, LogisticLoss):
+        (slope,) = slopes
+        return [-slope * Decimal(y), 1 + slope * Decimal(y)]
+    return [slope + (y == label) for label, slope in enumerate(slopes)]
+
+
+def is_proven(
+    covered: NDArray[np.bool_],
+    risk: TrainingRisk,
+    rivals: ComparisonClass,
+    bound: Bound,
+    max_conditions: int | None,
+    min_coverage: float = 0.0,
+) -> bool:
+    """Tell whether a bound on the penalised loss of all rivals is true."""
+    if bound.value <= 0.0:
+        return True
+    if bound.forces.shape != risk.shape:
+        return False
+    for forces in np.atleast_2d(bound.forces.T):
+        largest, is_exact = largest_sum(
+            covered,
+            forces,
+            max_conditions,
+            least=bound.largest_sum,
+            weights=risk.sample_weight,
+            min_coverage=min_coverage,
+        )
+        if not is_exact or largest > bound.largest_sum:
+            return False
+        # With exact sums, this one is exact, too.
+        if risk.fit_intercept and float(forces.sum()) != 0.0:
+            return False
+    with localcontext() as context:
+        context.prec = _DIGITS
+        value = dual_value(risk, bound.forces)
+        if value is None:
+            return False
+        most = Decimal(bound.largest_sum)
+        if isinstance(rivals, EnsemblesOfSize):
+            if rivals.l2_regularization == 0.0:
+                return False
+            value -= rivals.n_rules * most * most / (2 * Decimal(rivals.l2_regularization))
+        else:
+            value -= Decimal(rivals.total_weight) * most
+        return Decimal(bound.value) <= value * (1 - _NEGLIGIBLE)

@@ -1,0 +1,224 @@
+"""Polishing: rules are exchanged for better ones, one at a time and given all others.
+
+Boosting finds a rule given those before it. Once there are others after it, another one may serve
+better in its place. To find that out is the search of a joint round, with all other rules as those
+that are refitted: what it gains from leaving the rule out is what the rule itself, or a better one,
+can gain.
+
+Selection: of many rules, a few that are good together.
+
+The relaxed problem (`laconic.boosting.certificate`) spreads its weight over dozens of rules, many
+of them near copies. They are removed one by one, always the one that costs least, and the others
+are refitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+
+import numpy as np
+
+from laconic.boosting.certificate import Column
+from laconic.boosting.rounds import Found, Rounds, State
+from laconic.losses import Floats
+from laconic.search import SearchResult, SearchStatus
+from laconic.terms.rules import Rule, RuleEnsemble
+
+# How often each rule may be looked at. One to three times was enough for models of five and ten
+# rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
+MAX_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """A model of which one rule was looked at."""
+
+    state: State
+    """The certificate of each rule is from the last search for its place."""
+    position: int
+    """Of the rule that was looked at."""
+    is_exchanged: bool
+    """Whether another one has taken its place."""
+    is_stable: bool
+    """Whether all rules were looked at since the last exchange: each is the best at its place."""
+
+
+def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterator[Step]:
+    """Look at one rule after the other, and exchange it where that lowers the penalised loss.
+
+    It ends when no rule was exchanged since it was last looked at, when each was looked at
+    ``max_rounds`` times, or when a callback of the search asked to stop. With the squared loss, and
+    searches that prove their results, no single exchange then improves the model. With other
+    losses, none improves it to second order around the other rules' best weights.
+
+    Parameters
+    ----------
+    rounds : Rounds
+        Exchanges are judged by the joint objective.
+    state : State
+        With the weights that are best together. Rules that were given stay.
+    max_rounds : int, default=20
+
+    Yields
+    ------
+    step : Step
+        After each search; the risk never rises. The stages are those of the state.
+
+    Examples
+    --------
+    The first rule is a compromise, until the others are there.
+
+    >>> from laconic.boosting.rounds import boost
+    >>> from laconic.candidates.candidates import candidate_conditions
+    >>> from laconic.losses import SquaredLoss
+    >>> from laconic.terms.rules import RuleEnsemble
+    >>> X = np.array([[a, b] for a in (0, 1, 2) for b in (0, 1)])
+    >>> candidates, y = candidate_conditions(X), np.array([0.0, 1.0, 2.0, 0.0, 0.0, 2.0])
+    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0, objective="joint")
+    >>> *_, state = boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=3)
+    >>> print(state.ensemble)
+    +0.2500 always
+     +1.750 if x0 > 1 & x1 > 0
+     +1.750 if 0 < x0 <= 1 & x1 <= 0
+    >>> *_, last = polish(rounds, state)
+    >>> print(last.state.ensemble)
+    +1.000 if x0 <= 0 & x1 > 0
+    +2.000 if x0 > 1 & x1 > 0
+    +2.000 if 0 < x0 <= 1 & x1 <= 0
+    """
+    rounds = replace(rounds, objective="joint")
+    n_kept = 0
+    positions = [n for n, each in enumerate(state.results) if each.status is not SearchStatus.GIVEN]
+    for position in islice(cycle(positions), max_rounds * len(positions)):
+        found = rounds.search(rounds.place(state, position))
+        if found.result.status is SearchStatus.INTERRUPTED:
+            return
+        exchanged = _exchanged(rounds, state, position, found)
+        n_kept = n_kept + 1 if exchanged is None else 0
+        if exchanged is None:
+            results = list(state.results)
+            results[position] = rounds.certificate(state, position, found)
+            state = replace(state, results=tuple(results))
+        else:
+            state = exchanged
+        yield Step(state, position, exchanged is not None, n_kept == len(positions))
+        if n_kept == len(positions):
+            return
+
+
+def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> State | None:
+    """Put the rule that was found in the place of another one; None if that is no better."""
+    is_same = np.array_equal(found.covered, state.covered[position])
+    if is_same and found.output == state.ensemble[position].output:
+        return None
+    new = rounds.add(found.state, found)
+    # A rule that leaves others without a weight does not take the place of one.
+    if new is None or len(new.ensemble) < len(state.ensemble) or not rounds.is_better(new, state):
+        return None
+    order = [*range(len(state.ensemble) - 1)]
+    order.insert(position, len(order))
+    return replace(new.only(order), stages=state.stages, n_certified=None)
+
+
+# While there are more rules than this, and than twice those that are wanted, several leave at once.
+_MANY = 100
+
+
+def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int) -> State:
+    """Choose some of given rules, by backward elimination.
+
+    With the penalised loss to second order, H its second derivatives at the best weights w, leaving
+    out rule j and refitting all others costs w_j² / (2 (H⁻¹)_jj).
+
+    Parameters
+    ----------
+    rounds : Rounds
+    start : RuleEnsemble
+        Whose intercepts to start from, and which knows the features.
+    columns : sequence of Column
+        With queries, and weights to start from.
+    n_rules : int
+        How many to keep at most.
+
+    Returns
+    -------
+    state : State
+        With the weights that are best together; the rule that would leave last comes first. Nothing
+        is proven about them yet.
+
+    Examples
+    --------
+    >>> from laconic.candidates.candidates import candidate_conditions
+    >>> from laconic.losses import SquaredLoss
+    >>> candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
+    >>> y = np.array([5.0, 5.0, 1.0, 1.0])
+    >>> columns = [Column(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
+    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
+    >>> print(select(rounds, RuleEnsemble((), 3.0), columns, 1).ensemble)
+    +1.667 (intercept)
+    +2.667 if x0 <= 2
+    """
+    chosen = [
+        _shortened(rounds, column)
+        for column in _without_twins(columns, are_complements_twins=rounds.fit_intercept)
+    ]
+    results = [
+        SearchResult(each.query or (), 0.0, np.inf, SearchStatus.HEURISTIC) for each in chosen
+    ]
+    rules = [
+        Rule(rounds.query(result), each.weight, each.output)
+        for each, result in zip(chosen, results, strict=True)
+    ]
+    covered = tuple(each.covered for each in chosen)
+    everything = State(start.with_rules(rules), covered, tuple(results), (start,))
+    left, gone = [*range(len(rules))], []
+    state, _ = rounds.refit(everything)
+    while len(left) > 1:
+        excess = len(left) - max(_MANY, 2 * n_rules)
+        leaving = np.argsort(_costs(rounds, state), kind="stable")[: max(1, excess // 2)].tolist()
+        stays = [n for n in range(len(left)) if n not in leaving]
+        gone += [left[n] for n in leaving]
+        left = [left[n] for n in stays]
+        state, _ = rounds.refit(state.only(stays))
+    kept, _ = rounds.refit(everything.only([*left, *reversed(gone)][:n_rules]))
+    return replace(kept, stages=rounds.stages(kept))
+
+
+def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) -> list[Column]:
+    """Leave out rules for rows that another one of the same output covers, or leaves."""
+    seen: set[tuple[int, bytes]] = set()
+    kept = []
+    for column in sorted(columns, key=lambda column: -abs(column.weight)):
+        covered = column.covered
+        if are_complements_twins and covered.all():
+            continue
+        keys = [(column.output, covered.tobytes())]
+        if are_complements_twins:
+            keys.append((column.output, (~covered).tobytes()))
+        if column.query is not None and seen.isdisjoint(keys):
+            kept.append(column)
+            seen.update(keys)
+    return kept
+
+
+def _shortened(rounds: Rounds, column: Column) -> Column:
+    """Leave out conditions that make no difference, which a beam search does not look for."""
+    query = column.query or ()
+    for condition in query:
+        rest = tuple(each for each in query if each != condition)
+        if np.array_equal(rounds.candidates.extents.covered(rest), column.covered):
+            query = rest
+    return column._replace(query=query)
+
+
+def _costs(rounds: Rounds, state: State) -> Floats:
+    """Compute by what the penalised loss rises, to second order, without each of the rules."""
+    risk, n_rules = rounds.risk(state), len(state.ensemble)
+    curvature = risk.at(risk.start).curvature
+    room = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
+    weights = risk.start[:n_rules]
+    # A rule that others make up for completely can be left out at no cost.
+    costs = np.divide(weights**2, 2.0 * room, where=room > 0.0, out=np.zeros(n_rules))
+    return np.asarray(costs, dtype=np.float64)

@@ -1,0 +1,498 @@
+"""The best weights of given rules: all of them at once, where boosting finds them one by one.
+
+This module knows targets, losses and which rows a rule covers. It knows no conditions.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_softmax
+
+from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
+from laconic.search import RefittedTerms
+from laconic.terms.rules import Rule, RuleEnsemble
+
+_EPSILON = float(np.finfo(np.float64).eps)
+
+# As for the best constant: few steps near the minimum, about 37 where gradients only fade away, and
+# more for losses that are flat at their minimum.
+_MAX_STEPS = 200
+_MAX_HALVINGS = 60
+# Directions of weights, scaled to a diagonal of ones, that rules leave undecided.
+_SINGULAR = 1e-13
+# An intercept below this share of all weights is a rounding error.
+_ROUNDING = 8 * _EPSILON
+
+
+def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
+    """Find the weights that minimise a risk.
+
+    Newton's method, where a step is halved until the risk does not rise. One step solves the
+    squared loss; a second one takes off its rounding errors. Where rules do not determine their
+    weights, as without penalty when two cover the same rows, the step is the shortest one. Where
+    the loss falls for ever, weights are finite and gradients have all but vanished.
+
+    Where weights have signs to keep, each step is to the best such weights of the quadratic model:
+    straight towards them, all weights have their signs. Those that would rather have the other one
+    are 0.
+
+    Parameters
+    ----------
+    risk : PenalisedRisk
+        With weights to start from. The result has no higher risk, to within rounding.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_weights,)
+    n_halvings : int
+        How often steps towards them were halved.
+
+    Examples
+    --------
+    Two rules that share a row:
+
+    >>> from laconic.terms.conditions import Query
+    >>> rules = RuleEnsemble((Rule(Query(), 0.0), Rule(Query(), 0.0)))
+    >>> covered = [np.array([True, True, False]), np.array([False, True, True])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 0.0, fit_intercept=False)
+    >>> weights, _ = descend(risk)
+    >>> weights.round(9)
+    array([1., 4.])
+    """
+    n_halvings = 0
+    # Trial steps may overflow; they are halved.
+    with np.errstate(over="ignore", invalid="ignore"):
+        point = risk.at(risk.start)
+        for _ in range(_MAX_STEPS):
+            if point.excess <= 1.0:
+                break
+            if risk.signs is None:
+                step = newton_step(point.slopes, point.curvature)
+            else:
+                step = signed_step(point, risk.signs)
+            if not risk.is_quadratic:
+                step = point.damped(step)
+            following, n_halved = risk.along(point, step)
+            # Where the risk has no more digits, a halving says nothing about the loss.
+            n_halvings += n_halved if -point.slopes @ step > point.rounding else 0
+            if following is None:
+                break
+            # Where the risk has no more digits, slopes have: go on as long as these get smaller.
+            is_flat = -point.slopes @ step <= point.rounding
+            if is_flat and following.excess > point.excess / 2:
+                break
+            point = following
+    return point.weights, n_halvings
+
+
+def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
+    """List the weights of an ensemble, and its intercepts if they are refitted as well."""
+    weights = [rule.weight for rule in ensemble]
+    if fit_intercept:
+        outputs = ensemble.outputs
+        weights += [each.intercept for each in outputs] if outputs else [ensemble.intercept]
+    return np.array(weights, dtype=np.float64)
+
+
+def ensemble_risk(
+    ensemble: RuleEnsemble,
+    covered: Sequence[NDArray[np.bool_]],
+    y: Floats,
+    loss: Loss | MultinomialLoss,
+    l2_regularization: float,
+    sample_weight: Floats | None = None,
+    *,
+    fit_intercept: bool,
+    signs: NDArray[np.int_] | None = None,
+) -> PenalisedRisk:
+    """Make the penalised loss of rules, as a function of their weights and maybe of intercepts.
+
+    That is Σ_i loss(y_i, intercept + Σ_r w_r covered_ri) + ½ λ Σ_r w_r², whose minimum over a
+    single weight is, to second order, the weight of a stagewise round. Of several outputs, a rule
+    adds to its own, and the loss takes all of them.
+
+    Parameters
+    ----------
+    ensemble : RuleEnsemble
+        Whose intercepts count where they are not refitted.
+    covered : sequence of bool arrays of shape (n_rows,)
+        The rows that each rule covers.
+    y : ndarray of shape (n_rows,)
+        The target, as the loss expects it.
+    loss : Loss or MultinomialLoss
+    l2_regularization : float
+        The penalty λ on the square of each weight, not of intercepts.
+    sample_weight : ndarray of shape (n_rows,), default=None
+    fit_intercept : bool
+    signs : int array of shape (n_rules,), default=None
+        1 for weights that must not be negative, -1 for those that must not be positive, 0 for
+        others.
+
+    Returns
+    -------
+    risk : PenalisedRisk
+        Intercepts come after the weights.
+
+    Examples
+    --------
+    >>> from laconic.terms.conditions import Query
+    >>> rules, covered = RuleEnsemble((Rule(Query(), 0.0),)), [np.array([True, True, False])]
+    >>> y = np.array([1.0, 5.0, 4.0])
+    >>> risk = ensemble_risk(rules, covered, y, SquaredLoss(), 2.0, fit_intercept=False)
+    >>> value, _ = risk.value(np.array([3.0]))
+    >>> value
+    33.0
+    """
+    rows = np.array(covered, dtype=bool).reshape(-1, len(y))
+    start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    if signs is not None:
+        # Intercepts may have any sign.
+        n_intercepts = len(start) - len(signs)
+        signs = np.append(signs, np.zeros(n_intercepts, dtype=np.int_)) if signs.any() else None
+    if signs is not None:
+        start = within_signs(start, signs)
+    if isinstance(loss, MultinomialLoss):
+        return _ClassRisk(ensemble, rows, y, l2_regularization, sample_weight, start, signs)
+    offset = 0.0 if fit_intercept else ensemble.intercept
+    return _Risk(offset, rows, y, loss, l2_regularization, sample_weight, start, signs)
+
+
+def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
+    """Return rules with the weights that minimise a risk, and how often steps were halved."""
+    found, n_halvings = descend(risk)
+    pairs = zip(ensemble, found.tolist(), strict=False)
+    rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
+    intercepts = found[len(rules) :]
+    if len(intercepts) == 0:
+        return ensemble.with_rules(rules), n_halvings
+    if ensemble.outputs:
+        # All of them together are of no consequence.
+        intercepts = intercepts - intercepts.mean()
+        return ensemble.with_rules(rules, intercepts=intercepts.tolist()), n_halvings
+    intercept, weights = float(intercepts[0]), (abs(rule.weight) for rule in rules)
+    if abs(intercept) <= _ROUNDING * min(filter(None, weights), default=0.0):
+        intercept = 0.0  # and not what rounding left of it
+    return ensemble.with_rules(rules, intercept), n_halvings
+
+
+def guarded_step(
+    weight: float,
+    covered: NDArray[np.bool_],
+    y: Floats,
+    raw_predictions: Floats,
+    loss: Loss | MultinomialLoss,
+    penalty: float,
+    sample_weight: Floats | None = None,
+    output: int | None = None,
+) -> tuple[float, int]:
+    """Halve the weight of a rule until the loss, with the penalty on it, does not rise.
+
+    A weight is the best one for slope and curvature of the loss where the rows are; far from the
+    minimum the loss may bend away. Returns the weight and how often it was halved; the weight is 0
+    where no part of it is of use. A rule of one of several outputs moves that column of the raw
+    predictions.
+
+    Examples
+    --------
+    From exp(0) = 1 to a mean of 10 it is log(10) = 2.3; slope and curvature ask for 9.
+
+    >>> from laconic.losses import PoissonLoss
+    >>> y, start = np.array([10.0, 1.0]), np.zeros(2)
+    >>> guarded_step(9.0, np.array([True, False]), y, start, PoissonLoss(), 0.0)
+    (2.25, 2)
+    """
+    if isinstance(loss, SquaredLoss):
+        return weight, 0
+
+    def total(weight: float) -> tuple[float, float]:
+        # Of all rows, as ever: a loss may know something about each of them.
+        raw = raw_predictions.copy()
+        (raw if output is None else raw[:, output])[covered] += weight
+        values = loss.value(y, raw)
+        if sample_weight is not None:
+            values = values * sample_weight
+        decay = penalty * weight**2 / 2
+        magnitude = np.abs(values).sum() + decay
+        return float(values.sum() + decay), float(8 * _EPSILON * magnitude)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        before, rounding = total(0.0)
+        for n_halvings in range(_MAX_HALVINGS):
+            if total(weight)[0] <= before + rounding:  # not if it is nan
+                return weight, n_halvings
+            weight /= 2
+    return 0.0, _MAX_HALVINGS
+
+
+@dataclass(frozen=True)
+class Point:
+    """The risk at some weights, and its derivatives."""
+
+    weights: Floats
+    value: float
+    rounding: float
+    """The error to expect in that."""
+    slopes: Floats
+    """Its first derivatives with respect to the weights."""
+    curvature: Floats
+    """Its second derivatives, a matrix."""
+    excess: float
+    """Largest slope, in units of what rounding leaves of it."""
+    negligible: Floats
+    """What rounding leaves of each slope."""
+
+    def damped(self, step: Floats) -> Floats:
+        """Shorten a step so that no weight goes further than doubling it, plus 1.
+
+        Where the loss is all but linear, Newton's steps have no measure. A weight that the hessians
+        say nothing about goes that far downhill.
+        """
+        longest = 1.0 + np.abs(self.weights)
+        has_measure = (np.diag(self.curvature) > 0.0) & np.isfinite(step)
+        step = np.where(has_measure, step, -np.sign(self.slopes) * longest)
+        too_far = float((np.abs(step) / longest).max(initial=1.0))
+        return np.asarray(step / too_far, dtype=np.float64)
+
+
+def newton_step(slopes: Floats, curvature: Floats) -> Floats:
+    """Find the way to the minimum of a quadratic function; the shortest if there are several."""
+    diagonal = np.diag(curvature)
+    # Rules of very different curvature are no reason to call the matrix singular.
+    scales = np.divide(1.0, np.sqrt(diagonal), where=diagonal > 0, out=np.zeros(len(diagonal)))
+    scaled = curvature * scales * scales[:, np.newaxis]
+    solution = np.linalg.lstsq(scaled, slopes * scales, rcond=_SINGULAR)[0]
+    return np.asarray(-scales * solution, dtype=np.float64)
+
+
+def within_signs(weights: Floats, signs: NDArray[np.int_]) -> Floats:
+    """Set weights of the wrong sign to 0.
+
+    Examples
+    --------
+    >>> within_signs(np.array([1.0, 1.0, 1.0]), np.array([-1, 0, 1]))
+    array([0., 1., 1.])
+    """
+    return np.where(weights * signs < 0.0, 0.0, weights)
+
+
+def signed_step(point: Point, signs: NDArray[np.int_]) -> Floats:
+    """Find the way to the minimum of the quadratic model over weights that keep their signs.
+
+    As Lawson and Hanson do for weights that are not negative: weights that are 0 take part one
+    after the other, the one with most to gain first, and go back to 0 where they get in the way of
+    others.
+    """
+    n_weights = len(signs)
+    weights = point.weights.copy()
+    is_free = (signs == 0) | (weights != 0.0)
+    for _ in range(3 * n_weights + 10):
+        # As far as weights keep their signs, go to the minimum over the free ones.
+        while is_free.any():
+            slopes = point.slopes + point.curvature @ (weights - point.weights)
+            step = np.zeros(n_weights)
+            free = np.flatnonzero(is_free)
+            step[free] = newton_step(slopes[free], point.curvature[np.ix_(free, free)])
+            if not np.isfinite(step).all():
+                return step
+            goal = weights + step
+            is_wrong = is_free & (goal * signs < 0.0)
+            if not is_wrong.any():
+                weights = goal
+                break
+            shares = np.ones(n_weights)
+            shares[is_wrong] = weights[is_wrong] / (weights - goal)[is_wrong]
+            share = shares.min()
+            weights = within_signs(weights + share * step, signs)
+            weights[is_wrong & (shares <= share)] = 0.0
+            is_free &= (signs == 0) | (weights != 0.0)
+        slopes = point.slopes + point.curvature @ (weights - point.weights)
+        gains = np.where(is_free, 0.0, -slopes * signs)
+        best = int(gains.argmax())
+        if gains[best] <= point.negligible[best]:
+            break
+        is_free[best] = True
+    return weights - point.weights
+
+
+class PenalisedRisk(ABC):
+    """A convex function of weights, and those to start from."""
+
+    is_quadratic = False
+    """Whether the loss is, so that steps to its minimum have a measure."""
+
+    def __init__(self, start: Floats, signs: NDArray[np.int_] | None) -> None:
+        self.start = start
+        # 1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free.
+        self.signs = signs
+
+    @abstractmethod
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Compute the risk at some weights, and the error to expect in it."""
+
+    @abstractmethod
+    def at(self, weights: Floats) -> Point:
+        """Compute the risk at some weights, with its derivatives."""
+
+    def _point(self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats) -> Point:
+        """Sum up the risk at some weights, given its derivatives and their errors."""
+        pulling = np.abs(slopes)
+        if self.signs is not None:
+            # What pulls a weight of 0 to the wrong side does not count.
+            pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
+        excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
+        largest = float(excess.max(initial=0.0))
+        return Point(weights, *self.value(weights), slopes, curvature, largest, rounding)
+
+    def along(self, point: Point, step: Floats) -> tuple[Point | None, int]:
+        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
+
+        Also returns how often the step was halved.
+        """
+        for n_halvings in range(_MAX_HALVINGS):
+            weights = point.weights + step
+            if self.signs is not None:
+                weights = within_signs(weights, self.signs)
+            value, _ = self.value(weights)
+            if value <= point.value + point.rounding:  # not if it is nan
+                return self.at(weights), n_halvings
+            step = step / 2
+        return None, _MAX_HALVINGS
+
+
+class _Risk(PenalisedRisk):
+    """The penalised loss as a function of the weights; rows of a cell share their score."""
+
+    def __init__(
+        self,
+        offset: float,
+        covered: NDArray[np.bool_],
+        y: Floats,
+        loss: Loss,
+        penalty: float,
+        sample_weight: Floats | None,
+        start: Floats,
+        signs: NDArray[np.int_] | None,
+    ) -> None:
+        super().__init__(start, signs)
+        self.is_quadratic = isinstance(loss, SquaredLoss)
+        self.y, self.loss, self.offset, self.sample_weight = y, loss, offset, sample_weight
+        self.penalties = np.full(len(covered), penalty)
+        if len(start) > len(covered):
+            # The intercept is the weight of a rule for all rows.
+            covered = np.vstack([covered, np.ones((1, len(y)), dtype=bool)])
+            self.penalties = np.append(self.penalties, 0.0)
+        rules = RefittedTerms(covered, self.penalties)
+        self.cells = rules.cells()
+        self.columns = rules.columns(self.cells)
+        # Of a weight without rows, a step to 0 leaves a rounding error of the other weights.
+        has_rows = self.columns @ self._cell_sums(np.ones(len(y))) > 0.0
+        self.idle_penalties = np.where(has_rows, 0.0, self.penalties)
+        # A class whose share is below the rounding error of 1 counts as absent.
+        pull = np.abs(loss.gradients(y, np.full(len(y), offset)))
+        pulls = self.columns @ self._cell_sums(pull) + self.penalties * np.abs(start)
+        self.negligible = _EPSILON * pulls
+
+    def _cell_sums(self, values: Floats) -> Floats:
+        """Add up weighted values over the rows of each cell."""
+        if self.sample_weight is not None:
+            values = values * self.sample_weight
+        return np.bincount(self.cells, values, self.columns.shape[1]).astype(np.float64)
+
+    def _scores(self, weights: Floats) -> Floats:
+        return np.asarray(self.offset + weights @ self.columns, dtype=np.float64)
+
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Compute the risk at some weights, and the error to expect in it."""
+        values = self.loss.value(self.y, self._scores(weights)[self.cells])
+        if self.sample_weight is not None:
+            values = values * self.sample_weight
+        penalty = self.penalties @ weights**2 / 2
+        magnitude = np.abs(values).sum() + penalty
+        return float(values.sum() + penalty), float(8 * _EPSILON * magnitude)
+
+    def at(self, weights: Floats) -> Point:
+        """Compute the risk at some weights, with its derivatives."""
+        cell_scores = self._scores(weights)
+        scores = cell_scores[self.cells]
+        gradients = self.loss.gradients(self.y, scores)
+        hessians = self._cell_sums(self.loss.hessians(self.y, scores))
+        decay = self.penalties * weights
+        slopes = self.columns @ self._cell_sums(gradients) + decay
+        # The error to expect, from adding up and from rounding the scores.
+        pulls = self._cell_sums(np.abs(gradients)) + np.abs(cell_scores) * hessians
+        idle = self.idle_penalties * np.abs(weights).max(initial=0.0)
+        rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay) + idle) + self.negligible
+        curvature = (self.columns * hessians) @ self.columns.T + np.diag(self.penalties)
+        return self._point(weights, slopes, curvature, rounding)
+
+
+class _ClassRisk(PenalisedRisk):
+    """The penalised multinomial loss as a function of weights, and of intercepts if wanted.
+
+    Rows that are covered by the same rules share their scores.
+    """
+
+    def __init__(
+        self,
+        ensemble: RuleEnsemble,
+        covered: NDArray[np.bool_],
+        y: Floats,
+        penalty: float,
+        sample_weight: Floats | None,
+        start: Floats,
+        signs: NDArray[np.int_] | None,
+    ) -> None:
+        super().__init__(start, signs)
+        n_classes = len(ensemble.outputs)
+        rules = RefittedTerms(covered, np.full(len(covered), penalty))
+        cells = rules.cells()
+        self.columns, self.penalties = rules.columns(cells), rules.penalties
+        self.outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
+        self.offsets = np.array([each.intercept for each in ensemble.outputs])
+        n_cells = self.columns.shape[1]
+        if len(start) > len(covered):
+            self.columns = np.vstack([self.columns, np.ones((n_classes, n_cells))])
+            self.outputs = np.append(self.outputs, np.arange(n_classes))
+            self.penalties = np.append(self.penalties, np.zeros(n_classes))
+            self.offsets = np.zeros(n_classes)
+        places = cells * n_classes + y.astype(np.intp)
+        counts = np.bincount(places, sample_weight, n_cells * n_classes)
+        self.counts = counts.astype(np.float64).reshape(n_cells, n_classes)
+        self.totals = self.counts.sum(axis=1)
+        self.classes = np.eye(n_classes)[self.outputs]
+
+    def _scores(self, weights: Floats) -> Floats:
+        scores = (self.columns * weights[:, np.newaxis]).T @ self.classes
+        return np.asarray(self.offsets + scores, dtype=np.float64)
+
+    def value(self, weights: Floats) -> tuple[float, float]:
+        """Compute the risk at some weights, and the error to expect in it."""
+        losses = -self.counts * log_softmax(self._scores(weights), axis=1)
+        value = float(losses.sum() + self.penalties @ weights**2 / 2)
+        return value, 8 * _EPSILON * abs(value)
+
+    def at(self, weights: Floats) -> Point:
+        """Compute the risk at some weights, with its derivatives."""
+        scores = self._scores(weights)
+        shares = np.exp(log_softmax(scores, axis=1))
+        expected = self.totals[:, np.newaxis] * shares
+        decay = self.penalties * weights
+        slopes = self._sums(expected - self.counts) + decay
+        own = self.columns * shares[:, self.outputs].T
+        is_same = self.outputs[:, np.newaxis] == self.outputs
+        curvature = (own * self.totals) @ self.columns.T * is_same - (own * self.totals) @ own.T
+        # The error to expect, from adding up and from rounding the scores.
+        pulls = self._sums(expected + self.counts + np.abs(scores) * expected)
+        rounding = 4 * _EPSILON * (pulls + np.abs(decay))
+        curvature += np.diag(self.penalties)
+        return self._point(weights, slopes, curvature, rounding)
+
+    def _sums(self, values: Floats) -> Floats:
+        """Add up over the cells that each rule covers the values for its class."""
+        return np.asarray((self.columns * values[:, self.outputs].T).sum(axis=1), dtype=np.float64)

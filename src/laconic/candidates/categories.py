@@ -1,0 +1,153 @@
+"""Conditions about categories: single values, sets of them, and thresholds of ordered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.tables.columns import Category
+from laconic.terms.conditions import Condition
+
+Floats: TypeAlias = NDArray[np.float64]
+GroupMeans: TypeAlias = tuple[Floats, Floats]
+"""A mean for each category, and the weight that it has in the mean of several categories."""
+Way: TypeAlias = Literal["values", "sets"]
+WAYS = ("values", "sets")
+
+# More rules about single categories than that are rarely read, and take long to be searched.
+DEFAULT_MAX_CATEGORIES = 30
+
+# Up to so many categories have all of their sets as conditions; more have some of them.
+MAX_FOR_ALL_SETS = 5
+
+
+@dataclass(frozen=True)
+class CategoryOptions:
+    """Which conditions categories give."""
+
+    way: Way = "values"
+    is_negated: bool = True
+    max_categories: int | None = DEFAULT_MAX_CATEGORIES
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The values of a feature that conditions are about, and maybe all others as one more."""
+
+    name: str
+    values: tuple[Category, ...]
+    has_others: bool
+    is_negated: bool
+
+    @property
+    def members(self) -> range:
+        """Positions of the values; the last one may be that of all others."""
+        return range(len(self.values) + self.has_others)
+
+    def condition(self, members: Sequence[int]) -> Condition:
+        """Condition for some of them, with as few values as it takes."""
+        chosen = {*members}
+        inside = tuple(value for m, value in enumerate(self.values) if m in chosen)
+        outside = tuple(value for m, value in enumerate(self.values) if m not in chosen)
+        holds_others = self.has_others and self.members[-1] in chosen
+        is_shorter = 0 < len(outside) < len(inside) and self.is_negated and not self.has_others
+        if holds_others or is_shorter:
+            return _condition(self.name, outside, ("!=", "not in"))
+        return _condition(self.name, inside, ("==", "in"))
+
+
+def _condition(name: str, values: tuple[Category, ...], relations: tuple[str, str]) -> Condition:
+    if len(values) == 1:
+        return Condition(name, relations[0], values[0])
+    return Condition(name, relations[1], values)
+
+
+def category_conditions(
+    name: str,
+    categories: Sequence[Category],
+    sizes: Floats,
+    options: CategoryOptions,
+    orders: Sequence[GroupMeans] = (),
+) -> Iterator[Condition]:
+    """List conditions about the categories that occur in a feature, values before sets.
+
+    Of more than `max_categories`, the commonest are told apart, and the others are one group, which
+    is whatever is none of these. Sets are all there are of up to five groups. Of more, they are the
+    beginnings and ends of each of the `orders`, in which categories stand by their means.
+    Conditions come once, and not where they always hold.
+
+    With the means of `losses.ranking_values`, the best set of all is among them for a first rule of
+    a single condition. Such a rule gains ``G**2 / (λ + H)``, where G and H are sums of gradients
+    and hessians over the categories of its set. All sets whose rules gain no more than a constant
+    have their (G, H) in one convex region, so that the best set is a corner of the hull of all
+    (G, H): the categories on one side of a threshold on G/H. That is true of ``H - H**2 / T`` in
+    the place of H, where T is the sum of all hessians: beside an intercept that is refitted.
+
+    Examples
+    --------
+    >>> def texts(**options):
+    ...     options = CategoryOptions(**options)
+    ...     return [*map(str, category_conditions("x", "abcd", np.arange(4, 0, -1.0), options))]
+    >>> texts(max_categories=2)
+    ['x == a', 'x == b', 'x not in {a, b}', 'x != a', 'x != b', 'x in {a, b}']
+    >>> texts(way="sets")[8:]
+    ['x in {a, b}', 'x in {a, c}', 'x in {a, d}', 'x in {b, c}', 'x in {b, d}', 'x in {c, d}']
+    """
+    kept = np.arange(len(categories))
+    if options.max_categories is not None:
+        kept = np.sort(np.argsort(-sizes, kind="stable")[: options.max_categories])
+    rest = np.delete(np.arange(len(categories)), kept)
+    values = tuple(categories[position] for position in kept.tolist())
+    groups = _Groups(name, values, len(rest) > 0, options.is_negated)
+    ranked = []
+    for means, weights in orders:
+        of_rest = [np.average(means[rest], weights=weights[rest])] if len(rest) else []
+        ranked.append(np.argsort([*means[kept].tolist(), *of_rest], kind="stable").tolist())
+    members = [*groups.members]
+    seen: set[Condition] = set()
+    for chosen in [members] if len(members) == 1 else _member_sets(members, options, ranked):
+        condition = groups.condition(chosen)
+        if condition not in seen:
+            seen.add(condition)
+            yield condition
+
+
+def _member_sets(
+    members: list[int], options: CategoryOptions, orders: Iterable[list[int]]
+) -> Iterator[Sequence[int]]:
+    n_members = len(members)
+    for member in members:
+        yield (member,)
+    if options.is_negated and n_members > 2:
+        for member in members:
+            yield [other for other in members if other != member]
+    if options.way == "values":
+        return
+    if n_members <= MAX_FOR_ALL_SETS:
+        for size in range(2, n_members):
+            yield from combinations(members, size)
+        return
+    for order in orders:
+        for size in range(1, n_members):
+            yield order[:size]
+            yield order[size:]
+
+
+def ordered_conditions(
+    name: str, order: Sequence[Category], cuts: Iterable[int]
+) -> Iterator[Condition]:
+    """List conditions for the values up to a place in their order, and for those beyond it.
+
+    Examples
+    --------
+    >>> print(*ordered_conditions("size", ("S", "M", "L"), [0, 1]), sep="; ")
+    size == S; size in {L, M}; size in {M, S}; size == L
+    """
+    for cut in cuts:
+        for values in (order[: cut + 1], order[cut + 1 :]):
+            yield _condition(name, tuple(values), ("==", "in"))

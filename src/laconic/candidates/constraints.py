@@ -1,0 +1,542 @@
+"""Constraints on the rules of a model, over named features.
+
+Sets of features that a rule may use together.
+
+Constraints as users write them: by names or positions of features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, NoReturn
+
+import numpy as np
+
+from laconic._util.checks import is_finite_number, is_whole, shown
+from laconic._util.words import listed, listed_names, nearest
+from laconic.search import Family, QueryFamilies
+from laconic.tables.tables import whole_column, whole_date
+from laconic.terms.conditions import MISSING_RELATIONS, Condition, Query
+
+EITHER: frozenset[int] = frozenset((1, -1))
+"""Signs of a weight that nothing is said about."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Which features rules use, how these go together, and which signs weights have.
+
+    Made by :func:`~laconic.candidates.constraints.read_constraints`.
+
+    A rule of positive weight says nothing but ``x > t`` of a feature with which predictions may
+    only rise, and one of negative weight nothing but ``x <= t``. Each rule then rises with the
+    feature, and so does their sum. That a value is missing, or present, does not depend on how
+    large it is: either sign may say so, and a missing value has no place in the order.
+
+    Of three or more classes, a direction is about the probability of one class. It rises with a
+    feature if the raw prediction of that class rises and those of all other classes fall, so that
+    rules of the other classes have the opposite signs.
+
+    A part of a date, such as its weekday, belongs to the column of the date in every respect. Years
+    rise with a date; no rule is about any other part of a date that has a direction.
+    """
+
+    groups: tuple[frozenset[str], ...]
+    """Features that a rule may use together; it uses those of one group only."""
+    directions: Mapping[str, int] = field(default_factory=dict)
+    """1 for features with which predictions may only rise, -1 where they may only fall."""
+    sign: int = 0
+    """Sign of all weights; 0 for either."""
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """What a rule must gain more to use a feature."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """As plain values with the names of the parameters, for files and people."""
+    features: frozenset[str] = frozenset()
+    """All columns of the table."""
+    outputs: Mapping[str, int] = field(default_factory=dict)
+    """Of three or more classes, the position of the one that a direction is about."""
+
+    def allowed(self, conditions: Sequence[Condition], output: int | None = None) -> QueryFamilies:
+        """List the queries that rules may have.
+
+        Parameters
+        ----------
+        conditions : sequence of Condition
+        output : int or None, default=None
+            Position of the class that the rules are about; None where there is one raw prediction.
+        """
+        places: dict[str, list[int]] = {}
+        for place, condition in enumerate(conditions):
+            places.setdefault(self._column(condition), []).append(place)
+            self._check_order(condition)
+        signs = [self._signs_for(condition, output) for condition in conditions]
+        families: dict[Family, None] = {}
+        for group in self.groups:
+            members = sorted(place for name in group for place in places.get(name, ()))
+            for sign in self._signs(group):
+                fitting = (place for place in members if sign == 0 or sign in signs[place])
+                families[Family(tuple(fitting), sign)] = None
+        prices = {
+            frozenset(places[name]): cost
+            for name, cost in self.costs.items()
+            if cost > 0.0 and name in places
+        }
+        return QueryFamilies(tuple(families), prices)
+
+    def price(self, query: Query) -> float:
+        """Add up what a rule must gain more for the features that it uses."""
+        used = set(map(self._column, query))
+        return sum(cost for name, cost in self.costs.items() if name in used)
+
+    def signs_of(self, query: Query, output: int | None = None) -> frozenset[int]:
+        """Find the signs that the weight of a rule may have: 1, -1, both of them or none."""
+        signs = EITHER if self.sign == 0 else frozenset((self.sign,))
+        return signs.intersection(*(self._signs_for(each, output) for each in query))
+
+    def sign_of(self, query: Query, output: int | None = None) -> int:
+        """Return the sign that the weight of a rule must have; 0 for either.
+
+        A query that fits no sign is refused, as by `check`.
+        """
+        signs = self.signs_of(query, output)
+        if not signs:
+            self._refuse_signs(query, output)
+        return 0 if len(signs) > 1 else min(signs)
+
+    def check(self, query: Query, output: int | None = None) -> None:
+        """Refuse a query that rules, those of a class if one is given, may not have."""
+        features = list(dict.fromkeys(map(self._column, query)))
+        if features and not any(group.issuperset(features) for group in self.groups):
+            raise ValueError(
+                f"A rule may not use {listed_names(features)}"
+                f"{' together' if len(features) > 1 else ''}, as the constraints say. "
+                f"Got '{query}'."
+            )
+        for condition in query:
+            self._check_order(condition)
+        self.sign_of(query, output)
+
+    def _column(self, condition: Condition) -> str:
+        return whole_column(condition.feature, self.features)
+
+    def _signs(self, group: frozenset[str]) -> tuple[int, ...]:
+        if self.sign != 0:
+            return (self.sign,)
+        return (0,) if group.isdisjoint(self.directions) else (1, -1)
+
+    def _signs_for(self, condition: Condition, output: int | None) -> frozenset[int]:
+        """Find the signs of weights that a condition is for."""
+        column = self._column(condition)
+        if column not in self.directions:
+            return EITHER
+        assert output is not None or not self.outputs  # or the class is not known
+        is_about = self.outputs.get(column, output) == output
+        direction = self.directions[column] if is_about else -self.directions[column]
+        order = self._order(condition)
+        if order is None:
+            return frozenset()
+        return EITHER if order == 0 else frozenset((direction * order,))
+
+    def _order(self, condition: Condition) -> int | None:
+        """Find how a condition depends on the values of its column, as `order_of` does."""
+        part = whole_date(condition.feature, self.features)
+        is_ordered = part is None or part[0] == "year" or condition.value is None
+        return order_of(condition) if is_ordered else None
+
+    def _check_order(self, condition: Condition) -> None:
+        if condition.feature in self.directions and order_of(condition) is None:
+            raise ValueError(
+                f"The 'monotonic_cst' parameter must be about features that have an order. Got "
+                f"{condition.feature!r}, with the condition '{condition}'. Leave it out, or "
+                "make numbers of its values."
+            )
+
+    def _refuse_signs(self, query: Query, output: int | None) -> NoReturn:
+        reasons = [
+            f"'{each}' {_SIGN_WORDS[self._signs_for(each, output)]}"
+            for each in query
+            if self._signs_for(each, output) != EITHER
+        ]
+        if self.sign != 0:
+            reasons.append(f"weight_signs={self.settings['weight_signs']!r} is set")
+        raise ValueError(
+            f"The rule '{query}' fits no weight that the constraints allow: {listed(reasons)}. "
+            "Leave some of its conditions out, or loosen 'monotonic_cst'"
+            f"{' or weight_signs' if self.sign else ''}."
+        )
+
+
+_SIGN_WORDS = {
+    frozenset((1,)): "needs a positive weight",
+    frozenset((-1,)): "needs a negative weight",
+    frozenset(): "neither rises nor falls with its date",
+}
+
+
+def order_of(condition: Condition) -> int | None:
+    """Find whether a condition holds for large values (1) or for small ones (-1).
+
+    It is 0 for a condition that does not depend on how large they are, and None for one that is
+    about no order.
+
+    Examples
+    --------
+    >>> conditions = [("age", ">", 65), ("paid", "==", False), ("age", "is missing")]
+    >>> [order_of(Condition(*condition)) for condition in conditions]
+    [1, -1, 0]
+    >>> order_of(Condition("plan", "==", "free")) is None
+    True
+    """
+    if condition.relation in MISSING_RELATIONS:
+        return 0
+    if condition.relation in ("<=", ">"):
+        return 1 if condition.relation == ">" else -1
+    if isinstance(condition.value, bool):
+        return 1 if condition.value == (condition.relation == "==") else -1
+    return None
+
+
+# Each of them is searched by itself.
+MAX_GROUPS = 5_000
+
+
+def feature_groups(
+    features: Sequence[str],
+    interactions: str | Sequence[Collection[str]] | None,
+    lone: Collection[str],
+    separated: Iterable[Collection[str]],
+) -> list[frozenset[str]]:
+    """List the largest sets of features of which a rule may use any.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Those that rules may use at all.
+    interactions : {"pairwise", "no_interactions"}, sequence of collections of str, or None
+        A rule uses features of one of these sets only; those that no set names are one more.
+    lone : collection of str
+        Features that a rule uses by themselves, or not at all.
+    separated : iterable of collections of str
+        Of each of these sets, a rule uses one feature at most.
+
+    Examples
+    --------
+    >>> groups = feature_groups("abcd", None, lone="d", separated=["ab"])
+    >>> ["".join(sorted(group)) for group in groups]
+    ['ac', 'bc', 'd']
+    """
+    apart = {frozenset(pair) for names in separated for pair in combinations(names, 2)}
+    friends = {
+        name: {
+            other
+            for other in features
+            if other != name
+            and frozenset((name, other)) not in apart
+            and name not in lone
+            and other not in lone
+        }
+        for name in features
+    }
+    found: dict[frozenset[str], None] = {}
+    for members in _interacting(features, interactions):
+        inside = {name: friends[name] & members for name in features if name in members}
+        for clique in _cliques(inside):
+            found[clique] = None
+            _check_number(len(found))
+    order = {name: place for place, name in enumerate(features)}
+    largest = _largest(found)
+    return sorted(largest, key=lambda group: sorted(order[name] for name in group))
+
+
+def _interacting(
+    features: Sequence[str], interactions: str | Sequence[Collection[str]] | None
+) -> list[frozenset[str]]:
+    if interactions is None:
+        return [frozenset(features)]
+    if interactions == "no_interactions" or len(features) == 1:
+        return [frozenset({name}) for name in features]
+    if interactions == "pairwise":
+        _check_number(len(features) * (len(features) - 1) // 2)
+        return [frozenset(pair) for pair in combinations(features, 2)]
+    named = [frozenset(names) & frozenset(features) for names in interactions]
+    rest = frozenset(features).difference(*named)
+    return [group for group in (*named, rest) if group]
+
+
+def _cliques(friends: dict[str, set[str]]) -> Iterable[frozenset[str]]:
+    """Yield the largest sets whose members are all friends of each other (Bron and Kerbosch)."""
+    order = list(friends)
+    stack: list[tuple[frozenset[str], set[str], set[str]]] = [(frozenset(), set(friends), set())]
+    while stack:
+        members, open_, closed = stack.pop()
+        if not open_:
+            if not closed:
+                yield members
+            continue
+        pivot = max((n for n in order if n in open_ or n in closed),
+                    key=lambda name: len(friends[name] & open_))  # fmt: skip
+        for name in [n for n in order if n in open_ and n not in friends[pivot]]:
+            stack.append((members | {name}, open_ & friends[name], closed & friends[name]))
+            open_ = open_ - {name}
+            closed = closed | {name}
+
+
+def _largest(groups: Collection[frozenset[str]]) -> list[frozenset[str]]:
+    """Leave out sets that are parts of others."""
+    by_member: dict[str, list[frozenset[str]]] = {}
+    for group in groups:
+        for name in group:
+            by_member.setdefault(name, []).append(group)
+    return [
+        group
+        for group in groups
+        if not any(group < other for other in min((by_member[n] for n in group), key=len))
+    ]
+
+
+def _check_number(n_groups: int) -> None:
+    if n_groups > MAX_GROUPS:
+        raise ValueError(
+            f"The constraints must leave no more than {MAX_GROUPS:,} sets of features that may be "
+            f"used together, as each is searched by itself. Got {n_groups:,} or more. Name larger "
+            "sets in 'interaction_cst', separate fewer features, or exclude some."
+        )
+
+
+CONSTRAINTS: dict[str, Any] = {
+    "monotonic_cst": None,
+    "interaction_cst": None,
+    "excluded_features": None,
+    "lone_features": None,
+    "separated_features": None,
+    "feature_costs": None,
+    "weight_signs": "both",
+}
+"""The parameters that constrain rules, and what they are where nothing is constrained."""
+
+_SIGNS = {"both": 0, "positive": 1, "negative": -1}
+
+
+def read_constraints(
+    features: Sequence[str], classes: Sequence[Any] | None = None, **parameters: Any
+) -> Constraints | None:
+    """Check constraints against the features of a table; None if there are none.
+
+    Parameters
+    ----------
+    features : sequence of str
+        Names of the columns, in their order.
+    classes : sequence or None, default=None
+        Labels of the classes in their order, where there are any. Of three or more, directions of
+        `monotonic_cst` are about the last one, unless they name another one.
+    **parameters
+        Those of `CONSTRAINTS`, as the estimators take them.
+
+    Examples
+    --------
+    >>> constraints = read_constraints(
+    ...     ["age", "sex", "plan"], monotonic_cst={"age": 1}, separated_features=[("sex", "plan")]
+    ... )
+    >>> [sorted(group) for group in constraints.groups]
+    [['age', 'sex'], ['age', 'plan']]
+    >>> constraints = read_constraints(["age"], ["ill", "so-so", "well"], monotonic_cst={"age": -1})
+    >>> constraints.settings
+    {'monotonic_cst': {'age': {'well': -1}}}
+    """
+    given = CONSTRAINTS | parameters
+    if all(value is None or _is_text(value, "both") for value in given.values()):
+        return None
+    reader = _Reader(features, classes)
+    directions, outputs = reader.directions(given["monotonic_cst"])
+    excluded = reader.names("excluded_features", given["excluded_features"])
+    lone = reader.names("lone_features", given["lone_features"])
+    separated = reader.sets("separated_features", given["separated_features"])
+    interactions = given["interaction_cst"]
+    if not (interactions is None or isinstance(interactions, str)):
+        interactions = reader.sets("interaction_cst", interactions)
+    costs = reader.costs(given["feature_costs"])
+    used = [name for name in features if name not in excluded]
+    if not used:
+        raise ValueError(
+            "The 'excluded_features' parameter must leave at least one feature. Got all of them: "
+            f"{listed_names(features)}."
+        )
+    settings = {
+        "monotonic_cst": {
+            name: {str(reader.classes[outputs[name]]): sign} if name in outputs else sign
+            for name, sign in directions.items()
+        }
+        or None,
+        "interaction_cst": _plain(interactions),
+        "excluded_features": _plain(excluded),
+        "lone_features": _plain(lone),
+        "separated_features": _plain(separated),
+        "feature_costs": dict(costs) or None,
+        "weight_signs": None if given["weight_signs"] == "both" else given["weight_signs"],
+    }
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if not settings:
+        return None
+    groups = feature_groups(used, interactions, lone, separated)
+    return Constraints(
+        tuple(groups),
+        directions,
+        _SIGNS[given["weight_signs"]],
+        costs,
+        settings,
+        frozenset(features),
+        outputs,
+    )
+
+
+def check_constraint(name: str, value: Any) -> str | None:
+    """Say what a parameter of `CONSTRAINTS` must be, unless it is that, as far as it shows."""
+    if value is None and name != "weight_signs":
+        return None
+    requirement, is_met = _REQUIREMENTS[name]
+    return None if is_met(value) else requirement
+
+
+class _Reader:
+    """Finds features by name or position, and classes by label, and refuses all others."""
+
+    def __init__(self, features: Sequence[str], classes: Sequence[Any] | None) -> None:
+        self.features = list(features)
+        self.classes = [] if classes is None else list(classes)
+
+    def feature(self, parameter: str, given: Any) -> str:
+        if is_whole(given):
+            if 0 <= given < len(self.features):
+                return self.features[int(given)]
+            raise ValueError(
+                f"The positions in {parameter!r} must be between 0 and {len(self.features) - 1}. "
+                f"Got {given}."
+            )
+        if isinstance(given, str) and given in self.features:
+            return given
+        near = nearest(given, self.features) if isinstance(given, str) else None
+        hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(self.features)}."
+        raise ValueError(f"{parameter!r} names {shown(given)}, which is no column. {hint}")
+
+    def names(self, parameter: str, given: Any) -> list[str]:
+        """Read a list of features; in the order of the table."""
+        if given is None:
+            return []
+        if not _is_list(given):
+            raise ValueError(f"{parameter!r} must hold lists of features. Got {shown(given)}.")
+        found = {self.feature(parameter, entry) for entry in given}
+        return [name for name in self.features if name in found]
+
+    def sets(self, parameter: str, given: Any) -> list[list[str]]:
+        return [] if given is None else [self.names(parameter, entry) for entry in given]
+
+    def directions(self, given: Any) -> tuple[dict[str, int], dict[str, int]]:
+        """Read 1, 0 or -1 for each feature, or for some, and of which class of many that is."""
+        if given is None:
+            return {}, {}
+        if isinstance(given, Mapping):
+            entries = {self.feature("monotonic_cst", key): value for key, value in given.items()}
+        else:
+            if len(given) != len(self.features):
+                raise ValueError(
+                    f"'monotonic_cst' must have an entry for each of the {len(self.features)} "
+                    f"features. Got {len(given)}. A dict names some of them."
+                )
+            entries = dict(zip(self.features, given, strict=True))
+        read = {name: self._direction(name, value) for name, value in entries.items()}
+        read = {name: entry for name, entry in read.items() if entry[0] != 0}
+        last = max(len(self.classes) - 1, 0)
+        if last > 1:
+            return {n: sign for n, (sign, _) in read.items()}, {
+                n: at for n, (_, at) in read.items()
+            }
+        # One raw prediction, which rises where the probability of the first of two classes falls.
+        return {n: sign if at == last else -sign for n, (sign, at) in read.items()}, {}
+
+    def _direction(self, name: str, value: Any) -> tuple[int, int]:
+        """Read a direction, and the position of the class that it is about: by default the last."""
+        position = max(len(self.classes) - 1, 0)
+        if isinstance(value, Mapping):
+            if len(value) != 1:
+                raise ValueError(
+                    f"'monotonic_cst' must name one class for a feature, such as "
+                    f"{{{name!r}: {{'ill': 1}}}}. Got {shown(value)} for {name!r}."
+                )
+            [(label, value)] = value.items()
+            position = self._class(name, label)
+        if not is_finite_number(value) or value not in (-1, 0, 1):
+            raise ValueError(
+                f"'monotonic_cst' must say -1, 0 or 1 of a feature. Got {shown(value)} for "
+                f"{name!r}."
+            )
+        return int(value), position
+
+    def _class(self, name: str, label: Any) -> int:
+        """Find a class by its label, or by the text of it, as files have it."""
+        if not self.classes:
+            raise ValueError(
+                f"'monotonic_cst' names the class {shown(label)} for {name!r}, but the target has "
+                "no classes. Say -1, 0 or 1."
+            )
+        texts = [*map(str, self.classes)]
+        for known, given in ((self.classes, label), (texts, str(label))):
+            if given in known:
+                return known.index(given)
+        near = nearest(str(label), texts)
+        hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(texts)}."
+        raise ValueError(f"'monotonic_cst' names {shown(label)}, which is no class. {hint}")
+
+    def costs(self, given: Any) -> dict[str, float]:
+        """Read what features cost."""
+        costs = {}
+        for key, value in ({} if given is None else given).items():
+            if not is_finite_number(value) or value < 0:
+                raise ValueError(
+                    f"'feature_costs' must be numbers in the range [0, inf). Got {shown(value)} "
+                    f"for {shown(key)}."
+                )
+            costs[self.feature("feature_costs", key)] = float(value)
+        return {name: cost for name, cost in costs.items() if cost > 0.0}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Collection | np.ndarray) and not isinstance(value, str | Mapping)
+
+
+def _is_text(value: Any, text: str) -> bool:
+    return isinstance(value, str) and value == text
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, list) and not value else value
+
+
+def _is_interaction(value: Any) -> bool:
+    words = ("pairwise", "no_interactions")
+    return value in words if isinstance(value, str) else _is_list(value)
+
+
+_REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "monotonic_cst": (
+        "a dict of features to -1, 0 or 1, or to one class with such a number, an array of "
+        "numbers, or None",
+        lambda value: isinstance(value, Mapping) or _is_list(value),
+    ),
+    "interaction_cst": (
+        "'pairwise', 'no_interactions', a list of sets of features, or None",
+        _is_interaction,
+    ),
+    "excluded_features": ("a list of features or None", _is_list),
+    "lone_features": ("a list of features or None", _is_list),
+    "separated_features": ("a list of sets of features or None", _is_list),
+    "feature_costs": (
+        "a dict of features to numbers in the range [0, inf) or None",
+        lambda value: isinstance(value, Mapping),
+    ),
+    "weight_signs": (
+        f"a str among {{{', '.join(map(repr, _SIGNS))}}}",
+        lambda value: isinstance(value, str) and value in _SIGNS,
+    ),
+}

@@ -1,0 +1,250 @@
+"""Tables that commands read in parts: patterns, folders, databases, and files too large to load."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from laconic.cli import columns, table_file, targets, terminal, validation
+from laconic.cli.preparation import leave_out, warn_about_target
+from laconic.cli.progress import FitScreen
+from laconic.cli.terminal import CommandError
+from laconic.cli.training import Learning, Source, TrainingRows
+from laconic.tables.columns import TimeColumn, with_dates
+from laconic.tables.inspection import inspect_columns
+from laconic.tables.sources.files import READABLE, matching_files, suffix_of
+from laconic.tables.sources.sources import DATABASES, TableSource, scan
+from laconic.tables.tables import as_table
+from laconic.tables.text_files import formats, texts
+from laconic.tables.text_files.formats import unpacked_size
+from laconic.tables.text_format import Reading
+from laconic.terms.record import FitRecord
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from laconic.cli import options
+    from laconic.estimators import RuleBoosting
+
+# A text takes several times its size in memory.
+MAX_BYTES_TO_LOAD = 2 * 2**30
+# Columns are looked at, and a model is scored, with the first rows.
+FIRST_ROWS = 200_000
+
+
+def is_database(path: Path) -> bool:
+    """Tell whether a path is that of a database."""
+    return path.suffix.lower() in DATABASES
+
+
+def is_read_in_parts(path: Path) -> bool:
+    """Tell whether a path stands for a table that is not loaded as a whole."""
+    if is_database(path) or path.is_dir():
+        return True
+    if path.exists():
+        return unpacked_size(path) > MAX_BYTES_TO_LOAD
+    return any(sign in str(path) for sign in "*?[")
+
+
+@dataclass(frozen=True)
+class TextStart:
+    """What the first lines tell about a table in text files."""
+
+    separator: str | None = None
+    decimal: str = "."
+    codes: tuple[str, ...] = ()
+    """Columns with numbers such as 01234, which are text."""
+
+
+def look_at_start(
+    path: Path | str, format: options.Format, known: Reading | None = None
+) -> TextStart | None:
+    """Find out how a table is written that is read in parts; None unless it is text."""
+    files = [] if isinstance(path, str) or is_database(path) else matching_files(str(path))
+    if not files or READABLE.get(suffix_of(files[0])) != "csv":
+        return None
+    cells = _first_cells(files, format)
+    if cells is None:
+        return TextStart(format.separating, format.decimal or ".")
+    sign = None if known is None else known.decimal
+    decimal = format.decimal or texts.decimal_sign(cells.frame, cells.separator, sign)
+    reader = columns.Reader(reading=Reading(missing=format.missing_texts(known)))
+    codes = (values.name for values in map(reader.known, cells.frame) if columns.has_codes(values))
+    return TextStart(cells.separator, decimal, tuple(codes))
+
+
+def _first_cells(files: list[str], format: options.Format) -> formats.Cells | None:
+    """Read the first lines of the first file that has any after its header."""
+    import polars as pl
+
+    for file in files:
+        try:
+            cells = formats.read_first_cells(file, format.separating)
+        except pl.exceptions.PolarsError:
+            continue  # empty, or a cell of several lines that goes on
+        if cells.frame.height > 0:
+            return cells
+    return None
+
+
+def open_table(
+    path: Path | str,
+    query: str | None,
+    start: TextStart | None,
+    missing: Sequence[str],
+    text_columns: Collection[str] = (),
+) -> TableSource:
+    """Prepare to read a table in parts, in which some texts are missing values.
+
+    The named columns stay text in text files.
+    """
+    import polars as pl
+
+    if start is None:
+        return scan(path, query=query)
+    how: dict[str, Any] = {} if start.separator is None else {"separator": start.separator}
+    return scan(
+        path,
+        query=query,
+        null_values=["", *missing],
+        # Where commas separate cells, polars takes none for a decimal sign.
+        decimal_comma=start.decimal == "," != start.separator,
+        schema_overrides=dict.fromkeys(text_columns, pl.String),
+        **how,
+    )
+
+
+def open_for_model(
+    model: RuleBoosting, path: Path | str, format: options.Format, query: str | None
+) -> TableSource:
+    """Prepare to read a table in parts, as the one was read that a model was made from."""
+    ensemble, known = model.ensemble_, model.reading_
+    start, missing = look_at_start(path, format, known), format.missing_texts(known)
+    table = open_table(path, query, start, missing, columns.text_features(ensemble))
+    used = [name for name in ensemble.used_features if name in table.column_names]
+    return table.with_missing(["", *missing], used)
+
+
+class LargeTable:
+    """A table to learn from in parts, without the columns that no rule should use."""
+
+    def __init__(self, path: Path | str, source: Source) -> None:
+        start = look_at_start(path, source.format)
+        missing, codes = source.format.missing_texts(), () if start is None else start.codes
+        table = open_table(path, source.query, start, missing, codes)
+        roles = [source.target, *filter(None, (source.weight, source.exposure))]
+        for name in (*roles, *source.drop, *source.keep):
+            table.require(name, "name of a column")
+        table = table.with_missing(["", *missing], table.column_names)
+        self.source, self._table = source, table
+        self.reading = Reading("." if start is None else start.decimal, missing=missing)
+        head = self._head([name for name in table.column_names if name not in source.drop])
+        is_known = targets.where_known(head[source.target])
+        table_file.warn(targets.dropped(is_known))
+        X = self._without_useless(head.drop(roles))
+        table_file.warn(self._texts(X, has_types=start is None))
+        self.rows = self._first_rows(head.filter(is_known), X.filter(is_known))
+        self.table = table.narrowed([*roles, *X.columns], source.target)
+
+    def _head(self, columns: list[str]) -> pl.DataFrame:
+        import polars as pl
+
+        for part in self._table.parts(columns):
+            frame = pl.DataFrame(part)
+            if frame.height > 0:
+                return frame.head(FIRST_ROWS)
+        raise CommandError("The table must have at least one row. Got none.")
+
+    def _without_useless(self, X: pl.DataFrame) -> pl.DataFrame:
+        found = {
+            finding.column: finding.words
+            for finding in inspect_columns(as_table(X))
+            if finding.kind != "constant" and finding.column not in self.source.keep
+        }
+        return leave_out(X, found, " --keep {} uses it all the same.") if found else X
+
+    def _texts(self, X: pl.DataFrame, *, has_types: bool) -> Iterator[str]:
+        """Say which columns stay text that would be dates or numbers in a table that is loaded."""
+        import polars as pl
+
+        reader = columns.Reader(reading=self.reading, has_types=has_types)
+        table = as_table(X)
+        for values in map(reader.known, X.select(pl.col(pl.String))):
+            name = values.name
+            if name in self.source.keep or isinstance(with_dates(table.column(name)), TimeColumn):
+                continue
+            is_number = reader.read(values.to_frame())[name].dtype != pl.String
+            if is_number or texts.date_formats(values):
+                example = values.drop_nulls()[0]
+                yield (
+                    f"column {name!r} is read as text, such as {example!r}: in a table that is "
+                    "read in parts, numbers must be written as 1234.5, and dates as 2024-03-15. "
+                    f"--keep {shlex.quote(name)} says that text is meant."
+                )
+
+    def _first_rows(self, head: pl.DataFrame, X: pl.DataFrame) -> TrainingRows:
+        from laconic.estimators import ESTIMATORS
+
+        goal, source = head[self.source.target], self.source
+        detected = "regression" if source.exposure is not None else targets.detect_task(goal)
+        estimator = ESTIMATORS[detected if source.task == "auto" else source.task]
+        y = targets.read_target(goal, estimator.task)
+        weights = None if source.weight is None else targets.read_weights(head[source.weight])
+        exposure = None
+        if source.exposure is not None:
+            exposure = targets.read_exposure(head[source.exposure], estimator.task)
+        rows = TrainingRows(estimator, X, y, weights, self.reading, exposure)
+        warn_about_target(X, rows.y, source.keep)
+        return rows
+
+
+def fit_large(
+    table: LargeTable, learning: Learning, progress: FitScreen
+) -> tuple[RuleBoosting, int]:
+    """Learn rules; returns the model and the number of rows."""
+    if learning.n_rules == "auto":
+        raise CommandError(
+            "--n-rules auto needs a table that is loaded, to hold rows out. Name a number."
+        )
+    n_rows = 0
+
+    def read(seen: Any) -> None:
+        nonlocal n_rows
+        n_rows = max(n_rows, seen.n_rows)
+        progress.read(seen)
+
+    table.table.on_progress = read
+    progress.begin_reading()
+    estimator = table.rows.estimator(**learning.parameters, on_interrupt="keep", callback=progress)
+    with table_file.short_warnings(), progress.watch():
+        source = table.source
+        estimator.fit(table.table, source.target, source.weight, source.exposure)
+    return estimator, n_rows
+
+
+def record_of(table: LargeTable, learning: Learning, model: RuleBoosting, n_rows: int) -> FitRecord:
+    """Tell what a model was learned from, with scores on its first rows."""
+    predictions = model.predictions_for(table.rows.X)
+    return FitRecord(
+        table.source.target,
+        n_rows,
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        learning.settings | table.source.named_columns,
+        (validation.training_scores(predictions, table.rows),),
+    )
+
+
+def predict_large(model: RuleBoosting, table: TableSource, output: Path | None, **how: Any) -> None:
+    """Write predictions to a Parquet file as the rows are read."""
+    if output is None or output.suffix.lower() not in (".parquet", ".pq"):
+        raise CommandError(
+            "Predictions for a table that is read in parts go to a Parquet file. Name one with "
+            "--output predictions.parquet."
+        )
+    n_rows = model.save_predictions(table, output, **how)
+    console = terminal.make_console(quiet=False)
+    terminal.print_text(console, f"{n_rows:,} rows written to {output}")

@@ -1,0 +1,145 @@
+"""What would have proven the rules of a fit, in values and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from laconic._util.words import listed
+from laconic.boosting import Settings, TrainingData
+from laconic.search import Extents, SearchResult, SearchStatus
+from laconic.search.budget import are_countable, is_provable, longest_provable_queries
+from laconic.search.results import describe_ratio, proven_percent
+from laconic.terms.formatting import format_number
+
+# Enough to see which rules a warning is about, few enough to read.
+MAX_NUMBERS_SHOWN = 10
+
+# Numbers of thresholds that people choose, of which the largest provable one is named.
+_THRESHOLDS = (100, 50, 30, 20, 15, 10, 7, 5, 4, 3, 2, 1)
+
+
+def provable_changes(settings: Settings, data: TrainingData, extents: Extents) -> dict[str, Any]:
+    """Find parameters each of which, by itself, lets every search end with a proof, in seconds.
+
+    That is known where all rules can be looked at in tables: without a limit of the user's own,
+    with fewer conditions, or else with fewer thresholds. Where it is not known, there are none.
+    """
+    if settings.search != "optimal":
+        return {}
+    n_components = settings.n_rules - 1 + settings.fit_intercept if settings.is_joint else 0
+    limit = settings.max_conditions
+    if is_provable(extents, limit, n_components):
+        limits: dict[str, Any] = {"node_limit": "auto", "time_limit": None}
+        return {name: value for name, value in limits.items() if getattr(settings, name) != value}
+    changes = {}
+    longest = longest_provable_queries(extents, limit, n_components)
+    if longest > 0:
+        changes["max_conditions"] = longest
+    # The values of a table that was read in parts are not at hand.
+    whole = data.whole if data.candidates is not None else data
+    if limit is not None and settings.conditions is None and whole is not None:
+        present = settings.max_thresholds
+        for number in _THRESHOLDS:
+            if present is not None and number >= present:
+                continue
+            # Where there are thousands of features, candidates are not made to be thrown away.
+            n_columns = extents.n_columns * number // (present or extents.n_rows)
+            if not are_countable(n_columns, limit):
+                continue
+            fewer = settings.candidates(whole, max_thresholds=number)
+            if is_provable(fewer.extents, limit, n_components):
+                changes["max_thresholds"] = number
+                break
+    return changes
+
+
+def describe_unproven(
+    results: Sequence[SearchResult],
+    n_before: int,
+    *,
+    time_limit: float | None,
+    changes: Mapping[str, Any],
+) -> str | None:
+    """Describe the rules that a limit kept from a proof, and what to do; None if there are none.
+
+    An earlier fit has spoken of the first `n_before` rules. `changes` are those that
+    `provable_changes` found.
+    """
+    unproven = {
+        number: result
+        for number, result in enumerate(results[n_before:], start=n_before + 1)
+        if is_stopped(result)
+    }
+    if not unproven:
+        return None
+    limits = sorted({result.status.value for result in unproven.values()})
+    # Left to "auto", it may be another one for each rule.
+    node_limits = [result.node_limit for result in unproven.values() if result.node_limit]
+    values = {"node_limit": max(node_limits, default=None), "time_limit": time_limit}
+    stops = " or ".join(f"{limit}={values[limit]}" for limit in limits)
+    worst = min(result.approximation_ratio for result in unproven.values())
+    if len(unproven) == 1:
+        [(number, result)] = unproven.items()
+        finding = (
+            f"Search for rule {number} stopped at {stops} with objective "
+            f"{format_number(result.objective_value)} and bound {format_number(result.bound)} "
+            f"(ratio {proven_percent(worst) / 100}): best found, not proven optimal."
+        )
+    else:
+        n_new = len(results) - n_before
+        rules = f"{n_new} new rules" if n_before else f"{n_new} rules"
+        finding = (
+            f"{len(unproven)} of {rules} are not proven optimal: their searches stopped at {stops} "
+            f"(rules {listed(map(str, unproven), MAX_NUMBERS_SHOWN)}; the least certain reaches "
+            f"{describe_ratio(worst)})."
+        )
+    return f"{finding} {_advice(changes, limits)} search_results_ has the details."
+
+
+def describe_unfinished(
+    search: SearchResult | None,
+    n_found: int,
+    *,
+    time_limit: float | None,
+    changes: Mapping[str, Any],
+) -> str | None:
+    """Describe a limit that ended a search before it found a rule; None if none did."""
+    if search is None:
+        return None
+    limit = search.status.value
+    value = {"node_limit": search.node_limit, "time_limit": time_limit}[limit]
+    return (
+        f"Search for rule {n_found + 1} stopped at {limit}={value} before it found a rule: there "
+        f"may be more than the {n_found} found. {_advice(changes, [limit])}"
+    )
+
+
+def _advice(changes: Mapping[str, Any], limits: Sequence[str]) -> str:
+    return describe_changes(
+        [f"{name}={value!r}" for name, value in changes.items()],
+        limits,
+        ("max_conditions", "max_thresholds"),
+    )
+
+
+def is_stopped(result: SearchResult) -> bool:
+    """Check whether a limit kept a search from its proof."""
+    return result.status in (SearchStatus.NODE_LIMIT, SearchStatus.TIME_LIMIT)
+
+
+def describe_changes(changes: Sequence[str], limits: Sequence[str], easier: tuple[str, str]) -> str:
+    """Describe what proves all rules; where that is not known, what to raise or to lower.
+
+    Parameters are named by the caller, as they are written in Python or on the command line.
+
+    Examples
+    --------
+    >>> describe_changes(["max_conditions=3"], ["node_limit"], ("max_conditions", "max_thresholds"))
+    'With max_conditions=3 every rule would be proven, in seconds each.'
+    >>> describe_changes([], ["node_limit"], ("max_conditions", "max_thresholds"))
+    'Raise node_limit, or lower max_conditions or max_thresholds.'
+    """
+    if changes:
+        return f"With {' or '.join(changes)} every rule would be proven, in seconds each."
+    return f"Raise {' or '.join(limits)}, or lower {' or '.join(easier)}."

@@ -1,0 +1,109 @@
+"""Estimators that choose the number of rules by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from laconic._util.defaults import DEFAULT_N_RULES
+from laconic.estimators.base import RuleBoosting
+from laconic.estimators.classifier import RuleBoostingClassifier
+from laconic.estimators.parameters import (
+    ClassifierCVParameters,
+    RegressorCVParameters,
+    with_signature,
+)
+from laconic.estimators.regressor import RuleBoostingRegressor
+
+
+class RuleBoostingClassifierCV(RuleBoostingClassifier):
+    """Ensemble of weighted if-then rules for classes, with as many rules as are worth having.
+
+    Models of 0, 1, 2, ... rules are judged by their loss on rows that were held out. The number is
+    the smallest one whose loss is within one standard error of the best; where all the rules that
+    can be found are chance, it is 0. Larger numbers are not tried once three in a row brought no
+    smaller loss. All rows then give a model of that many rules.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes; of two, positive weights speak for the second one.
+    {attributes}
+
+    See Also
+    --------
+    RuleBoostingClassifier : With a number of rules of your choice.
+    laconic.plot.CrossValidationDisplay : Draws the losses of all sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 5, size=(200, 4))
+    >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
+    >>> model = RuleBoostingClassifierCV().fit(X, y)
+    >>> model.n_rules_, model.cv_results_["mean_loss"].round(2)
+    (1, array([0.69, 0.48, 0.51, 0.52, 0.52]))
+    """
+
+    _plain = RuleBoostingClassifier
+
+    @with_signature(ClassifierCVParameters)
+    def __init__(
+        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[ClassifierCVParameters]
+    ) -> None:
+        self._store(ClassifierCVParameters, n_rules, parameters)
+
+
+class RuleBoostingRegressorCV(RuleBoostingRegressor):
+    """Ensemble of weighted if-then rules for numbers, with as many rules as are worth having.
+
+    Models of 0, 1, 2, ... rules are judged by their loss on rows that were held out. The number is
+    the smallest one whose loss is within one standard error of the best; where all the rules that
+    can be found are chance, it is 0. Larger numbers are not tried once three in a row brought no
+    smaller loss. All rows then give a model of that many rules.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    RuleBoostingRegressor : With a number of rules of your choice.
+    laconic.plot.CrossValidationDisplay : Draws the losses of all sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 5, size=(200, 4))
+    >>> y = 4 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * rng.normal(size=200)
+    >>> model = RuleBoostingRegressorCV().fit(X, y)
+    >>> print(model)
+    Prediction, 1 rule, 2 conditions:
+    +0.3454 (intercept)
+     +3.076 if x0 > 2 & x1 > 1
+    1 of up to 10 rules: chosen by 5-fold cross-validation, with the smallest loss.
+    """
+
+    _plain = RuleBoostingRegressor
+
+    @with_signature(RegressorCVParameters)
+    def __init__(
+        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[RegressorCVParameters]
+    ) -> None:
+        self._store(RegressorCVParameters, n_rules, parameters)
+
+
+CROSS_VALIDATED: dict[str, type[RuleBoosting]] = {
+    estimator.task.name: estimator
+    for estimator in (RuleBoostingClassifierCV, RuleBoostingRegressorCV)
+}
+"""The estimators by the name of their task."""

@@ -1,0 +1,326 @@
+"""Rules that somebody drops, replaces, forces or locks, and what each of that costs.
+
+Rules that are nearly as good as one of a model, in its place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._util.checks import is_finite_number, is_whole, require
+from laconic.boosting import BarredRows, InitialRule, State, TrainingData
+from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
+from laconic.estimators.choose_size import make_splits
+from laconic.estimators.fitting import covered_by, make_rounds, scale_for
+from laconic.estimators.settings import read_rules
+from laconic.losses import Floats
+from laconic.models.alternatives import Alternative, Alternatives
+from laconic.search import SearchStatus
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import format_count, format_number
+from laconic.terms.rules import Rule, RuleEnsemble
+
+if TYPE_CHECKING:
+    from laconic.estimators.base import RuleBoosting
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a model, and the model after it."""
+
+    words: str
+    """What was changed."""
+    n_rules: int
+    risk: float
+    """Mean loss of the training rows, with the penalty on weights, all weights refitted."""
+    loss: float
+    """Mean loss of rows that were held out, with the same rules and weights from the others."""
+
+
+@dataclass(frozen=True)
+class EditReport(Sequence[Edit]):
+    """A model, and what became of it edit by edit; the first entry is the model before.
+
+    The rules are the same in every split of the cross-validation, and only their weights are
+    learned anew: rules that were chosen with all rows look a little better than they are, those
+    before an edit as well as those after it.
+    """
+
+    edits: tuple[Edit, ...]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.edits[index]
+
+    def __len__(self) -> int:
+        return len(self.edits)
+
+    def __str__(self) -> str:
+        lines = [("", "rules", "risk", "price", "held out", "price")]
+        before = None
+        for edit in self.edits:
+            prices = ("", "")
+            if before is not None:
+                prices = _price(edit.risk - before.risk), _price(edit.loss - before.loss)
+            numbers = format_number(edit.risk), prices[0], format_number(edit.loss), prices[1]
+            lines.append((edit.words, str(edit.n_rules), *numbers))
+            before = edit
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join(
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)),
+                ]
+            ).rstrip()
+            for line in lines
+        )
+
+
+def _price(difference: float) -> str:
+    text = f"{difference:+.2g}"
+    return "0" if float(text) == 0.0 else text
+
+
+def edited(
+    model: RuleBoosting,
+    data: TrainingData,
+    fit_arguments: tuple[Any, ...],
+    *,
+    drop: Iterable[int],
+    replace: Mapping[int, Any],
+    force: Sequence[Any],
+    lock: Iterable[int] | None,
+    n_rules: int | None,
+    cv: Any,
+) -> RuleBoosting:
+    """Change a model; see `RuleBoosting.edit`."""
+    if data.described is not None:
+        raise ValueError(
+            "An edit needs a table in memory, to hold rows out. Got one that is read in parts. "
+            "Take a sample of the rows."
+        )
+    settings, ensemble, task = model.settings_, model.ensemble_, model.task_
+    settings.check_search()
+    rules = [_of_rule(rule, ensemble) for rule in ensemble]
+    dropped = _numbers("drop", drop, len(rules))
+    locked = None if lock is None else _numbers("lock", lock, len(rules))
+    numbers = _numbers("replace", replace, len(rules))
+    others = read_rules(list(replace.values()), data, settings.constraints)
+    _check_apart(dropped, numbers, locked or [])
+    judge = _Judge(model, data, cv)
+    exchanged = {
+        number: rule if rule.output is not None else rule._replace(output=rules[number - 1].output)
+        for number, rule in zip(numbers, others, strict=True)
+    }
+    # Boosting that keeps weights may have found a rule twice.
+    steps: list[tuple[str, list[InitialRule]]] = [("before", list(dict.fromkeys(rules)))]
+    for number in dropped:
+        old = rules[number - 1]
+        steps.append((f"without {judge.text(old)}", [r for r in steps[-1][1] if r != old]))
+    for number, rule in exchanged.items():
+        old = rules[number - 1]
+        words = f"{judge.text(rule)} instead of {judge.text(old)}"
+        steps.append((words, [rule if r == old else r for r in steps[-1][1]]))
+    forced = []
+    for rule in read_rules(force, data, settings.constraints):
+        forced.append(judge.placed(rule, steps[-1][1]))
+        if forced[-1] not in steps[-1][1]:
+            steps.append((f"with {judge.text(forced[-1])}", [*steps[-1][1], forced[-1]]))
+    kept = steps[-1][1]
+    if locked is not None:
+        wanted = {rules[number - 1] for number in locked} | {*exchanged.values(), *forced}
+        kept = [rule for rule in kept if rule in wanted]
+        steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
+    n_wanted = len(rules) if n_rules is None else n_rules
+    changed = dataclasses.replace(
+        settings,
+        # The convex problem over all rules knows none that are given; others may be exchanged.
+        strategy="boosting",
+        polish=settings.is_polished,
+        n_rules=max(n_wanted, len(kept), 1),
+        initial_rules=tuple(kept),
+        excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
+    )
+    result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
+    result.fit(*fit_arguments)
+    found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
+    if len(found) != len(kept):
+        n_new = len(found) - len(kept)
+        steps.append((f"completed by {format_count(n_new, 'rule')}", found))
+    result.edits_ = EditReport(
+        tuple(Edit(words, len(rules), *judge.judge(rules)) for words, rules in steps)
+    )
+    return result
+
+
+def _of_rule(rule: Rule, ensemble: RuleEnsemble) -> InitialRule:
+    return InitialRule(rule.query, None, rule.output if ensemble.outputs else None)
+
+
+def _numbers(name: str, given: Iterable[int], n_rules: int) -> list[int]:
+    numbers = list(dict.fromkeys(given))
+    for number in numbers:
+        if not is_whole(number, 1) or number > n_rules:
+            raise ValueError(
+                f"{name!r} must name rules by their numbers, from 1 to {n_rules}. Got {number!r}."
+            )
+    return [int(number) for number in numbers]
+
+
+def _check_apart(dropped: Iterable[int], exchanged: Iterable[int], locked: Iterable[int]) -> None:
+    for one, other in ((dropped, exchanged), (dropped, locked), (exchanged, locked)):
+        both = sorted(set(one) & set(other))
+        if both:
+            raise ValueError(
+                f"A rule is dropped, replaced or locked, not two of these. Got {both[0]} twice."
+            )
+
+
+class _Judge:
+    """Computes what rules are worth with the best weights for them."""
+
+    def __init__(self, model: RuleBoosting, data: TrainingData, cv: Any) -> None:
+        self.data, self.ensemble = data, model.ensemble_
+        self.settings, self.penalty = model.settings_, model.l2_regularization_
+        self.weights = np.ones(len(data.y)) if data.weights is None else data.weights
+        self.splits = make_splits(
+            cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
+        )
+        self._covered: dict[Query, NDArray[np.bool_]] = {}
+
+    def text(self, rule: InitialRule) -> str:
+        """Write a rule, with its class of three or more."""
+        outputs = self.ensemble.outputs
+        about = "" if not outputs or rule.output is None else f" for {outputs[rule.output].name}"
+        return f"{rule.query}{about}"
+
+    def placed(self, rule: InitialRule, others: Sequence[InitialRule]) -> InitialRule:
+        """Find the class that a rule is about, of three or more: where it lowers the risk most."""
+        n_outputs = len(self.ensemble.outputs)
+        if n_outputs == 0 or rule.output is not None:
+            return rule
+        constraints = self.settings.constraints
+        choices = [
+            rule._replace(output=output)
+            for output in range(n_outputs)
+            if constraints is None or constraints.signs_of(rule.query, output)
+        ]
+        everything = np.flatnonzero(self.weights)
+        return min(choices, key=lambda one: self._fitted([*others, one], everything)[1])
+
+    def judge(self, rules: Sequence[InitialRule]) -> tuple[float, float]:
+        """Compute the mean risk of all rows, and the mean loss of rows that are held out."""
+        everything = np.flatnonzero(self.weights)
+        _, risk = self._fitted(rules, everything)
+        total, amount, data = 0.0, 0.0, self.data
+        for train, test in self.splits:
+            ensemble, _ = self._fitted(rules, train)
+            raw_predictions = ensemble.start(len(test))
+            for rule in ensemble:
+                ensemble.add_to(raw_predictions, rule, self._rows(rule.query)[test])
+            losses = data.loss.value(data.y[test], raw_predictions)
+            total += float(losses @ self.weights[test])
+            amount += float(self.weights[test].sum())
+        return risk / float(self.weights[everything].sum()), total / amount
+
+    def _rows(self, query: Query) -> NDArray[np.bool_]:
+        if query not in self._covered:
+            self._covered[query] = query.covered(self.data.table)
+        return self._covered[query]
+
+    def _fitted(
+        self, rules: Sequence[InitialRule], rows: NDArray[np.intp]
+    ) -> tuple[RuleEnsemble, float]:
+        """Fit weights to some rows; returns them, and the penalised loss there."""
+        constraints, data = self.settings.constraints, self.data
+        is_fitted = self.settings.fit_intercept
+        ensemble = self.ensemble.with_rules(
+            (Rule(rule.query, 0.0, rule.output or 0) for rule in rules),
+            0.0,
+            [0.0] * len(self.ensemble.outputs),
+        )
+        signs = None
+        if constraints is not None:
+            signs = np.array(
+                [constraints.sign_of(rule.query, rule.output) for rule in rules], dtype=np.int_
+            )
+        risk = ensemble_risk(
+            ensemble,
+            [self._rows(rule.query)[rows] for rule in rules],
+            data.y[rows],
+            data.loss,
+            self.penalty,
+            self.weights[rows],
+            fit_intercept=is_fitted,
+            signs=signs,
+        )
+        ensemble, _ = refitted(ensemble, risk)
+        return ensemble, risk.value(ensemble_weights(ensemble, fit_intercept=is_fitted))[0]
+
+
+def alternatives(
+    model: RuleBoosting, data: TrainingData, number: int, *, tolerance: float, max_found: int
+) -> Alternatives:
+    """Find rules that are nearly as good; see `RuleBoosting.alternatives`."""
+    ensemble = model.ensemble_
+    if not is_whole(number, 1) or number > len(ensemble):
+        raise ValueError(
+            f"The rule must be named by its number, from 1 to {len(ensemble)}. Got {number!r}."
+        )
+    is_tolerance = is_finite_number(tolerance) and 0 <= tolerance < 1
+    require(is_tolerance, "tolerance", "a number in the range [0, 1)", tolerance)
+    require(is_whole(max_found, 1), "max_found", "a whole number in the range [1, inf)", max_found)
+    before = State(ensemble, covered_by(ensemble, data), tuple(model.search_results_))
+    rule, own = ensemble[number - 1], before.covered[number - 1]
+    settings, scale = model.settings_, scale_for(data, model.settings_, ensemble)
+    # Reads the columns of the table one by one, and forgets them.
+    candidates = settings.candidates(data)
+    rounds = make_rounds(
+        *(data, settings, candidates, model.l2_regularization_, scale),
+        n_jobs=model.n_jobs,
+        method="optimal",
+        simplify=0.0,
+        approximation_factor=1.0,
+    )
+    place = rounds.place(scale.state(before), number - 1)
+    best = rounds.search(place)
+    own_value = rounds.value(best, rule, own)
+    value = max(best.result.objective_value, own_value)
+    barred = [BarredRows(own, rule.output)]
+    found: list[Alternative] = []
+    is_complete = value <= 0.0
+    while not is_complete and len(found) < max_found:
+        next_best = rounds.search(place, barred)
+        result = next_best.result
+        if result.objective_value < (1.0 - tolerance) * value or result.objective_value <= 0.0:
+            is_proven = result.status is SearchStatus.OPTIMAL
+            is_complete = is_proven or result.bound < (1.0 - tolerance) * value
+            break
+        query = rounds.query(result)
+        found.append(
+            Alternative(
+                query,
+                ensemble.text(query),
+                scale.inverse.weight(next_best.problem.weight(result.query)),
+                result.objective_value / value,
+                _overlap(next_best.covered, own, data.counted_weights),
+                ensemble.outputs[next_best.output].name if ensemble.outputs else "",
+            )
+        )
+        barred.append(BarredRows(next_best.covered, next_best.output))
+    share = max(own_value, 0.0) / value if value > 0.0 else 1.0
+    text = ensemble.text(rule.query)
+    return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
+
+
+def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats | None) -> float:
+    """Compute what two sets of rows share, where a row of weight two counts as two rows."""
+    amounts = np.ones(len(one)) if weights is None else weights
+    in_either = float(amounts @ (one | other))
+    return float(amounts @ (one & other)) / in_either if in_either > 0.0 else 1.0

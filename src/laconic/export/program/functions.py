@@ -1,0 +1,187 @@
+"""Models as Python functions without dependencies.
+
+Models as JavaScript functions without dependencies.
+
+The model as plain data for programs in Python and JavaScript, which share its shape.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pprint import pformat
+from typing import Any
+
+import numpy as np
+
+from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
+from laconic.export.portable import PortableModel, portable_model
+from laconic.models import RuleModel
+from laconic.tables.times import kind_of, microseconds
+from laconic.terms.conditions import Condition
+
+_PLACE_OF_MODEL = "MODEL: dict[str, Any] = {}"
+
+
+def to_python(model: RuleModel) -> str:
+    """Write a fitted model as a Python function.
+
+    The function is run on edge rows and compared with the model before it is returned.
+
+    Parameters
+    ----------
+    model : RuleModel
+        Fitted, with one of the named losses.
+
+    Returns
+    -------
+    source : str
+        A module that defines ``predict`` and imports the standard library only. The model is in it
+        as a literal.
+
+    Notes
+    -----
+    ``predict(row)`` takes a dict, or anything that gives a cell for the name of a column, and
+    returns a dict with "raw_prediction", "prediction", "probabilities" (None for a regression) and
+    "covered", for each rule whether it covers the row. It refuses infinities and cells of the wrong
+    kind, as `predict` does here.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> module = {}
+    >>> exec(to_python(model), module)
+    >>> module["predict"]({"x0": 2})
+    {'raw_prediction': 5.0, 'prediction': 5.0, 'probabilities': None, 'covered': [True]}
+    """
+    portable = portable_model(model)
+    literal = pformat(program_data(portable), width=100, sort_dicts=False)
+    template = (files("laconic.export.program") / "standalone.py").read_text("utf-8")
+    source = template.replace(_PLACE_OF_MODEL, f"MODEL: dict[str, Any] = {literal}")
+    rows = edge_rows(portable)
+    check_outputs("Python", rows, expected_outputs(model, rows), run_python(source, rows))
+    return source
+
+
+def run_python(source: str, rows: list[dict[str, Any]]) -> Outputs:
+    """Run an exported module on rows."""
+    module: dict[str, Any] = {"__name__": "laconic_export"}
+    exec(compile(source, "<laconic export>", "exec"), module)
+    results = [module["predict"](row) for row in rows]
+    has_classes = module["MODEL"]["classes"] is not None
+    return Outputs(
+        np.array([result["raw_prediction"] for result in results]),
+        # As objects: an array of texts would drop zero characters at their ends.
+        np.array([result["prediction"] for result in results], object if has_classes else None),
+        np.array([_known(result["probabilities"]) for result in results]) if has_classes else None,
+        np.array([result["covered"] for result in results]).reshape(len(rows), -1),
+    )
+
+
+def _known(probabilities: list[float]) -> Any:
+    """Take the probability of the second class of two, and all of more."""
+    return probabilities[1] if len(probabilities) == 2 else probabilities
+
+
+# JavaScript has no integers beyond this one, only the nearest doubles.
+_MAX_SAFE_INTEGER = 2**53 - 1
+
+
+def to_javascript(model: RuleModel) -> str:
+    """Write a fitted model as a JavaScript function.
+
+    Parameters
+    ----------
+    model : RuleModel
+        Fitted, with one of the named losses.
+
+    Returns
+    -------
+    source : str
+        A script that defines ``predict``, for browsers and for Node.js (``require``). The model is
+        in it as data, written so that it can stand in a script element of a page.
+
+    Notes
+    -----
+    ``predict(row)`` takes an object with a property for each column that rules use, and returns
+    ``rawPrediction``, ``prediction``, ``probabilities`` (null for a regression) and ``covered``,
+    for each rule whether it covers the row. ``predict.model`` is the model as data. As `predict`
+    does here, it refuses infinities and columns of the wrong kind.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> "const predict = " in to_javascript(model)
+    True
+    """
+    portable = portable_model(model)
+    _check_classes(portable)
+    template = (files("laconic.export.program") / "predict.js").read_text("utf-8")
+    return template.replace("__MODEL__", _embedded_json(program_data(portable)))
+
+
+def _check_classes(portable: PortableModel) -> None:
+    for name in portable.classes or ():
+        if type(name) is int and abs(name) > _MAX_SAFE_INTEGER:
+            raise ValueError(
+                "JavaScript holds whole numbers up to 2**53 - 1 only. Got the class "
+                f"{name}. Fit the model with text as classes: y.astype(str)."
+            )
+
+
+def _embedded_json(data: object) -> str:
+    """Write JSON that is also JavaScript, and that no page takes for the end of a script."""
+    text = json.dumps(data, allow_nan=False, ensure_ascii=True)
+    # These characters occur in texts only, where their codes mean the same.
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def program_data(portable: PortableModel) -> dict[str, Any]:
+    """Describe a model by what a program needs to predict, and to show what it did.
+
+    Values that numbers are compared with are numbers, also for booleans, and for times, whose
+    microseconds are counted.
+    """
+    outputs = portable.ensemble.outputs
+    return {
+        "classes": None if portable.classes is None else list(portable.classes),
+        "link": portable.link,
+        "intercept": [each.intercept for each in outputs] or portable.ensemble.intercept,
+        "features": [
+            *({"name": name, "kind": kind} for name, kind in portable.kinds.items()),
+            *(
+                {"name": name, "kind": portable.part_kind(name), "part": part, "of": column}
+                for name, (part, column) in portable.parts.items()
+            ),
+        ],
+        "rules": [
+            {
+                "weight": rule.weight,
+                **({"output": rule.output} if outputs else {}),
+                "text": str(rule.query),
+                "conditions": [_condition(condition) for condition in rule.query],
+            }
+            for rule in portable.ensemble
+        ],
+    }
+
+
+def _condition(condition: Condition) -> dict[str, Any]:
+    value: Any = condition.value
+    if isinstance(value, tuple):
+        value = list(map(_plain, value))
+    return {
+        "feature": condition.feature,
+        "relation": condition.relation,
+        "value": _plain(value),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if kind_of(value) is not None:
+        return microseconds(value)
+    return float(value) if isinstance(value, bool) else value

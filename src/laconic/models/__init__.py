@@ -1,0 +1,17 @@
+"""Fitted models, what they predict, and why."""
+
+from laconic.models.explanation import Explanation, RowExplanation
+from laconic.models.predictions import Predictions
+from laconic.models.rule_model import RuleModel, first_rules, is_rule_model
+from laconic.models.shapley import ShapleyValues, feature_importances
+
+__all__ = [
+    "Explanation",
+    "Predictions",
+    "RowExplanation",
+    "RuleModel",
+    "ShapleyValues",
+    "feature_importances",
+    "first_rules",
+    "is_rule_model",
+]

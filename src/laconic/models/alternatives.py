@@ -1,0 +1,63 @@
+"""Rules that are nearly as good as one of a model, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import format_percent
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A rule that could stand in the place of another one."""
+
+    query: Query
+    text: str
+    """Its conditions, as the model writes them."""
+    weight: float
+    """Of the rule in that place, to second order."""
+    share: float
+    """What it gains, as a share of what the best rule gains there."""
+    overlap: float
+    """Rows that both cover, as a share of those that either does (Jaccard)."""
+    output: str = ""
+    """The class that it is about, of three or more."""
+
+
+@dataclass(frozen=True)
+class Alternatives(Sequence[Alternative]):
+    """All rules, no two of which cover the same rows, within a tolerance of the best one."""
+
+    number: int
+    """Of the rule, from 1."""
+    text: str
+    """The conditions of the rule itself."""
+    share: float
+    """What it gains, as a share of what the best rule gains in its place."""
+    tolerance: float
+    found: tuple[Alternative, ...]
+    """The best first."""
+    is_complete: bool
+    """Whether it is proven that there are no others."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.found[index]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __str__(self) -> str:
+        within = f"within {format_percent(self.tolerance)} of the best"
+        if not self.found:
+            words = "Nothing else" if self.is_complete else "Nothing else was found that"
+            return f"Rule {self.number}, {self.text}: {words} is {within}."
+        head = f"Instead of rule {self.number}, {self.text}, nearly as good, {within}:"
+        lines = [
+            f"{format_percent(one.share):>5} of the gain, {format_percent(one.overlap):>5} overlap:"
+            f" {f'for {one.output} if ' if one.output else ''}{one.text}"
+            for one in self.found
+        ]
+        return "\n".join([head, *lines, *([] if self.is_complete else ["and maybe others"])])

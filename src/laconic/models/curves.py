@@ -1,0 +1,170 @@
+"""Scores of the first 0, 1, 2, ... rules of one fitted model, and the area below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import check_scoring
+from sklearn.pipeline import Pipeline
+
+from laconic.models import RuleModel, first_rules, is_rule_model
+
+__all__ = ["area_scorer", "normalized_area", "score_curve"]
+
+Scoring = str | Callable[..., float] | None
+
+
+def score_curve(
+    model: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    scoring: Scoring = None,
+    max_rules: int | None = None,
+) -> NDArray[np.float64]:
+    """Score the first 0, 1, 2, ... rules of a fitted model, for which the table is read once.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted rule ensemble, a pipeline that ends with one, or a search over such.
+    X : table-like of shape (n_rows, n_features)
+    y : array-like of shape (n_rows,)
+    scoring : str, callable or None, default=None
+        A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``, which
+        leaves `X` as it is. For a pipeline it is given the rule ensemble at its end, and `X` as
+        the steps before transform it. None: the `score` method of the model, accuracy or R².
+    max_rules : int or None, default=None
+        Last size. A model with fewer rules keeps its score, as it found nothing to add. None: the
+        number of rules of the model.
+
+    Returns
+    -------
+    scores : ndarray of shape (max_rules + 1,)
+        Of the sizes 0 to `max_rules`.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
+    >>> score_curve(model, X, y, scoring="neg_mean_squared_error").round(3)
+    array([-5.188, -0.125, -0.   ])
+    """
+    rules = rule_model(model)
+    n_rules = len(rules.ensemble_)
+    if max_rules is not None and max_rules < 0:
+        raise ValueError(
+            f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
+        )
+    scorer, X = check_scoring(rules, scoring), _given_to_rules(model, X)
+    last = n_rules if max_rules is None else max_rules
+    scores = [scorer(shorter, X, y) for shorter in islice(first_rules(rules, X), last + 1)]
+    return np.array(scores + scores[-1:] * (last - n_rules), dtype=np.float64)
+
+
+def normalized_area(scores: ArrayLike, sizes: ArrayLike | None = None) -> float:
+    """Area below a size/score curve, divided by its width: its mean height.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_sizes,)
+    sizes : array-like of shape (n_sizes,), default=None
+        Ascending; between them the curve is a straight line. None: 0, 1, 2, ...
+
+    Returns
+    -------
+    area : float
+
+    Examples
+    --------
+    >>> normalized_area([0.0, 1.0, 1.0])
+    0.75
+    >>> normalized_area([0.5, 0.9], sizes=[1, 10])
+    0.7
+    """
+    heights = np.asarray(scores, dtype=np.float64)
+    at = np.arange(len(heights)) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    if len(at) != len(heights) or len(at) < 1 or np.any(np.diff(at) <= 0):
+        raise ValueError(
+            "'sizes' must be ascending, one per score, and at least one. Got "
+            f"{at.tolist()} for {len(heights)} scores."
+        )
+    if len(at) == 1:
+        return float(heights[0])
+    widths, middles = np.diff(at), (heights[:-1] + heights[1:]) / 2
+    return float(widths @ middles / (at[-1] - at[0]))
+
+
+@dataclass(frozen=True)
+class AreaScorer:
+    """A scorer in the sense of scikit-learn; made by `area_scorer`."""
+
+    scoring: Scoring
+    smallest: int
+    largest: int | None
+
+    def __call__(self, model: Any, X: Any, y: ArrayLike) -> float:
+        """Area below the curve of a fitted model."""
+        scores = score_curve(model, X, y, scoring=self.scoring, max_rules=self.largest)
+        return normalized_area(scores[self.smallest :])
+
+
+def area_scorer(
+    scoring: Scoring = None, *, smallest: int = 0, largest: int | None = None
+) -> AreaScorer:
+    """Make a scorer that judges a model by all its sizes.
+
+    Parameters
+    ----------
+    scoring : str, callable or None, default=None
+        As for :func:`score_curve`.
+    smallest : int, default=0
+        First size that counts.
+    largest : int or None, default=None
+        Last size that counts; None: the number of rules of the model.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(model, X, y)`` is a float: for `GridSearchCV`, `cross_val_score` and the like.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from laconic import RuleBoostingRegressor
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [5, 5, 5, 1, 1, 1]
+    >>> search = GridSearchCV(
+    ...     RuleBoostingRegressor(n_rules=2), {"l2_regularization": [0, 10]},
+    ...     scoring=area_scorer("r2"), cv=2,
+    ... )
+    >>> search.fit(X[::2] + X[1::2], y[::2] + y[1::2]).best_params_
+    {'l2_regularization': 0}
+    """
+    return AreaScorer(scoring, smallest, largest)
+
+
+def rule_model(model: Any) -> RuleModel:
+    """Find the fitted rule ensemble in a model: itself, or at the end of a pipeline or a search."""
+    model = getattr(model, "best_estimator_", model)
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not (is_rule_model(last) and hasattr(last, "ensemble_")):
+        raise TypeError(
+            "The model must be a fitted rule ensemble, with an attribute 'ensemble_'. Got "
+            f"{type(last).__name__}. Call its fit method first, or pass a RuleBoostingClassifier "
+            "or RuleBoostingRegressor."
+        )
+    return last
+
+
+def _given_to_rules(model: Any, X: Any) -> Any:
+    """Return the table that the rule ensemble of a model is given: what steps before it make."""
+    model = getattr(model, "best_estimator_", model)
+    for _, step in model.steps[:-1] if isinstance(model, Pipeline) else ():
+        X = X if step in (None, "passthrough") else step.transform(X)
+    return X

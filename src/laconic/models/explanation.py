@@ -1,0 +1,339 @@
+"""Why a model predicts what it predicts: the rules that cover a row, and what each one adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.models.predictions import Predictions
+from laconic.tables.columns import Category, FeatureKind, NumericColumn
+from laconic.tables.frames import FrameBackend, make_frame
+from laconic.tables.times import Moment
+from laconic.terms.conditions import MISSING_RELATIONS, Condition
+from laconic.terms.display import rules_html
+from laconic.terms.formatting import (
+    INTERCEPT,
+    class_text,
+    format_conditions,
+    format_count,
+    format_number,
+    format_value,
+    format_weight,
+    intervals,
+)
+from laconic.terms.rules import Output, Rule, RuleEnsemble
+
+# Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
+MAX_ROWS_SHOWN = 10
+# Of the numbers that a row holds.
+DIGITS = 5
+
+
+@dataclass(frozen=True)
+class RowExplanation:
+    """Why the prediction for one row is what it is.
+
+    Attributes
+    ----------
+    row : int
+        Position of the row, counted from 0.
+    rules : dict of int to Rule
+        The rules that cover the row, by their number, counted from 1.
+    intercept : float
+        What the sum starts from.
+    raw_prediction : float or tuple of float
+        Intercept plus the weights of the rules; one for each of three or more classes.
+    prediction : Any
+        What the model predicts: a class, or a number.
+    probability : float or None
+        Of the predicted class.
+    values : dict of str to value
+        What the row holds in the features that the covering rules ask for.
+    meaning : str
+        What the sum is, such as "log odds of yes".
+    feature_kinds : dict of str to {"integer", "boolean"}
+        As in :class:`RuleEnsemble`, for how conditions are written.
+    outputs : tuple of Output
+        Three or more classes, and what their sums start from; else empty.
+    """
+
+    row: int
+    rules: dict[int, Rule]
+    intercept: float
+    raw_prediction: float | tuple[float, ...]
+    prediction: Any
+    probability: float | None
+    values: dict[str, Category | Moment | None]
+    meaning: str
+    feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, repr=False)
+    outputs: tuple[Output, ...] = ()
+
+    @property
+    def ensemble(self) -> RuleEnsemble:
+        """The part of the model that covers the row."""
+        rules = tuple(self.rules.values())
+        return RuleEnsemble(rules, self.intercept, None, self.feature_kinds, self.outputs)
+
+    def of_class(self, output: int | None = None) -> RowExplanation:
+        """Take what speaks for or against one of three or more classes.
+
+        Parameters
+        ----------
+        output : int or None, default=None
+            Position of the class; None is the one that is predicted.
+
+        Returns
+        -------
+        explanation : RowExplanation
+            With the sum of that class.
+        """
+        sums = self.raw_prediction
+        if not isinstance(sums, tuple):
+            return self
+        place = sums.index(max(sums)) if output is None else output
+        return replace(
+            self,
+            rules={
+                number: replace(rule, output=0)
+                for number, rule in self.rules.items()
+                if rule.output == place
+            },
+            intercept=self.outputs[place].intercept,
+            raw_prediction=sums[place],
+            meaning=f"score of {self.outputs[place].name}",
+            outputs=(),
+        )
+
+    @property
+    def sentence(self) -> str:
+        """The explanation in a sentence."""
+        said = f"Row {self.row} is predicted {self.predicted}: {'; '.join(self._reasons)}"
+        return f"{said}. {self._total}"
+
+    @property
+    def _total(self) -> str:
+        if isinstance(self.raw_prediction, tuple):
+            sums = [
+                f"{format_weight(each)} for {output.name}"
+                for each, output in zip(self.raw_prediction, self.outputs, strict=True)
+            ]
+            return f"Sums: {', '.join(sums)}."
+        return f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
+
+    @property
+    def predicted(self) -> str:
+        """The prediction in words."""
+        if self.probability is not None:
+            probability = format_number(self.probability, 3)
+            return f"{class_text(self.prediction)} with probability {probability}"
+        is_number = isinstance(self.prediction, float)
+        return format_number(self.prediction) if is_number else class_text(self.prediction)
+
+    @property
+    def _reasons(self) -> list[str]:
+        reasons = []
+        for rule in self.rules.values():
+            because = "because " if rule.query else ""
+            what = f"for {self.outputs[rule.output].name} " if self.outputs else ""
+            weight = format_weight(rule.weight)
+            reasons.append(f"{weight} {what}{because}{self.condition_text(rule)}")
+        if self.intercept != 0.0:
+            reasons.insert(0, f"{format_weight(self.intercept)} {INTERCEPT}")
+        starts = [
+            f"{format_weight(each.intercept)} for {each.name} {INTERCEPT}" for each in self.outputs
+        ]
+        return [*starts, *reasons] or ["no rule applies"]
+
+    def condition_text(self, rule: Rule) -> str:
+        """Write the conditions of a rule, each with what the row holds where that says more."""
+        texts = []
+        for lower, condition in self._intervals(rule):
+            says_all = condition.relation in ("==", *MISSING_RELATIONS)
+            texts.append("" if says_all else f" ({self._value(lower, condition)})")
+        conditions = format_conditions(rule.query.conditions, self.feature_kinds)
+        return " & ".join(map("".join, zip(conditions, texts, strict=True))) or str(rule.query)
+
+    def _intervals(self, rule: Rule) -> Iterator[tuple[Condition | None, Condition]]:
+        return intervals(rule.query.conditions, self.feature_kinds)
+
+    def _value(self, lower: Condition | None, condition: Condition) -> str:
+        """Write what the row holds, in few digits where the conditions stay true."""
+        value = self.values[condition.feature]
+        if not isinstance(value, float) or value.is_integer() or isinstance(condition.value, tuple):
+            return "missing" if value is None else format_value(value)
+        rounded = float(f"{value:.{DIGITS}g}")
+        column = NumericColumn(condition.feature, np.array([rounded]))
+        pair = [p for p in (lower, condition) if p is not None]
+        is_true = all(p.covered_in(column).all() for p in pair)
+        return format_value(rounded if is_true else value)
+
+    def __str__(self) -> str:
+        """Write a line for each reason, weights below each other, and the sum."""
+        sums = self.raw_prediction
+        names = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
+        totals = [
+            f"{format_weight(each)} in all{name}"
+            for each, name in zip(sums if isinstance(sums, tuple) else [sums], names, strict=True)
+        ]
+        parts = [line.partition(" ") for line in (*self._reasons, *totals)]
+        width = max(len(weight) for weight, _, _ in parts)
+        lines = [f"{weight:>{width}} {words}" for weight, _, words in parts]
+        return "\n".join([f"Row {self.row} is predicted {self.predicted}:", *lines])
+
+    def _repr_html_(self) -> str:
+        """Table for notebooks: the rules that cover the row, with what it holds."""
+        ensemble = self.ensemble
+        held = [
+            ", ".join(self._value(*pair) for pair in self._intervals(rule)) for rule in ensemble
+        ]
+        caption = f"Row {self.row} is predicted {self.predicted}. {self._total}"
+        return rules_html(ensemble, caption, {"values here": held}, list(self.rules))
+
+
+class Explanation(Sequence[RowExplanation]):
+    """Why the predictions for some rows are what they are.
+
+    A sequence of :class:`RowExplanation`, one per row; ``print`` shows their reasons line by line.
+    Made by the method ``explain`` of estimators.
+
+    Parameters
+    ----------
+    predictions : Predictions
+        The rows, and what the model makes of them.
+
+    Attributes
+    ----------
+    ensemble : RuleEnsemble
+        The model.
+    table : Table
+        The rows.
+    covered : ndarray of shape (n_rows, n_rules), dtype bool
+        Which rule covers which row.
+    contributions : ndarray of shape (n_rows, n_rules)
+        The weight of each rule where it covers the row, else 0.
+    raw_predictions : ndarray of shape (n_rows,)
+        Intercept plus contributions.
+    predictions : ndarray of shape (n_rows,)
+        What the model predicts.
+    probabilities : ndarray of shape (n_rows,) or None
+        Of the predicted classes.
+    meaning : str
+        What the sum of the weights is, such as "log odds of yes".
+    """
+
+    def __init__(self, predictions: Predictions) -> None:
+        self.ensemble = predictions.ensemble
+        self.table = predictions.table
+        self.covered = predictions.covered
+        self.raw_predictions = predictions.raw
+        self.predictions = predictions.values
+        self.probabilities = predictions.probabilities
+        self.meaning = predictions.task.sum_words
+
+    @property
+    def contributions(self) -> NDArray[np.float64]:
+        """The weight of each rule where it covers the row, else 0."""
+        weights = np.array([rule.weight for rule in self.ensemble], dtype=np.float64)
+        return np.multiply(self.covered, weights)
+
+    def to_frame(self, backend: FrameBackend | None = None) -> Any:
+        """Explanation as a DataFrame, one row per row of the table and rule that covers it.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"} or None, default=None
+            Library of the result; None takes that of the explained table, and the first that is
+            installed where this was an array.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Columns row (position in the table, counted from 0), rule (number, counted from 1),
+            query (text), contribution, raw_prediction (the sum of the row's contributions),
+            prediction and, for classes, the probability of the predicted one. Rule 0 is the
+            intercept, which is there where it is not 0 or no rule covers the row. With three or
+            more classes, there is the column class, and raw_prediction is the sum of that class.
+        """
+        ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
+        starts = [each.intercept for each in ensemble.outputs] or [ensemble.intercept]
+        has_start = np.repeat(
+            bool(names) | (ensemble.intercept != 0.0) | ~self.covered.any(axis=1, keepdims=True),
+            len(starts),
+            axis=1,
+        )
+        rows, places = np.nonzero(np.column_stack([has_start, self.covered]))
+        entries = [(0, place, INTERCEPT, start) for place, start in enumerate(starts)]
+        for number, rule in enumerate(ensemble, start=1):
+            entries.append((number, rule.output, ensemble.text(rule.query), rule.weight))
+        numbers, outputs, queries, weights = zip(*(entries[place] for place in places), strict=True)
+        raw = self.raw_predictions.reshape(len(self), -1)[rows, np.array(outputs)]
+        columns = {
+            "row": rows.tolist(),
+            "rule": numbers,
+            **({"class": [names[output] for output in outputs]} if names else {}),
+            "query": queries,
+            "contribution": weights,
+            "raw_prediction": raw.tolist(),
+            "prediction": self.predictions[rows].tolist(),
+        }
+        if self.probabilities is not None:
+            columns["probability"] = self.probabilities[rows].tolist()
+        return make_frame(columns, backend=backend or self.table.backend)
+
+    @overload
+    def __getitem__(self, index: int) -> RowExplanation: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RowExplanation]: ...
+
+    def __getitem__(self, index: int | slice) -> RowExplanation | list[RowExplanation]:
+        rows = range(len(self))[index]
+        return [self._row(row) for row in rows] if isinstance(rows, range) else self._row(rows)
+
+    def _row(self, row: int) -> RowExplanation:
+        numbers = np.flatnonzero(self.covered[row]) + 1
+        rules = {int(number): self.ensemble[int(number) - 1] for number in numbers}
+        features = dict.fromkeys(p.feature for rule in rules.values() for p in rule.query)
+        probabilities, raw = self.probabilities, self.raw_predictions[row]
+        return RowExplanation(
+            row,
+            rules,
+            self.ensemble.intercept,
+            tuple(raw.tolist()) if raw.ndim else float(raw),
+            self.predictions[row : row + 1].tolist()[0],
+            None if probabilities is None else float(probabilities[row]),
+            {name: self.table.column(name).cell(row) for name in features},
+            self.meaning,
+            self.ensemble.feature_kinds,
+            self.ensemble.outputs,
+        )
+
+    def __len__(self) -> int:
+        return len(self.raw_predictions)
+
+    def __str__(self) -> str:
+        texts = [str(explanation) for explanation in self[:MAX_ROWS_SHOWN]]
+        return "\n\n".join(texts + self._about_the_rest)
+
+    def __repr__(self) -> str:
+        return f"<Explanation of {format_count(len(self), 'row')}>\n{self}"
+
+    def _repr_html_(self) -> str:
+        """Tables for notebooks."""
+        tables = [explanation._repr_html_() for explanation in self[:MAX_ROWS_SHOWN]]
+        notes = [f"<p>{escape(note)}</p>" for note in self._about_the_rest]
+        return f"<div>{''.join(tables + notes)}</div>"
+
+    @property
+    def _about_the_rest(self) -> list[str]:
+        n_hidden = len(self) - MAX_ROWS_SHOWN
+        return (
+            [f"... and {format_count(n_hidden, 'more row')}: to_frame() has all"]
+            if n_hidden > 0
+            else []
+        )

@@ -1,0 +1,85 @@
+"""What a model makes of the rows of a table, each column of which is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.models.tasks import Task
+from laconic.tables.tables import Table
+from laconic.terms.rules import RuleEnsemble
+
+
+class Predictions:
+    """Rows, which rules cover them, and what follows from that.
+
+    Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
+    a model; everything is computed when it is first asked for. `stages` are the model with its
+    first 0, 1, 2, ... rules, where their weights are not those of the ensemble.
+    """
+
+    def __init__(
+        self,
+        ensemble: RuleEnsemble,
+        task: Task,
+        table: Table,
+        stages: Sequence[RuleEnsemble] | None = None,
+    ) -> None:
+        self.ensemble = ensemble
+        self.task = task
+        self.table = table
+        self.stages = ensemble.stages if stages is None else stages
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.table.n_rows
+
+    @cached_property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which rule covers which row, of shape (n_rows, n_rules)."""
+        return self.ensemble.covered(self.table)
+
+    @cached_property
+    def raw(self) -> NDArray[np.float64]:
+        """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
+        if "covered" not in vars(self):
+            # Goes through the rows in blocks, and takes no memory for what each rule covers.
+            return self.ensemble.raw_predictions(self.table)
+        raw = self.ensemble.start(self.n_rows)
+        for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
+            self.ensemble.add_to(raw, rule, covered)
+        return raw
+
+    def staged_raw(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the raw predictions of the model when it had 0, 1, 2, ... rules."""
+        known = self.ensemble[:0]
+        raw = known.start(self.n_rows)
+        for stage in self.stages:
+            if stage[: len(known)] != known:
+                known = stage[:0]
+                raw = known.start(self.n_rows)
+            raw = raw.copy()
+            for place in range(len(known), len(stage)):
+                stage.add_to(raw, stage.rules[place], self.covered[:, place])
+            yield raw
+            known = stage
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Raw predictions on the target's scale."""
+        return self.task.means(self.raw)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """What is predicted: classes or numbers."""
+        return self.task.predictions(self.raw)
+
+    @property
+    def probabilities(self) -> NDArray[np.float64] | None:
+        """Of the predicted classes; None where there are no classes."""
+        return self.task.predicted_probabilities(self.raw)

@@ -1,0 +1,211 @@
+"""What everything that takes a fitted model knows about it.
+
+Rules as columns of a table: their names.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol, TypeGuard, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.boosting import Settings
+from laconic.boosting.certificate import EnsembleCertificate
+from laconic.losses import Loss
+from laconic.models.explanation import Explanation
+from laconic.models.predictions import Predictions
+from laconic.models.tasks import Task
+from laconic.search import SearchResult
+from laconic.tables.tables import Table, as_table, whole_date
+from laconic.tables.text_format import Reading
+from laconic.terms.conditions import Query
+from laconic.terms.coverage import RuleCoverage
+from laconic.terms.record import FitRecord
+from laconic.terms.rules import RuleEnsemble
+
+
+class RuleModel(Protocol):
+    """Rules, the task that they were made for, and what is proven about them.
+
+    What explains, draws, scores, exports or reports takes any such model, and asks its task
+    wherever classes and numbers differ. The estimators are such models.
+
+    Attributes
+    ----------
+    ensemble_ : RuleEnsemble
+    task_ : Task
+    settings_ : Settings
+        Everything that decided which model came out.
+    search_results_ : list of SearchResult
+        A certificate per rule.
+    rule_coverages_ : list of RuleCoverage
+        Unless the model was loaded from a file.
+    record_ : FitRecord or None
+        Where the model comes from, if `laconic fit` made it.
+    feature_importances_ : ndarray of shape (n_features,)
+        Unless the model was loaded from a file that does not have them.
+    reading_ : Reading or None
+        How the texts of the training file were read, where the command line read one.
+    certificate_ : EnsembleCertificate or None
+        How close it comes to the best possible model on its training rows, where that was proven.
+    """
+
+    ensemble_: RuleEnsemble
+    task_: Task
+    settings_: Settings
+    search_results_: list[SearchResult]
+    l2_regularization_: float
+    rule_coverages_: list[RuleCoverage]
+    feature_importances_: NDArray[np.float64]
+    stages_: Sequence[RuleEnsemble]
+    n_candidates_: int
+    n_features_in_: int
+    record_: FitRecord | None
+    reading_: Reading | None
+    certificate_: EnsembleCertificate | None
+    _known: tuple[Any, Table] | None
+
+    @property
+    def loss_(self) -> Loss:
+        """The loss in use."""
+
+    @property
+    def stages(self) -> Sequence[RuleEnsemble]:
+        """The ensembles that led to this one, or its first 0, 1, 2, ... rules."""
+
+    @property
+    def own_certificate(self) -> EnsembleCertificate | None:
+        """The certificate that the model has, unless it is about other rules or weights."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the target."""
+
+    def predictions_for(self, X: Any) -> Predictions:
+        """Read a table once, for everything that can be asked about its rows."""
+
+    def explain(self, X: Any) -> Explanation:
+        """Find which rules cover each row, and what each of them adds to the prediction."""
+
+    def _fitted_table(self, X: Any) -> Table:
+        """Check a table to predict for."""
+
+
+MODEL_CLASSES: list[type[RuleModel]] = []
+"""All classes of such models, in the order in which they were made."""
+_ACTIONS: list[Callable[[type[RuleModel]], None]] = []
+
+
+def add_model_class(model: type[RuleModel]) -> None:
+    """Let everything that takes models know of a class of them."""
+    MODEL_CLASSES.append(model)
+    for act in _ACTIONS:
+        act(model)
+
+
+def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
+    """Do something with every class of models, also with those that are yet to be imported."""
+    if act not in _ACTIONS:
+        _ACTIONS.append(act)
+    for model in MODEL_CLASSES:
+        act(model)
+
+
+def is_rule_model(model: Any) -> TypeGuard[RuleModel]:
+    """Check whether something is a model of one of these classes."""
+    return isinstance(model, tuple(MODEL_CLASSES))
+
+
+Model = TypeVar("Model", bound=RuleModel)
+
+
+def first_rules(model: Model, X: Any) -> Iterator[Model]:
+    """Yield copies of a model when it had 0, 1, 2, ... rules, none of which reads a table again.
+
+    They recognise the very object `X`, which must not change meanwhile.
+    """
+    table = model._fitted_table(X)
+    for feature in model.ensemble_.used_features:
+        # As a whole: blocks of rows would be read anew for every size.
+        table.column(feature)
+    for n_rules, stage in enumerate(model.stages):
+        shorter = copy.copy(model)
+        shorter.ensemble_, shorter._known = stage, (X, table)
+        shorter.stages_ = model.stages[: n_rules + 1]
+        yield shorter
+
+
+def checked_table(X: Any) -> Table:
+    """Wrap a table that has rows and columns."""
+    table = as_table(X)
+    shape = (table.n_rows, len(table.feature_names))
+    for size, what in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            )
+    return table
+
+
+def rule_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) -> list[str]:
+    """Name each rule by its conditions, no two the same.
+
+    Rules with the same conditions are told apart by their classes, and then by numbers. `features`
+    are other names for those of the ensemble, by position.
+
+    Examples
+    --------
+    >>> from laconic.terms.conditions import Condition
+    >>> from laconic.terms.rules import Rule
+    >>> old = Rule(Query((Condition("x0", ">", 65),)), 1.0)
+    >>> rule_names(RuleEnsemble((old, old), feature_names=("x0",)), ["age"])
+    ['age > 65', 'age > 65 (2)']
+    """
+    if features is not None:
+        ensemble = _renamed(
+            ensemble, dict(zip(ensemble.feature_names or (), features, strict=True))
+        )
+    names = [ensemble.text(rule.query) for rule in ensemble]
+    if ensemble.outputs:
+        counts = Counter(names)
+        names = [
+            f"{name} for {ensemble.output_of(rule)}" if counts[name] > 1 else name
+            for name, rule in zip(names, ensemble, strict=True)
+        ]
+    return _unique(names)
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    taken = set(names)
+    seen: set[str] = set()
+    unique = []
+    for name in names:
+        number, each = 1, name
+        while each in seen or (number > 1 and each in taken):
+            number += 1
+            each = f"{name} ({number})"
+        seen.add(each)
+        unique.append(each)
+    return unique
+
+
+def _renamed(ensemble: RuleEnsemble, names: Mapping[str, str]) -> RuleEnsemble:
+    """Call the features by other names."""
+
+    def other(name: str) -> str:
+        part = whole_date(name, names)
+        return names[name] if part is None else f"{part[0]} of {names[part[1]]}"
+
+    def renamed(query: Query) -> Query:
+        return Query(tuple(replace(each, feature=other(each.feature)) for each in query))
+
+    return replace(
+        ensemble,
+        rules=tuple(replace(rule, query=renamed(rule.query)) for rule in ensemble),
+        feature_names=tuple(names.values()),
+        feature_kinds={other(name): kind for name, kind in ensemble.feature_kinds.items()},
+    )

@@ -1,0 +1,253 @@
+"""What a model is for: how its target is read, what its predictions are, and how to speak of them.
+
+Everything that differs between classes and numbers is asked of a `Task`: texts, tables, plots,
+reports, exports and commands know no other difference.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d
+
+from laconic.boosting.training_data import FitTask
+from laconic.losses import HuberLoss, LogLinkLoss, Loss, known_loss
+from laconic.tables.columns import Category, Rows
+from laconic.terms.formatting import format_number
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def always(numbers: Floats) -> bool:
+    """Hold for any target."""
+    return True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of predictions.
+
+    Targets are numbers as `Task.numbers` gives them.
+    """
+
+    name: str
+    """In files and programs, such as "log_loss"."""
+    label: str
+    """In the middle of a sentence, such as "log loss"."""
+    title: str
+    """At the head of a chart, such as "Log loss"."""
+    is_higher_better: bool
+    function: Callable[[Floats, Floats, Floats, Floats | None], float]
+    """Score of a target, given its raw predictions, their means and the sample weights."""
+    is_defined: Callable[[Floats], bool] = always
+    """Whether a target has such a score."""
+
+
+class Task(ABC):
+    """What a fitted model predicts, and the loss that it was fitted with.
+
+    The inverse link of the loss takes raw predictions to the scale of the target.
+    """
+
+    name: ClassVar[str]
+    """In files and on the command line."""
+    default_loss: ClassVar[str]
+    """Name of the loss for a target of this kind."""
+    about_losses: ClassVar[str]
+    """What the losses are for, in sentences of a docstring, each with a space after it."""
+    losses: ClassVar[tuple[str, ...]]
+    """Names of all losses for such a target, the default one first."""
+    holds_classes: ClassVar[bool]
+    """Whether the target is one of a few classes: splits then keep their shares."""
+    metrics: tuple[Metric, ...]
+    """The scores worth a look; the first is that of the method ``score``."""
+    deciding_metrics: tuple[str, ...]
+    """Names of the scores to choose a size by; the first decides: the smaller it is, the better."""
+
+    classes: NDArray[Any] | None = None
+    """The classes in ascending order; None where there are none."""
+
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={value!r}" for name, value in self.to_dict().items())
+        return f"{type(self).__name__}({self.loss!r}{settings})"
+
+    @classmethod
+    @abstractmethod
+    def read(
+        cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
+    ) -> tuple[Self, Floats]:
+        """Find out from the target of a training table what there is to predict.
+
+        Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
+        The task comes with the target as `numbers` gives it.
+        """
+
+    def settle_loss(self, target: Floats, weights: Floats | None) -> None:
+        """Check that the loss suits the target, and fill in from it what the loss leaves open.
+
+        Sets: loss.
+        """
+        known = known_loss(self.loss)
+        if isinstance(known, LogLinkLoss):
+            known.check_target(target)
+        elif isinstance(known, HuberLoss):
+            self.loss = known.for_target(target, weights)
+
+    @abstractmethod
+    def check_same(self, other: FitTask) -> None:
+        """Refuse to go on with a model whose target was another."""
+
+    def numbers(self, y: ArrayLike, n_rows: int, counted: Rows = slice(None)) -> Floats:
+        """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
+
+        Their mean is what `mean_words` speak of. Rows that do not count may hold anything, such as
+        other classes, and are 0.
+        """
+        cells = np.asarray(y)
+        if cells.shape != (n_rows,):
+            raise ValueError(
+                f"The target y must have one value per row of X, shape ({n_rows},). Got shape "
+                f"{cells.shape}. Pass the target of the same rows."
+            )
+        numbers = np.zeros(n_rows)
+        numbers[counted] = self._numbers(cells[counted])
+        return numbers
+
+    @abstractmethod
+    def _numbers(self, cells: NDArray[Any]) -> Floats: ...
+
+    @abstractmethod
+    def for_loss(self, numbers: Floats) -> Floats:
+        """Bring the target to the form that the loss expects."""
+
+    @property
+    def _has_default_loss(self) -> bool:
+        """Whether the loss says what the sum of the weights is on the target's scale."""
+        known = known_loss(self.loss)
+        return known is not None and known.name == self.default_loss
+
+    def means(self, raw_predictions: Floats) -> Floats:
+        """Raw predictions on the target's scale: a mean, or the second class's probability."""
+        return self.loss.inverse_link(raw_predictions)
+
+    @abstractmethod
+    def predictions(self, raw_predictions: Floats) -> NDArray[Any]:
+        """Turn raw predictions into what is predicted: classes or numbers."""
+
+    @property
+    def labels(self) -> list[Category] | None:
+        """The classes as plain values; None where there are none."""
+        return None if self.classes is None else self.classes.tolist()
+
+    def probabilities(self, raw_predictions: Floats) -> Floats | None:
+        """Probabilities of shape (n_rows, n_classes); None where there are no classes."""
+        return None
+
+    def predicted_probabilities(self, raw_predictions: Floats) -> Floats | None:
+        """Probability of the class that is predicted; None where there are no classes."""
+        return None
+
+    def score(
+        self,
+        metric: Metric,
+        numbers: Floats,
+        raw_predictions: Floats,
+        sample_weight: Floats | None = None,
+    ) -> float:
+        """Score predictions for a target that `numbers` gave."""
+        means = self.means(raw_predictions)
+        return float(metric.function(numbers, raw_predictions, means, sample_weight))
+
+    def metrics_for(self, numbers: Floats) -> list[Metric]:
+        """Choose the metrics that are defined for a target."""
+        return [metric for metric in self.metrics if metric.is_defined(numbers)]
+
+    @property
+    @abstractmethod
+    def sum_words(self) -> str:
+        """What the sum of the weights is, such as "log odds of yes"."""
+
+    @property
+    @abstractmethod
+    def mean_words(self) -> str:
+        """What the mean of the target in some rows is, such as "share of yes"."""
+
+    @abstractmethod
+    def format_mean(self, mean: float) -> str:
+        """Write such a mean."""
+
+    @property
+    @abstractmethod
+    def weights_sentence(self) -> str:
+        """How to read the weights."""
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the rules do."""
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the raw predictions of a row, where there are several; else empty."""
+        return ()
+
+    def covered_target(self, numbers: Floats, output: int) -> Floats:
+        """Take the target whose mean in the rows of a rule `mean_words` speak of."""
+        return numbers
+
+    def effect(self, weight: float, output: int = 0) -> str:
+        """Say what a weight does to a prediction, starting with a verb."""
+        size = format_number(abs(weight))
+        scale = self._effect_scale
+        return f"adds {size} to {scale}" if weight >= 0 else f"takes {size} off {scale}"
+
+    @property
+    @abstractmethod
+    def _effect_scale(self) -> str: ...
+
+    entries: ClassVar[tuple[str, ...]] = ()
+    """Keys of what a file says about the task, besides its name and its loss."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Describe by plain values what `from_dict` needs besides the loss."""
+        return {}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
+        """Make a task from the entries of a file, each of which is checked."""
+        return cls(loss)
+
+
+def as_1d(y: ArrayLike) -> NDArray[Any]:
+    """Convert a target to an array of one dimension."""
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        row = int(np.ma.getmaskarray(y).argmax())
+        raise ValueError(
+            f"The target y must have a value in every row. Got a masked one at row {row}. Leave "
+            "rows without one out."
+        )
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names:
+        raise ValueError(
+            "The target y must have one value per row. Got a structured array with the fields "
+            f"{', '.join(names)}, as survival times with censoring have. Make a row for each "
+            "interval of time that a subject enters, with 1 where the event happens in it, and fit "
+            "classes, or loss='poisson' with the time at risk as exposure."
+        )
+    # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
+    is_vector = type(y) is np.ndarray and y.ndim == 1
+    cells: NDArray[Any] = np.asarray(y) if is_vector else column_or_1d(y, warn=True)
+    if cells.dtype.kind == "c":
+        raise ValueError(
+            "Complex data not supported: the target y must hold real numbers or classes. Got dtype "
+            f"{cells.dtype}. Pass its real part, y.real."
+        )
+    return cells

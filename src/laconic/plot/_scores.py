@@ -1,0 +1,277 @@
+"""How good a model of the first one, two, ... rules is.
+
+How the number of rules was chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from laconic.models.curves import Scoring, rule_model, score_curve
+from laconic.plot._common import CURVE_COLOURS, Display, hide_frame, write_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.lines import Line2D
+
+
+class SizeScoreDisplay(Display):
+    """Score against size: how good the model of the first rules is, for every number of rules.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rules + 1,)
+        Score of the first 0, 1, ... rules.
+    score_name : str, default="score"
+        Label of the vertical axis.
+    name : str or None, default=None
+        Label of the curve.
+    train_scores : ndarray of shape (n_rules + 1,) or None, default=None
+        The same for the training rows, drawn as a second curve.
+    n_rules : int or None, default=None
+        A size to mark: the one that was chosen.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    train_line_ : matplotlib Line2D
+        The curve of the training rows, if there is one.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> from laconic.plot import SizeScoreDisplay
+    >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
+    >>> display = SizeScoreDisplay.from_estimator(model, X, y, name="training rows")
+    >>> display.scores.round(2)
+    array([0.  , 0.98, 1.  ])
+    """
+
+    line_: Line2D
+    train_line_: Line2D
+
+    def __init__(
+        self,
+        scores: NDArray[np.float64],
+        *,
+        score_name: str = "score",
+        name: str | None = None,
+        train_scores: NDArray[np.float64] | None = None,
+        n_rules: int | None = None,
+    ) -> None:
+        self.scores = scores
+        self.score_name = score_name
+        self.name = name
+        self.train_scores = train_scores
+        self.n_rules = n_rules
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        scoring: Scoring = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+        **line_options: Any,
+    ) -> Self:
+        """Score the first rules of a fitted model, and draw the curve.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted rule ensemble, a pipeline that ends with one, or a search over such.
+        X : table-like of shape (n_rows, n_features)
+            Rows to score with.
+        y : array-like of shape (n_rows,)
+            Their target.
+        X_train : table-like of shape (n_train, n_features), default=None
+            Training rows, for a second curve beside that of other rows.
+        y_train : array-like of shape (n_train,), default=None
+            Their target.
+        scoring : str, callable or None, default=None
+            As scikit-learn takes it; None is the method ``score``: accuracy or R².
+        name : str or None, default=None
+            Label of the curve; None is "other rows" where training rows are given.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **line_options : dict
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        display : SizeScoreDisplay
+        """
+        check_is_fitted(estimator)
+        scores = score_curve(estimator, X, y, scoring=scoring)
+        if (X_train is None) != (y_train is None):
+            absent = "X_train" if X_train is None else "y_train"
+            raise ValueError(f"X_train and y_train belong together. Got no {absent}. Pass both.")
+        train_scores = None
+        if y_train is not None:
+            train_scores = score_curve(estimator, X_train, y_train, scoring=scoring)
+        display = cls(
+            scores,
+            score_name=_score_name(estimator, scoring),
+            name="other rows" if name is None and train_scores is not None else name,
+            train_scores=train_scores,
+            n_rules=getattr(rule_model(estimator), "n_rules_", None),
+        )
+        return display.plot(ax, **line_options)
+
+    def plot(self, ax: Axes | None = None, **line_options: Any) -> Self:
+        """Draw the curve.
+
+        Sets: line_, train_line_, ax_, figure_.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **line_options : dict
+            For matplotlib's ``plot``.
+
+        Returns
+        -------
+        display : SizeScoreDisplay
+        """
+        self._set_axes(ax, (5.5, 3.5))
+        from matplotlib.ticker import MaxNLocator
+
+        options: dict[str, Any] = {"marker": "o", "markersize": 4, "label": self.name}
+        [self.line_] = self.ax_.plot(range(len(self.scores)), self.scores, **options | line_options)
+        if self.train_scores is not None:
+            train: dict[str, Any] = {"color": "gray", "linestyle": "--", "marker": "."}
+            sizes = range(len(self.train_scores))
+            [self.train_line_] = self.ax_.plot(
+                sizes, self.train_scores, label="training rows", **train
+            )
+        if self.n_rules is not None:
+            self.ax_.axvline(
+                self.n_rules, color="gray", linewidth=0.8, label=f"chosen: {self.n_rules}"
+            )
+        self.ax_.set(xlabel="number of rules", ylabel=self.score_name)
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+        write_numbers(self.ax_.yaxis)
+        hide_frame(self.ax_)
+        if self.ax_.get_legend_handles_labels()[1]:
+            self.ax_.legend(frameon=False)
+        return self
+
+
+def _score_name(estimator: Any, scoring: Scoring) -> str:
+    if scoring is None:
+        return rule_model(estimator).task_.metrics[0].label
+    return scoring.replace("_", " ") if isinstance(scoring, str) else "score"
+
+
+class CrossValidationDisplay(Display):
+    """Loss on rows that were held out against the number of rules, and which number was chosen.
+
+    Bars reach one standard error of the difference to the smallest loss up and down. The chosen
+    number is the first whose bar reaches the line at the smallest loss.
+
+    Parameters
+    ----------
+    results : dict of str to ndarray
+        The attribute ``cv_results_`` of a fitted estimator.
+    n_rules : int
+        The number that was chosen.
+
+    Attributes
+    ----------
+    curve_ : matplotlib ErrorbarContainer
+        The losses.
+    chosen_ : matplotlib Line2D
+        The mark of the chosen number.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressorCV
+    >>> from laconic.plot import CrossValidationDisplay
+    >>> X, y = [[1], [2], [3], [4]] * 5, [5, 6, 1, 2] * 5
+    >>> model = RuleBoostingRegressorCV(n_rules=4).fit(X, y)
+    >>> CrossValidationDisplay.from_estimator(model).n_rules == model.n_rules_
+    True
+    """
+
+    _figure_size = (5.5, 3.5)
+
+    curve_: ErrorbarContainer
+    chosen_: Line2D
+
+    def __init__(self, results: Mapping[str, Any], n_rules: int) -> None:
+        self.results = results
+        self.n_rules = n_rules
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
+        """Draw how an estimator chose its number of rules.
+
+        Parameters
+        ----------
+        estimator : RuleBoostingClassifierCV or RuleBoostingRegressorCV
+            Fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : CrossValidationDisplay
+        """
+        if not hasattr(estimator, "cv_results_") or not hasattr(estimator, "n_rules_"):
+            raise TypeError(
+                "The estimator must be one that has chosen its number of rules. Got "
+                f"{type(estimator).__name__}, without 'n_rules_'. Fit a RuleBoostingClassifierCV "
+                "or a RuleBoostingRegressorCV; a model from a file does not know how it was made."
+            )
+        return cls(estimator.cv_results_, estimator.n_rules_).plot(ax)
+
+    def _draw(self) -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        sizes, losses = self.results["n_rules"], self.results["mean_loss"]
+        curve, mark, *_ = CURVE_COLOURS
+        self.ax_.axhline(losses.min(), color="gray", linewidth=0.8, linestyle="--")
+        self.curve_ = self.ax_.errorbar(
+            sizes,
+            losses,
+            yerr=self.results["standard_error"],
+            color=curve,
+            marker="o",
+            markersize=4,
+            capsize=3,
+            elinewidth=1,
+        )
+        [self.chosen_] = self.ax_.plot(
+            [self.n_rules],
+            [losses[self.n_rules]],
+            color=mark,
+            marker="o",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgewidth=1.5,
+            linestyle="none",
+            label=f"chosen: {self.n_rules}",
+        )
+        self.ax_.set(xlabel="number of rules", ylabel="loss on rows held out")
+        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
+        write_numbers(self.ax_.yaxis)
+        self.ax_.legend(frameon=False)
+        hide_frame(self.ax_)

@@ -1,0 +1,202 @@
+"""Searches that are written down as they end, for a program that is killed before its end.
+
+A fit is a sequence of searches with little work between them, which gives the same numbers each
+time. So a second run that finds the first searches in a journal ends with the same model, to the
+last bit, whatever else it does: it only has to pose the same problems.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from laconic import _core
+from laconic._core import Extents
+from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.query_families import QueryFamilies
+from laconic.search.results import SearchResult, SearchStatus
+
+_HEADER = {"format": "laconic checkpoint", "version": 1, "core": _core.version}
+
+_current: ContextVar[Checkpoint | None] = ContextVar("journal", default=None)
+
+
+def current_journal() -> Checkpoint | None:
+    """Tell where searches are to be written down; None for nowhere."""
+    return _current.get()
+
+
+class Checkpoint:
+    """A file of searches, by what they were asked for.
+
+    Parameters
+    ----------
+    path : path-like
+        Searches that are in it already are not run again; others are added. An incomplete last
+        line, of a program that was killed, is removed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.results: dict[str, SearchResult] = {}
+        self._extents: WeakKeyDictionary[Extents, bytes] = WeakKeyDictionary()
+        self._stream: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            self._stream = self.path.open("r+b" if self.path.exists() else "x+b")
+            self._read(self._stream)
+        except OSError as error:
+            self._name_file(error)
+        except ValueError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = None
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Take searches from the journal, and add others to it, as long as the context lasts."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+    def key(
+        self,
+        problem: SearchProblem,
+        method: str,
+        limits: SearchLimits,
+        simplify: float,
+        allowed: QueryFamilies | None,
+        options: Mapping[str, Any],
+    ) -> str:
+        """Tell what a search is asked for: its problem and what decides about its result."""
+        digest = hashlib.sha256(self._extents_digest(problem.extents))
+        arrays = (problem.gradients, problem.hessians, problem.coverage)
+        for array in (*arrays, problem.projections, problem.cells, problem.taken):
+            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+        asked = (problem.l2_regularization, problem.unscaled(1.0), problem.sign, method, limits)
+        # Where a search is run decides nothing.
+        how = sorted((name, value) for name, value in options.items() if name != "client")
+        digest.update(repr((*asked, simplify, how, _told(allowed))).encode())
+        return digest.hexdigest()
+
+    def find(
+        self, key: str, problem: SearchProblem, *, is_priced: bool = False
+    ) -> SearchResult | None:
+        """Look a search up; a result that is not one of its problem is refused."""
+        found = self.results.get(key)
+        if found is None:
+            return None
+        query = found.query
+        is_query = all(0 <= p < problem.n_candidates for p in query)
+        # What prices take off is not known here.
+        if not is_query or not (is_priced or problem.objective(query) == found.objective_value):
+            raise ValueError(
+                f"The checkpoint {str(self.path)!r} holds a search that does not fit its problem. "
+                "Delete the file to start over."
+            )
+        return found
+
+    def add(self, key: str, result: SearchResult) -> None:
+        """Write a search down, unless somebody stopped it."""
+        if self._stream is None or result.status is SearchStatus.INTERRUPTED:
+            return
+        self.results[key] = result
+        entry = {"key": key, **vars(result), "counters": dict(result.counters)}
+        try:
+            self._stream.write(_line(entry))
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            self._name_file(error)
+
+    def _extents_digest(self, extents: Extents) -> bytes:
+        known = self._extents.get(extents)
+        if known is None:
+            digest = hashlib.sha256(repr((extents.n_candidates, extents.n_rows)).encode())
+            for index in range(extents.n_candidates):
+                digest.update(np.packbits(extents.covered([index])).tobytes())
+            known = self._extents[extents] = digest.digest()
+        return known
+
+    def _read(self, stream: BinaryIO) -> None:
+        """Read what was written down before, and get ready to go on.
+
+        Sets: results.
+        """
+        content = stream.read()
+        complete = content[: content.rfind(b"\n") + 1]
+        for number, line in enumerate(complete.splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                if number == 1:
+                    is_known = entry == _HEADER
+                else:
+                    key = str(entry.pop("key"))
+                    self.results[key] = _result(entry)
+                    is_known = True
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+                is_known = False
+            if not is_known:
+                raise ValueError(
+                    f"The checkpoint {str(self.path)!r} must be one that this version of laconic "
+                    f"wrote. Line {number} is not. Choose another file, or delete it to start over."
+                )
+        if content and not complete:
+            raise ValueError(
+                f"{str(self.path)!r} is no checkpoint. Choose another file, or delete it."
+            )
+        stream.seek(len(complete))
+        stream.truncate()
+        if not complete:
+            stream.write(_line(_HEADER))
+            stream.flush()
+
+    def _name_file(self, error: OSError) -> None:
+        if error.errno is None:
+            raise error
+        raise type(error)(error.errno, os.strerror(error.errno), os.fspath(self.path)) from None
+
+
+def _told(allowed: QueryFamilies | None) -> Any:
+    """Write down which queries are allowed, in an order of their own."""
+    if allowed is None:
+        return None
+    prices = sorted((sorted(group), price) for group, price in allowed.prices.items())
+    return [(each.conditions, each.sign) for each in allowed.families], prices
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry).encode() + b"\n"
+
+
+def _result(entry: dict[str, Any]) -> SearchResult:
+    """Read a result; anything that is not one is a ValueError, TypeError or KeyError."""
+    query, counters = entry.pop("query"), entry.pop("counters")
+    objective_value, bound = entry.pop("objective_value"), entry.pop("bound")
+    return SearchResult(
+        query=tuple(int(p) for p in query),
+        objective_value=float(objective_value),
+        bound=float(bound),
+        status=SearchStatus(entry.pop("status")),
+        seconds=float(entry.pop("seconds")),
+        queries=tuple(tuple(int(p) for p in each) for each in entry.pop("queries")),
+        counters={str(name): int(count) for name, count in counters.items()},
+        **entry,
+    )

@@ -1,0 +1,138 @@
+"""A ceiling on what any set of rows is worth beside other rules, whatever the conditions.
+
+Let a cell be the rows that the same of the others cover. They imitate no more of a set S than one
+free number per cell would (see :mod:`laconic.search.joint_objective`), so that
+
+    D(S) >= Σ_c φ_c(H_c),  φ_c(H) = H (1 − H/h_c),
+
+where H_c are the hessians of S within the cell c, and h_c those of the whole cell. The value
+G²/(λ + D) is the largest ρ (2G − ρ (λ + D)) of all slopes ρ. At a given slope the bound on that is
+a sum over cells. Within a cell, with H fixed, the largest G are those of rows first in the order of
+g/h; as −φ is convex, the best set consists of the first rows. So P(ρ), the most that 2G − ρD can
+be, follows from cumulated sums. It is convex in ρ: between two slopes it lies below its chord.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from laconic.search.joint_objective import FloatArray
+from laconic.search.problem import SearchProblem
+
+_N_SLOPES = 16
+_N_SPLITS = 48
+# Values of queries are rounded to 30 binary digits.
+_ROUNDING = 2e-9
+
+
+def ceiling(problem: SearchProblem, at_least: float) -> float:
+    """Bound the objective of all queries, from the rows alone.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+        With others.
+    at_least : float
+        An objective that is reached; the bound is not smaller.
+
+    Returns
+    -------
+    bound : float
+        Infinite where there is neither a penalty nor an objective that is reached.
+
+    Examples
+    --------
+    Beside an intercept, the best set is one of the two rows whose gradients have the same sign, or
+    the other. Both halves gain the same.
+
+    >>> from laconic.search.joint_objective import RefittedTerms
+    >>> intercept = RefittedTerms(np.ones((1, 4), dtype=bool), np.zeros(1))
+    >>> problem = SearchProblem(
+    ...     [[True, False, True, True]], [-3, -1, 1, 3], [1, 1, 1, 1], 1.0, others=intercept
+    ... )
+    >>> round(ceiling(problem, at_least=0.1), 6)
+    1.0
+    """
+    cells, penalty = problem.cells, problem.l2_regularization
+    value = problem.value_of(at_least)
+    if cells is None or penalty <= 0.0 or value <= 0.0:
+        return math.inf
+    for sign in (1.0, -1.0):
+        if sign == problem.sign:
+            continue  # weights are of the opposite sign of the gradients
+        prices = _Prices(sign * problem.gradients, problem.hessians, cells)
+        value = max(value, _highest(prices, penalty, value))
+    # What is left of hessians is a difference of theirs.
+    rounding = _ROUNDING + 1e-15 * float(problem.hessians.sum()) / penalty
+    return max(problem.objective_of((1.0 + rounding) * value), at_least)
+
+
+class _Prices:
+    """Sums of gradients, and what is left of hessians, of the first rows of every cell."""
+
+    def __init__(
+        self, gradients: FloatArray, hessians: FloatArray, cells: npt.NDArray[np.int32]
+    ) -> None:
+        # Rows without hessian come first if their gradient helps, and last if it does not.
+        slopes = np.divide(
+            gradients, hessians, where=hessians > 0.0, out=np.copysign(np.inf, gradients)
+        )
+        order = np.lexsort((-slopes, cells))
+        cells = cells[order]
+        self.starts = np.flatnonzero(np.diff(cells, prepend=-1))
+        self.sizes = np.diff(np.append(self.starts, len(cells)))
+        self.gradients = self._cumulated(gradients[order])
+        ordered = hessians[order]
+        parts = self._cumulated(ordered)
+        wholes = np.repeat(np.add.reduceat(ordered, self.starts), self.sizes)
+        shares = np.divide(parts, wholes, where=wholes > 0.0, out=np.ones(len(parts)))
+        self.remaining = np.maximum(parts * (1.0 - shares), 0.0)
+
+    def _cumulated(self, values: FloatArray) -> FloatArray:
+        """Add values up, anew in every cell."""
+        sums = np.cumsum(values)
+        before = np.where(self.starts > 0, sums[self.starts - 1], 0.0)
+        return np.asarray(sums - np.repeat(before, self.sizes), dtype=np.float64)
+
+    def at(self, slope: float) -> float:
+        """Tell the most that 2G − slope · D can be."""
+        prices = 2.0 * self.gradients - slope * self.remaining
+        return float(np.maximum(np.maximum.reduceat(prices, self.starts), 0.0).sum())
+
+
+def _highest(prices: _Prices, penalty: float, value: float) -> float:
+    """Bound slope · (price − slope · penalty) over all slopes, as far as it is above a value."""
+    most = prices.at(0.0)
+    # Outside of these slopes, it is below the value, or below 0.
+    lowest, highest = (value / most, most / penalty) if most > 0.0 else (1.0, 0.0)
+    if lowest >= highest:
+        return value
+    slopes = np.geomspace(lowest, highest, _N_SLOPES + 1).tolist()
+    points = [(slope, prices.at(slope)) for slope in slopes]
+    spans = [(-_below_chord(*ends, penalty), *ends) for ends in itertools.pairwise(points)]
+    heapq.heapify(spans)
+    for _ in range(_N_SPLITS):
+        bound, left, right = spans[0]
+        if -bound <= value:
+            break
+        middle = math.sqrt(left[0] * right[0])
+        point = (middle, prices.at(middle))
+        heapq.heapreplace(spans, (-_below_chord(left, point, penalty), left, point))
+        heapq.heappush(spans, (-_below_chord(point, right, penalty), point, right))
+    return max(-spans[0][0], value)
+
+
+def _below_chord(left: tuple[float, float], right: tuple[float, float], penalty: float) -> float:
+    """Bound slope · (price − slope · penalty) between two slopes."""
+    (low, high_price), (high, low_price) = left, right
+    if high <= low:
+        return low * (high_price - low * penalty)
+    fall = (high_price - low_price) / (high - low)
+    start = high_price + fall * low
+    slope = min(max(start / (2.0 * (fall + penalty)), low), high)
+    return slope * (start - slope * (fall + penalty))

@@ -1,0 +1,144 @@
+"""The rules that an ensemble has already, as a search for the next one sees them.
+
+If all weights are refitted with the new rule, a rule is worth what the others cannot imitate. Let Q
+hold the others as columns of zeros and ones, H = diag(h) the hessians and Λ the penalties, and let
+M = QᵀHQ + Λ. Of the hessians Σh of a set S of rows, there remains
+
+    D(S) = Σ_S h − v(S)ᵀ M⁻¹ v(S),  v(S) = QᵀH 1_S.
+
+With M = U diag(s) Uᵀ and b_i = diag(s)^(−1/2) Uᵀ Q_i h_i, the projections of the rows on what the
+others span, that is D(S) = Σ_S h − ‖Σ_S b‖²: sums over rows, as gradients and hessians are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from laconic import _core
+
+FloatArray = npt.NDArray[np.float64]
+
+IMITATED = 1e-9
+"""A set of rows keeps at least this share of its hessians, however well the others imitate it.
+
+Where they do so to within rounding, its gradients cancel, too, and it gains nothing.
+"""
+
+_VALUE_DIGITS = 30
+
+# Directions in which the others hardly differ, relative to the one in which they differ most.
+_SINGULAR = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class RefittedTerms:
+    """Rules whose weights are refitted together with the one that is searched for.
+
+    Parameters
+    ----------
+    covered : bool array of shape (n_others, n_rows)
+        The rows that each of them covers. A refitted intercept is one that covers all.
+    penalties : float array of shape (n_others,)
+        The penalty on the square of each weight: λ for a rule, 0 for an intercept.
+    """
+
+    covered: npt.NDArray[np.bool_]
+    penalties: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.covered.dtype != np.bool_ or self.covered.ndim != 2:
+            raise ValueError(
+                "covered must be a boolean array of shape (n_others, n_rows). Got dtype "
+                f"{self.covered.dtype}, shape {self.covered.shape}."
+            )
+        is_penalty = np.isfinite(self.penalties) & (self.penalties >= 0.0)
+        if self.penalties.shape != self.covered.shape[:1] or not is_penalty.all():
+            raise ValueError(
+                "penalties must be finite, not negative, and one for each row of covered. "
+                f"Got {self.penalties}."
+            )
+
+    def cells(self) -> npt.NDArray[np.int32]:
+        """Give rows that are covered by the same of these rules the same number; 0 if by none."""
+        cells = np.zeros(self.covered.shape[1], dtype=np.int32)
+        for covered in self.covered:
+            cells = 2 * cells + covered
+            # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
+            occurs = np.bincount(cells) > 0
+            occurs[0] = True
+            cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
+        return np.ascontiguousarray(cells, dtype=np.int32)
+
+    def taken(self) -> npt.NDArray[np.bool_]:
+        """List the sets of rows that a further rule is not to cover, of shape (n_sets, n_rows).
+
+        A rule that is there already would be of use once more: two halves of a weight are penalised
+        less than the whole. So would what all rows without it cover, where there is a rule or an
+        intercept for all rows. Nobody wants to read either.
+        """
+        if not self.covered.all(axis=1).any():
+            return self.covered
+        return np.vstack([self.covered, ~self.covered])
+
+    def columns(self, cells: npt.NDArray[np.int32]) -> FloatArray:
+        """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
+
+        Where no row is in the first cell, its entries mean nothing.
+        """
+        some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
+        some_row[cells] = np.arange(len(cells))
+        return self.covered[:, some_row].astype(np.float64)
+
+    def projections(self, hessians: FloatArray, cells: npt.NDArray[np.int32]) -> FloatArray:
+        """Project the rows on what these rules span: b above, of shape (n_components, n_rows).
+
+        Within a cell, rows differ in their hessians only.
+        """
+        columns = self.columns(cells)
+        matrix = columns * np.bincount(cells, hessians) @ columns.T + np.diag(self.penalties)
+        # On a common scale: small hessians are no reason to call the matrix singular.
+        scales = np.sqrt(np.diag(matrix))
+        scales = np.divide(1.0, scales, where=scales > 0.0, out=np.zeros(len(scales)))
+        eigenvalues, directions = np.linalg.eigh(matrix * scales * scales[:, np.newaxis])
+        kept = eigenvalues > _SINGULAR * eigenvalues[-1]
+        of_cells = (directions[:, kept] / np.sqrt(eigenvalues[kept])).T * scales @ columns
+        projections = np.empty((len(of_cells), len(hessians)))
+        for component, of_cell in zip(projections, of_cells, strict=True):
+            component[:], _ = _core.exactly_summable(of_cell[cells] * hessians, None)
+        return projections
+
+
+def rounded(value: float) -> float:
+    """Round what a set of rows is worth beside others to 30 binary digits.
+
+    Many sets are worth the same but for rounding errors of the refit, such as a set and its
+    complement beside an intercept. They are to tie, so that the shortest query and the first one
+    of several is found.
+
+    Examples
+    --------
+    >>> rounded(0.1 + 0.2) == rounded(0.3)
+    True
+    """
+    mantissa, exponent = math.frexp(value)
+    return math.ldexp(round(math.ldexp(mantissa, _VALUE_DIGITS)), exponent - _VALUE_DIGITS)
+
+
+def remaining_hessians(sum_hessians: float, sum_projections: FloatArray) -> float:
+    """Hessians of a set of rows that the others cannot imitate: D above, from sums over the set.
+
+    Every search computes it in this order, and so to the same last digit.
+
+    Examples
+    --------
+    >>> remaining_hessians(3.0, np.array([1.0, -1.0]))
+    1.0
+    """
+    imitated = 0.0
+    for component in sum_projections.tolist():
+        imitated += component * component
+    return max(sum_hessians - imitated, IMITATED * sum_hessians)

@@ -1,0 +1,269 @@
+"""Columns of numbers, of times and of categories, and what can be made of one.
+
+A column is a `NumericColumn`, a `TimeColumn`, which is one of counts of microseconds, or a
+`CategoricalColumn`, with missing values marked in one way whatever marked them before: None, NaN,
+NaT, null or NA. `laconic.tables.to_columns` makes columns of cells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Integral
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic.tables.times import (
+    DAY,
+    NAMES_OF_PARTS,
+    Moment,
+    TimeKind,
+    from_microseconds,
+    is_comparable,
+    is_in_range,
+    iso_counts,
+    part_codes,
+)
+
+Category: TypeAlias = str | bool | int | float
+FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
+"""What is known about the values of a feature; a tuple has them all in their order."""
+Rows: TypeAlias = slice | NDArray[np.bool_]
+
+LARGEST_EXACT = 2**53
+"""Up to here, float64 holds all whole numbers."""
+TYPES_WITH_NAN = (float, np.floating, Decimal)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericColumn:
+    """Column of numbers."""
+
+    is_numeric: ClassVar[bool] = True
+    is_text: ClassVar[bool] = False
+
+    name: str
+    values: NDArray[np.float64]
+    """The numbers as float64, NaN where missing."""
+    is_rounded: bool = field(default=False, kw_only=True)
+    """Whether some of them are whole numbers that float64 does not hold."""
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Mask of shape (n_rows,) of the rows without a value."""
+        return np.isnan(self.values)
+
+    def take(self, rows: Rows) -> NumericColumn:
+        """Column of some of the rows."""
+        return NumericColumn(self.name, self.values[rows], is_rounded=self.is_rounded)
+
+    def cell(self, row: int) -> float | Moment | None:
+        """Value of a row; None where it is missing."""
+        number = float(self.values[row])
+        return None if np.isnan(number) else number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeColumn(NumericColumn):
+    """Column of dates, times or durations, in microseconds."""
+
+    kind: TimeKind
+
+    def take(self, rows: Rows) -> TimeColumn:
+        """Column of some of the rows."""
+        return TimeColumn(self.name, self.values[rows], self.kind)
+
+    def cell(self, row: int) -> Moment | None:
+        """Value of a row; None where it is missing."""
+        number = float(self.values[row])
+        return None if np.isnan(number) else from_microseconds(number, self.kind)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CategoricalColumn:
+    """Column of strings or booleans, or of numbers declared to be categories."""
+
+    is_numeric: ClassVar[bool] = False
+
+    name: str
+    codes: NDArray[np.int32]
+    """Position of each row's value in `categories`, -1 where missing."""
+    categories: tuple[Category, ...]
+    """The distinct values, ascending. Booleans always have (False, True), other columns the values
+    that occur."""
+    is_declared: bool = False
+    """Whether the table itself says that these are categories, and not merely texts."""
+    order: tuple[Category, ...] = ()
+    """All values in an order of their own, if the table has one."""
+    is_ordered: bool = False
+    """Whether this order means something, and is not only that in which they are listed."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the categories are strings."""
+        return isinstance(next(iter(self.categories), None), str)
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Mask of shape (n_rows,) of the rows without a value."""
+        return self.codes < 0
+
+    def take(self, rows: Rows) -> CategoricalColumn:
+        """Column of some of the rows, with the categories of all."""
+        return replace(self, codes=self.codes[rows])
+
+    def cell(self, row: int) -> Category | None:
+        """Value of a row; None where it is missing."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.categories[code]
+
+
+Column: TypeAlias = NumericColumn | CategoricalColumn
+
+
+def feature_kind(column: Column) -> FeatureKind | None:
+    """Tell whether a column holds nothing but zeros and ones, or else nothing but integers.
+
+    Examples
+    --------
+    >>> [feature_kind(NumericColumn("x", np.array(x))) for x in ([0, 1], [0, 2], [0, 0.5])]
+    ['boolean', 'integer', None]
+    """
+    if isinstance(column, CategoricalColumn):
+        return "boolean" if {*column.categories} == {False, True} else None
+    if isinstance(column, TimeColumn):
+        return None
+    known = column.values
+    first = float(known[0]) if len(known) else math.nan
+    if first == first and not first.is_integer():
+        return None  # as most columns of measurements
+    if not (known == np.rint(known)).all():
+        known = known[~column.missing]
+        if not (known == np.rint(known)).all():
+            return None
+    if not len(known):
+        return None
+    return "boolean" if ((known == 0) | (known == 1)).all() else "integer"
+
+
+def time_column(name: str, counts: NDArray[np.float64], kind: TimeKind) -> TimeColumn:
+    """Column of dates, times or durations, of their microseconds."""
+    if kind in ("date", "datetime"):
+        if not is_in_range(counts):
+            raise ValueError(
+                f"Column {name!r} must hold dates of the years 1 to 9999. Got another one. Replace "
+                "it by one of these or by None (missing)."
+            )
+        # What is at midnight everywhere is a day.
+        known = counts[~np.isnan(counts)]
+        kind = "date" if not (known % DAY).any() else "datetime"
+    return TimeColumn(name, read_only(counts), kind)
+
+
+def with_dates(column: Column) -> Column:
+    """Read a column of texts as dates if all of them are written as 2024-03-01 or 2024-03-01 12:30.
+
+    Examples
+    --------
+    >>> with_dates(CategoricalColumn("day", np.array([0, 1]), ("2024-03-01", "2024-03-02"))).kind
+    'date'
+    """
+    if not isinstance(column, CategoricalColumn) or not column.is_text or column.is_declared:
+        return column
+    counts = iso_counts([*map(str, column.categories)])
+    if counts is None:
+        return column
+    # Code -1 means missing and picks the last entry.
+    return time_column(column.name, np.append(counts, np.nan)[column.codes], "datetime")
+
+
+def as_categories(column: Column) -> Column:
+    """Take numbers for categories; other columns stay as they are.
+
+    Examples
+    --------
+    >>> as_categories(NumericColumn("zip", np.array([8001, np.nan, 8005]))).categories
+    (8001, 8005)
+    """
+    if isinstance(column, CategoricalColumn | TimeColumn):
+        return column
+    distinct, codes = np.unique(column.values[~column.missing], return_inverse=True)
+    all_codes = np.full(len(column.values), -1, dtype=np.int32)
+    all_codes[~column.missing] = codes
+    categories = tuple(plain_number(column.name, number) for number in distinct.tolist())
+    return CategoricalColumn(column.name, all_codes, categories, is_declared=True)
+
+
+def date_part(name: str, column: Column, part: str) -> Column:
+    """Column of the years, months, days, weekdays or hours of a column of dates."""
+    column = with_dates(column)
+    if not isinstance(column, TimeColumn) or not is_comparable(column.kind, "date"):
+        if column.missing.all():
+            return NumericColumn(name, np.full(len(column.missing), np.nan))
+        raise TypeError(
+            f"Column {column.name!r} must hold dates to have {part}s. Got {column_words(column)}. "
+            "Convert it to dates."
+        )
+    parts = part_codes(column.values, part)
+    if part not in NAMES_OF_PARTS:
+        return NumericColumn(name, parts)
+    codes = np.where(np.isnan(parts), -1, parts).astype(np.int32)
+    names = NAMES_OF_PARTS[part]
+    categories = tuple(sorted(names))
+    ranks = np.array([*map(categories.index, names), -1], dtype=np.int32)
+    return CategoricalColumn(
+        name, ranks[codes], categories, order=names, is_ordered=part == "month"
+    )
+
+
+def column_words(column: Column) -> str:
+    """Tell in a word what a column holds."""
+    if isinstance(column, TimeColumn):
+        return {"time": "times of day", "duration": "durations"}.get(column.kind, "dates")
+    if column.is_text:
+        return "strings"
+    is_boolean = isinstance(column, CategoricalColumn) and feature_kind(column) == "boolean"
+    return "booleans" if is_boolean else "numbers"
+
+
+def is_present(cell: Any) -> bool:
+    """Tell whether a cell has a value: it is not None, NaN or NA."""
+    if cell is None:
+        return False
+    if isinstance(cell, TYPES_WITH_NAN):
+        return bool(cell == cell)
+    if isinstance(cell, np.datetime64 | np.timedelta64):
+        return not np.isnat(cell)
+    # pandas.NA and pandas.NaT, recognised without importing pandas.
+    return type(cell).__name__ not in ("NAType", "NaTType")
+
+
+def plain_number(name: str, cell: Any) -> int | float:
+    """Write a number that is a category in one way."""
+    # Integers that share a column with missing values arrive as floats; both
+    # spellings are the same category.
+    if isinstance(cell, Integral):
+        return int(cell)
+    number = float(cell)
+    if np.isinf(number):
+        raise ValueError(infinity_message(name))
+    return int(number) if number.is_integer() else number
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """View of an array that cannot be written to."""
+    # A view, so that the user's own array stays writeable.
+    array = array.view()
+    array.flags.writeable = False
+    return array
+
+
+def infinity_message(name: str) -> str:
+    """Say that there is infinity."""
+    return (
+        f"Column {name!r} contains infinity, but numbers must be finite. "
+        "Replace it by a finite value or by NaN (missing)."
+    )

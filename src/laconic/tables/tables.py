@@ -1,0 +1,360 @@
+"""Column access to whatever table a user brings.
+
+`as_table` wraps NumPy arrays, lists of rows and every eager DataFrame that
+narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
+`laconic.tables.columns` makes them.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from laconic._util.words import listed_names
+from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
+from laconic.tables.frames import FrameBackend, known_backend
+from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
+from laconic.tables.times import DATE_PARTS
+from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column, series_column
+
+# Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
+# out a single column.
+MAX_CELLS_AT_ONCE = 1_000_000
+
+
+class Table:
+    """Named columns, each extracted when first asked for. Made by `as_table`.
+
+    ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
+    that of a slice of the rows, where this takes no more than its share of the whole column. A
+    table is not named if its names only number the columns. `backend` is the library of the data
+    frame that it was made from, None for arrays. `cells` are those of a sparse matrix.
+    """
+
+    def __init__(
+        self,
+        feature_names: Sequence[str],
+        n_rows: int,
+        extract: Callable[[int, str], Column],
+        *,
+        is_named: bool = True,
+        extract_block: Callable[[int, str, slice], Column] | None = None,
+        backend: FrameBackend | None = None,
+        cells: SparseCells | None = None,
+    ) -> None:
+        self.feature_names = tuple(feature_names)
+        self.n_rows = n_rows
+        self.is_named = is_named
+        self.backend = backend
+        self.cells = cells
+        self._extract = extract
+        self._extract_block = extract_block
+        self._positions = {name: position for position, name in enumerate(self.feature_names)}
+        self._columns: dict[str, Column] = {}
+        self._dates: frozenset[str] = frozenset()
+
+    def column(self, name: str) -> Column:
+        """Column of the given name, extracted at the first call and the same object afterwards.
+
+        It may also be a part of the dates of a column, such as "weekday of booked".
+        """
+        if name not in self._columns:
+            whole = whole_date(name, self._positions)
+            if whole is not None:
+                self._columns[name] = date_part(name, self.column(whole[1]), whole[0])
+            else:
+                column = self._extract(self._position(name), name)
+                self._columns[name] = with_dates(column) if name in self._dates else column
+        return self._columns[name]
+
+    def reading_dates(self, names: Collection[str]) -> Table:
+        """Table in which texts of the named columns are dates, if they are written like dates."""
+        table = copy.copy(self)
+        table._dates, table._columns = frozenset(names), {}
+        return table if table._dates else self
+
+    def block(self, name: str, rows: slice) -> Column:
+        """Column of the given name, for some of the rows.
+
+        Arrays are read for these rows only, which is faster than column by column when a block of
+        rows fits into the cache of the processor.
+        """
+        is_part = name not in self._positions
+        if self._extract_block is None or name in self._columns or is_part:
+            return self.column(name).take(rows)
+        return self._extract_block(self._position(name), name, rows)
+
+    def pop_column(self, name: str) -> Column:
+        """Column of the given name, of which the table keeps nothing."""
+        column = self.column(name)
+        del self._columns[name]
+        return column
+
+    def stored_cells(self, name: str) -> StoredCells | None:
+        """Cells of a column that are not zero, where a sparse matrix tells; else None."""
+        return None if self.cells is None else self.cells.stored(self._position(name))
+
+    def _position(self, name: str) -> int:
+        if name not in self._positions:
+            raise ValueError(unknown_column_message(name, self.feature_names))
+        return self._positions[name]
+
+    def rename(self, feature_names: Sequence[str]) -> Table:
+        """Table with the same data and other column names, which extracts its columns anew."""
+        feature_names = _checked_names(feature_names, len(self.feature_names))
+        return Table(
+            feature_names,
+            self.n_rows,
+            self._extract,
+            extract_block=self._extract_block,
+            backend=self.backend,
+            cells=self.cells,
+        )
+
+
+def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
+    """Wrap a table of any supported kind.
+
+    That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
+    array, a sparse matrix of SciPy, or a list of rows. A `Table` passes through. The feature names
+    are for a table that has
+    none: an array, a list of rows or a DataFrame with the columns 0, 1, ..., whose columns are
+    called x0, x1, ... otherwise. A table with names keeps them.
+
+    Notes
+    -----
+    Numbers become float64, so integers beyond 2**53 are rounded.
+
+    Examples
+    --------
+    >>> table = as_table([[35, "x"], [None, "o"], [20, "x"], [28, None]], ["age", "mark"])
+    >>> table.n_rows, table.feature_names
+    (4, ('age', 'mark'))
+    >>> table.column("age").values
+    array([35., nan, 20., 28.])
+    >>> table.column("mark").codes, table.column("mark").categories
+    (array([ 1,  0,  1, -1], dtype=int32), ('o', 'x'))
+    """
+    if isinstance(X, Table):
+        table = X
+    elif isinstance(X, np.ndarray):
+        table = _wrap_array(X)
+    elif is_sparse(X):
+        table = _wrap_sparse(X)
+    # pandas first: the general question takes longer than a small table.
+    elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
+        table = _wrap_frame(X)
+    else:
+        table = _wrap_array(X)
+    if feature_names is None or table.is_named or table.feature_names == tuple(feature_names):
+        return table
+    return table.rename(feature_names)
+
+
+def whole_date(name: str, columns: Collection[str]) -> tuple[str, str] | None:
+    """Split the name of a part of dates, unless there is a column of that name.
+
+    Examples
+    --------
+    >>> whole_date("weekday of booked", ["booked"])
+    ('weekday', 'booked')
+    """
+    part, _, column = name.partition(" of ")
+    is_part = name not in columns and part in DATE_PARTS and column in columns
+    return (part, column) if is_part else None
+
+
+def whole_column(name: str, columns: Collection[str]) -> str:
+    """Name of the column that a condition is about, which may be on a part of its dates.
+
+    Examples
+    --------
+    >>> whole_column("weekday of booked", ["booked"]), whole_column("booked", ["booked"])
+    ('booked', 'booked')
+    """
+    part = whole_date(name, columns)
+    return name if part is None else part[1]
+
+
+def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Choose rows of a table by their positions; the result is of the same kind.
+
+    Examples
+    --------
+    >>> take_rows([[35, "x"], [None, "o"], [20, "x"]], np.array([2, 0]))
+    [[20, 'x'], [35, 'x']]
+    """
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    table = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(table, nw.DataFrame):
+        return table[rows].to_native()
+    return np.asarray(X)[rows] if hasattr(X, "dtype") else [X[row] for row in rows]
+
+
+def _wrap_frame(X: Any) -> Table:
+    X = nw.to_native(X, pass_through=True)
+    # Read the names before narwhals does: it refuses duplicates in its own words.
+    is_pandas = _is_pandas(X)
+    is_arrow = nw.dependencies.is_pyarrow_table(X)
+    labels = X.columns.tolist() if is_pandas else list(X.column_names if is_arrow else X.columns)
+    is_named = labels != list(range(len(labels)))
+    names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
+    names = _checked_names(names, len(labels))
+    # By itself: narwhals takes ten times as long as a short column of numbers needs.
+    if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
+        numbers = X.to_numpy(np.float64)
+        # Column by column, it is seen whether whole numbers are rounded.
+        if not (np.abs(numbers) > LARGEST_EXACT).any():
+            return _array_table(names, numbers, is_named=is_named, backend="pandas")
+    frame = X if is_pandas else nw.from_native(X, eager_only=True)
+
+    def extract(position: int, name: str) -> Column:
+        if is_pandas:
+            return pandas_column(name, X[labels[position]])
+        return series_column(name, frame[:, position])
+
+    backend = "pandas" if is_pandas else known_backend(str(frame.implementation))
+    return Table(names, frame.shape[0], extract, is_named=is_named, backend=backend)
+
+
+def _is_pandas(X: Any) -> bool:
+    # None unless the caller has imported it.
+    pandas = nw.dependencies.get_pandas()
+    return pandas is not None and isinstance(X, pandas.DataFrame)
+
+
+def _is_number_type(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind in "fiu"
+
+
+def _wrap_sparse(X: Any) -> Table:
+    cells = SparseCells(X)
+    names = _numbered_names(cells.n_features)
+    return Table(names, cells.n_rows, cells.column, is_named=False, cells=cells)
+
+
+def _wrap_array(X: Any) -> Table:
+    array = _as_array(X)
+    return _array_table(_numbered_names(array.shape[1]), array, is_named=False)
+
+
+def _array_table(
+    names: Sequence[str],
+    array: NDArray[Any],
+    *,
+    is_named: bool,
+    backend: FrameBackend | None = None,
+) -> Table:
+    def extract_block(position: int, name: str, rows: slice) -> Column:
+        return array_column(name, array[rows, position])
+
+    def extract(position: int, name: str) -> Column:
+        return extract_block(position, name, slice(None))
+
+    return Table(
+        names,
+        len(array),
+        extract,
+        is_named=is_named,
+        # What kind of values a column of objects or texts holds, only the whole column says.
+        extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
+        backend=backend,
+    )
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    if isinstance(X, Sequence) and not isinstance(X, str):
+        # A list of rows may hold another kind of value in every column, so no
+        # common dtype can hold them all unchanged.
+        array = np.array(X, dtype=object)
+    elif isinstance(X, np.ma.MaskedArray):
+        array = _filled(X)
+    elif hasattr(X, "__array__"):
+        array = np.asarray(X)
+    else:
+        raise TypeError(
+            "X must be a 2D array, a list of rows or an eager DataFrame. "
+            f"Got {type(X).__name__} instead. {_conversion_advice(X)}"
+        )
+    if np.iscomplexobj(array):
+        raise ValueError(
+            f"Complex data not supported: X must hold real numbers, but has dtype {array.dtype}. "
+            "Pass real and imaginary parts as separate columns."
+        )
+    if array.ndim != 2:
+        raise ValueError(_dimension_message(array, is_series=hasattr(X, "iloc")))
+    return array
+
+
+def _filled(X: Any) -> NDArray[Any]:
+    """Convert masked cells to missing ones."""
+    cells = np.asarray(X)
+    if not np.ma.is_masked(X):
+        return cells
+    missing: Any = np.nan if cells.dtype.kind in NUMBER_KINDS else None
+    return np.where(np.ma.getmaskarray(X), missing, cells)
+
+
+def _conversion_advice(X: Any) -> str:
+    if isinstance(X, Mapping):
+        return (
+            "Make a DataFrame of it: pandas.DataFrame(X) if it holds columns, "
+            "pandas.DataFrame([X]) if it is one row."
+        )
+    if hasattr(X, "collect"):
+        return "Call '.collect()' on a lazy DataFrame."
+    return "Convert it to one of these."
+
+
+def _dimension_message(array: NDArray[Any], is_series: bool) -> str:
+    if array.dtype == object and array.ndim == 1 and {list, tuple} & set(map(type, array.tolist())):
+        return (
+            "All rows of X must have the same length. "
+            "Got rows of different lengths. Fill the gaps with None (missing)."
+        )
+    got = "scalar array" if array.ndim == 0 else f"{array.ndim}D array"
+    advice = (
+        "double brackets keep a part of a frame two-dimensional, frame.iloc[[0]] or frame[['age']]."
+        if is_series
+        else "array.reshape(-1, 1) makes one column, array.reshape(1, -1) one row."
+    )
+    return (
+        f"Expected 2D array, got {got} instead (shape {array.shape}). Reshape your data "
+        f"to one row per sample and one column per feature: {advice}"
+    )
+
+
+def _numbered_names(n_features: int) -> tuple[str, ...]:
+    return tuple(f"x{position}" for position in range(n_features))
+
+
+def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, ...]:
+    names = tuple(feature_names)
+    if len(names) != n_features:
+        raise ValueError(
+            f"X must have one column per feature name. Got {n_features} columns for "
+            f"{len(names)} feature names ({listed_names(names)}). Pass the same columns in "
+            "the same order, or a DataFrame with named columns."
+        )
+    duplicates = [name for name, count in Counter(names).items() if count > 1]
+    if duplicates:
+        raise ValueError(
+            f"Column names must be unique. Got {listed_names(duplicates)} more than once. "
+            "Rename or drop these columns."
+        )
+    return names
+
+
+def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
+    """Say that a table has no such column, and which ones it has."""
+    close = get_close_matches(name, feature_names)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."

@@ -1,0 +1,458 @@
+"""Numbers, names, values and conditions as a person would write them.
+
+Several conditions on the values of a feature as one condition that covers the same cells.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from laconic._util.words import listed
+from laconic.tables.times import MOMENTS, time_text
+
+if TYPE_CHECKING:
+    from laconic.tables.columns import Category, FeatureKind
+    from laconic.terms.conditions import Condition, Query, Value
+
+
+INTERCEPT = "(intercept)"
+"""What the intercept is, where a rule has its conditions."""
+
+NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
+"""Where nothing is known about the values of features."""
+
+# In a value without quotes, besides letters, their marks and digits of any script.
+PLAIN_PUNCTUATION = frozenset("_.+-")
+# Characters that keep a feature name from standing without quotes next to relations and "&", and
+# words that could be taken for a relation to a shorter name, or for "not" before one.
+NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"≤≥≠∧")
+_KEYWORDS = re.compile(
+    r"(?:^|\s)(?:not|NOT|is (?:not )?missing|is present)(?:\s|$)|\sin \{|^always$"
+)
+_DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def exact_number(number: float) -> str:
+    """Shortest text that reads back as the same number, without a decimal point for integers.
+
+    Examples
+    --------
+    >>> [exact_number(number) for number in (30.0, 0.25, 1e-7)]
+    ['30', '0.25', '1e-07']
+    """
+    return repr(number).removesuffix(".0")
+
+
+def format_number(number: float, digits: int = 4) -> str:
+    """Write what was computed: some significant digits, and every integer digit.
+
+    Examples
+    --------
+    >>> [format_number(number) for number in (0.123456, 144641.7, -3.0, 0.00001234)]
+    ['0.1235', '144,642', '-3', '1.234e-05']
+    >>> format_number(0.0123, digits=2), format_number(667.4, digits=2)
+    ('0.012', '667')
+    """
+    # Beyond 1e16 a double no longer knows its last integer digit.
+    if 10 ** (digits - 1) <= abs(number) < 1e16:
+        return f"{number:,.0f}"
+    return f"{number:,.{digits}g}"
+
+
+def format_estimate(number: float, error: float) -> str:
+    """Write a number as exactly as it is known: to the second digit of its standard error.
+
+    Examples
+    --------
+    >>> format_estimate(0.86793, 0.0142), format_estimate(0.7, 0.0045)
+    ('0.868 ± 0.014', '0.7000 ± 0.0045')
+    >>> format_estimate(24448.2, 1168.3), format_estimate(1.0, 2.5e-17)
+    ('24,448 ± 1,168', '1 ± 0')
+    """
+    if error <= 1e-12 * abs(number):
+        error = 0.0  # and not what rounding left of it
+    if not 1e-8 < error < 1e16:
+        return f"{format_number(number)} ± {format_number(error, 2)}"
+    n_decimals = max(1 - math.floor(math.log10(error)), 0)
+    return f"{number:,.{n_decimals}f} ± {error:,.{n_decimals}f}"
+
+
+def number_text(number: float) -> str:
+    """Write a number with a true minus sign.
+
+    Examples
+    --------
+    >>> number_text(-54.3214), number_text(1234.5)
+    ('−54.32', '1,234')
+    """
+    return format_number(number).replace("-", "−")
+
+
+def format_weight(weight: float) -> str:
+    """Write what is added: as any number, with its sign and with all zeros.
+
+    Examples
+    --------
+    >>> [format_weight(weight) for weight in (1.18742, -0.5, 22.456, 16192.3)]
+    ['+1.187', '-0.5000', '+22.46', '+16,192']
+    """
+    if 1e3 <= abs(weight) < 1e16:
+        return f"{weight:+,.0f}"
+    return f"{weight:+#,.4g}".removesuffix(".")
+
+
+# Beyond that nobody reads the digits.
+_MAX_LOG_FACTOR = 30
+
+
+def format_factor(log_factor: float) -> str:
+    """Write a factor of which the logarithm is given.
+
+    Examples
+    --------
+    >>> format_factor(0.4055)
+    '1.5'
+    """
+    if log_factor > _MAX_LOG_FACTOR:
+        return "more than 10¹³"
+    return format_number(math.exp(log_factor), 3)
+
+
+def format_percent(share: float) -> str:
+    """Write a share in per cent, of which only all is 100 and only none is 0.
+
+    Examples
+    --------
+    >>> [format_percent(share) for share in (0.5, 0.054, 0.9999, 0.0001, 1)]
+    ['50%', '5.4%', '>99%', '<0.1%', '100%']
+    """
+    if 0 < share < 0.001:
+        return "<0.1%"
+    if 0.99 < share < 1:
+        return ">99%"
+    text = f"{100 * share:.0f}" if share >= 0.0995 else f"{100 * share:.1f}".removesuffix(".0")
+    return f"{text}%"
+
+
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
+    """Write a number with its noun.
+
+    Examples
+    --------
+    >>> format_count(1, "rule"), format_count(1200, "row")
+    ('1 rule', '1,200 rows')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def visible(text: str) -> str:
+    r"""Spell out characters that would not be seen, or would act on a terminal.
+
+    Examples
+    --------
+    >>> print(visible("size\x1b[31m"))
+    size\x1b[31m
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plain_text(text: str) -> str:
+    r"""Spell out characters that would not be seen, or would break a line.
+
+    Examples
+    --------
+    >>> print(plain_text("two\nlines"), plain_text(" "), plain_text(""))
+    two\nlines ' ' (empty)
+    """
+    if text == "":
+        return "(empty)"
+    if text != text.strip():
+        text = repr(text)
+    return visible(text)
+
+
+def value_text(value: Value) -> str:
+    """Write a category, a threshold or a set as people read it.
+
+    Examples
+    --------
+    >>> value_text(True), value_text(81.70), value_text("first class"), value_text(("N", "NE"))
+    ('true', '81.7', 'first class', 'N or NE')
+    """
+    if isinstance(value, tuple):
+        return listed([*map(value_text, value)], word="or")
+    if isinstance(value, str):
+        return plain_text(value)
+    if isinstance(value, MOMENTS):
+        return time_text(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return exact_number(value).replace("-", "−")
+
+
+def class_text(label: Category) -> str:
+    """Write a class so that it is not taken for a number.
+
+    Examples
+    --------
+    >>> class_text(1), class_text("yes")
+    ('class 1', 'yes')
+    """
+    if _reads_as_number(str(label)):
+        return f"class {label if isinstance(label, str) else exact_number(label)}"
+    return value_text(label)
+
+
+def format_name(name: str) -> str:
+    """Write a feature name, in quotes where it could be taken for something else.
+
+    Examples
+    --------
+    >>> print(format_name("worst area"), format_name("a & b"), format_name("not paid"))
+    worst area 'a & b' 'not paid'
+    """
+    is_plain = (
+        name.strip() == name != ""
+        and name.isprintable()
+        and NOT_IN_PLAIN_NAMES.isdisjoint(name)
+        and not _KEYWORDS.search(name)
+        and not _reads_as_number(name)
+    )
+    return name if is_plain else repr(name)
+
+
+def format_value(value: Value | None) -> str:
+    """Write a threshold, a value or a set, text in quotes where it could be taken for another kind.
+
+    Examples
+    --------
+    >>> print(format_value(30.0), format_value("x"), format_value("30"), format_value(True))
+    30 x '30' True
+    >>> print(format_value(("N", "NE")), format_value("2024-03-01"))
+    {N, NE} '2024-03-01'
+    """
+    if isinstance(value, tuple):
+        return "{" + ", ".join(map(format_value, value)) + "}"
+    if isinstance(value, MOMENTS):
+        return time_text(value)
+    if isinstance(value, str):
+        is_plain = (
+            value not in ("", "True", "False")
+            and all(map(_is_plain_character, value))
+            and not _reads_as_number(value)
+            and not _DATE_LIKE.match(value)
+        )
+        return value if is_plain else repr(value)
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    return exact_number(value)
+
+
+def intervals(
+    conditions: Sequence[Condition], kinds: Mapping[str, FeatureKind] = NO_KINDS
+) -> Iterator[tuple[Condition | None, Condition]]:
+    """Pair the two thresholds of a feature, so that they can be written as an interval.
+
+    Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
+    Those on features of integers, of zeros and ones, and of ordered categories come as a person
+    would put them, and what is said about the values of a feature comes as one set.
+    """
+    remaining = [shown for merged in merged_conditions(conditions) for shown in _put(merged, kinds)]
+    while remaining:
+        first = remaining.pop(0)
+        second = next((p for p in remaining if _bound_one_interval(first, p)), None)
+        if second is None:
+            yield None, first
+            continue
+        remaining.remove(second)
+        lower, upper = (first, second) if first.relation == ">" else (second, first)
+        if _is_single(lower, upper, kinds):
+            yield None, replace(upper, relation="==", value=int(cast(float, upper.value)))
+        else:
+            yield lower, upper
+
+
+def format_conditions(
+    conditions: Sequence[Condition], kinds: Mapping[str, FeatureKind] = NO_KINDS
+) -> list[str]:
+    """Write conditions; two thresholds of a feature are an interval such as ``100 < PS <= 180``.
+
+    Without kinds, they are written exactly.
+    """
+    return [
+        _condition(condition, kinds)
+        if lower is None
+        else f"{format_value(lower.value)} < {condition}"
+        for lower, condition in intervals(conditions, kinds)
+    ]
+
+
+def _put(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Condition]:
+    """Put a condition in the values that its feature holds; two if it is an interval of them."""
+    kind = kinds.get(condition.feature)
+    if isinstance(kind, tuple):
+        return _put_in_order(condition, kind)
+    return [_put_as_kind(condition, kind)]
+
+
+def _put_as_kind(condition: Condition, kind: str | None) -> Condition:
+    value, relation = condition.value, condition.relation
+    if kind is None or not isinstance(value, bool | int | float):
+        return condition
+    if relation in ("<=", ">"):
+        whole = math.floor(value)
+        if kind == "boolean" and whole == 0:
+            return replace(condition, relation="==", value=relation == ">")
+        return replace(condition, value=whole)
+    if kind == "boolean" and value in (0, 1):
+        return replace(condition, relation="==", value=(value == 1) == (relation == "=="))
+    return condition
+
+
+def _put_in_order(condition: Condition, order: tuple[Category, ...]) -> list[Condition]:
+    """Put several neighbours among ordered categories as one threshold, or as two."""
+    values = condition.value if isinstance(condition.value, tuple) else ()
+    # What was not seen in training is in no set, but not up to or beyond a threshold either.
+    is_set = condition.relation == "in" and {*values} <= {*order}
+    if not is_set or not 1 < len(values) < len(order):
+        return [condition]
+    first, last = min(map(order.index, values)), max(map(order.index, values))
+    if last - first + 1 > len(values):
+        return [condition]
+    below = [_threshold(condition, ">", order[first - 1])] if first > 0 else []
+    above = [_threshold(condition, "<=", order[last])] if last + 1 < len(order) else []
+    return below + above
+
+
+def _threshold(condition: Condition, relation: str, value: Category) -> Condition:
+    """Make a condition that is only shown: thresholds are numbers otherwise."""
+    shown = copy.copy(condition)
+    object.__setattr__(shown, "relation", relation)
+    object.__setattr__(shown, "value", value)
+    return shown
+
+
+def is_yes_or_no(condition: Condition, kinds: Mapping[str, FeatureKind]) -> bool:
+    """Tell whether a condition of `intervals` can do without its value."""
+    return kinds.get(condition.feature) == "boolean" and isinstance(condition.value, bool)
+
+
+def _condition(condition: Condition, kinds: Mapping[str, FeatureKind]) -> str:
+    if is_yes_or_no(condition, kinds):
+        return f"{'' if condition.value else 'not '}{format_name(condition.feature)}"
+    return str(condition)
+
+
+def _is_single(lower: Condition, upper: Condition, kinds: Mapping[str, FeatureKind]) -> bool:
+    """Tell whether an interval holds a single integer."""
+    if kinds.get(upper.feature) not in ("integer", "boolean"):
+        return False
+    return cast(float, upper.value) - cast(float, lower.value) == 1
+
+
+def _bound_one_interval(first: Condition, second: Condition) -> bool:
+    return first.feature == second.feature and {first.relation, second.relation} == {"<=", ">"}
+
+
+def _is_plain_character(character: str) -> bool:
+    return character in PLAIN_PUNCTUATION or unicodedata.category(character)[0] in "LMN"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+Values: TypeAlias = tuple[Any, ...]
+
+# Columns of numbers round larger integers to doubles, columns of categories do not.
+_LARGEST_EXACT = 2**53
+
+
+def merged(query: Query) -> Query:
+    """Join conditions on the values of a feature: into one set that it is in, or not in.
+
+    The query covers the same cells, whatever these are: a missing value fulfils none of the
+    conditions, and a value that did not occur in training is in no set. Conditions that no single
+    one can replace, as they contradict each other, stay as they are.
+
+    Examples
+    --------
+    >>> from laconic.terms.conditions import Condition, Query
+    >>> print(merged(Query((Condition("a", "in", ("x", "y", "z")), Condition("a", "!=", "x")))))
+    a in {y, z}
+    >>> merged(Query((Condition("a", "!=", "x"), Condition("a", "!=", "y")))).conditions
+    (<Condition: a not in {x, y}>,)
+    """
+    return replace(query, conditions=tuple(merged_conditions(query)))
+
+
+def merged_conditions(conditions: Iterable[Condition]) -> list[Condition]:
+    """Join conditions as `merged` does; what is joined stands where the first of them stood."""
+    found: list[Condition] = []
+    for condition in dict.fromkeys(conditions):
+        for place, other in enumerate(found):
+            joined = _joined(other, condition)
+            if joined is not None:
+                found[place] = joined
+                break
+        else:
+            found.append(condition)
+    return found
+
+
+def _joined(first: Condition, second: Condition) -> Condition | None:
+    """Find the one condition that says what two of them say; None if there is none."""
+    if first.feature != second.feature:
+        return None
+    one, other = _membership(first), _membership(second)
+    if one is None or other is None or not _are_comparable(*one[1], *other[1]):
+        return None
+    (is_inside, values), (is_other_inside, others) = one, other
+    if not is_inside and not is_other_inside:
+        return _merged_condition(first, False, tuple(dict.fromkeys((*values, *others))))
+    if is_inside and is_other_inside:
+        left = tuple(value for value in values if value in others)
+    else:
+        inside, outside = (values, others) if is_inside else (others, values)
+        left = tuple(value for value in inside if value not in outside)
+    return _merged_condition(first, True, left) if left else None
+
+
+def _membership(condition: Condition) -> tuple[bool, Values] | None:
+    """Read a condition as a set that a value is in, or is not in; None for any other."""
+    value = condition.value
+    values = value if isinstance(value, tuple) else (value,)
+    if condition.relation in ("==", "in"):
+        return True, values
+    if condition.relation in ("!=", "not in"):
+        return False, values
+    return (False, ()) if condition.relation == "is present" else None
+
+
+def _are_comparable(*values: Any) -> bool:
+    """Tell whether columns of any kind agree on which of the values are equal."""
+    if any(isinstance(value, MOMENTS) for value in values):
+        return False
+    are_texts = {isinstance(value, str) for value in values}
+    return are_texts <= {True} or (
+        are_texts == {False} and all(abs(value) <= _LARGEST_EXACT for value in values)
+    )
+
+
+def _merged_condition(condition: Condition, is_inside: bool, values: Values) -> Condition:
+    if not values:
+        return replace(condition, relation="is present", value=None)
+    if len(values) == 1:
+        return replace(condition, relation="==" if is_inside else "!=", value=values[0])
+    return replace(condition, relation="in" if is_inside else "not in", value=values)

@@ -1,0 +1,164 @@
+"""The estimators: rules that are exchanged for better ones."""
+
+import re
+import signal
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
+
+from estimators import ESTIMATORS, both, numeric_problem
+from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV, load_model, save_model
+from laconic.estimators import fitting
+from laconic.terms.coverage import rule_coverages
+
+JOINT = {"l2_regularization": 1.0}  # so little that repeating a rule gains next to nothing
+
+
+def three_rules(seed=7):
+    """A table of which boosting finds a first rule that is not the best one beside the others."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(300, 6))
+    rules = [(X[:, 0] > 1) & (X[:, 1] > 0), X[:, 2] > 1, (X[:, 3] <= 1) & (X[:, 4] > 1)]
+    score = sum(weight * rule for weight, rule in zip((2, -2, 2), rules, strict=True))
+    return X, score + rng.normal(size=300)
+
+
+def risk(model, X, y):
+    raw = model.ensemble_.raw_predictions(X)
+    target = model.task_.for_loss(model.task_.numbers(y, len(y)))
+    penalty = model.l2_regularization / 2 * sum(rule.weight**2 for rule in model.ensemble_)
+    return model.loss_.value(target, raw).sum() + penalty
+
+
+@both
+def test_polishing_lowers_the_penalised_loss(task):
+    X, y = three_rules()
+    if task == "classifier":
+        y = y > 0
+    plain = ESTIMATORS[task](5, **JOINT).fit(X, y)
+    model = ESTIMATORS[task](5, polish=True, **JOINT).fit(X, y)
+    assert risk(model, X, y) < risk(plain, X, y)
+    assert len(model.ensemble_) == len(model.search_results_) == 5
+    again = ESTIMATORS[task](5, polish=True, **JOINT).fit(X, y)
+    assert again.ensemble_ == model.ensemble_
+
+
+def test_a_compromise_gives_way():
+    X, y = three_rules()
+    plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
+    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    assert "x0 > 0" in str(plain.ensemble_[0])
+    assert "x0 > 1" in str(model.ensemble_[0])
+    assert [rule.query for rule in model.ensemble_[1:]] == [r.query for r in plain.ensemble_[1:]]
+    assert all(result.approximation_ratio > 1 - 1e-12 for result in model.search_results_)
+
+
+def test_coverages_and_certificates_are_those_of_the_new_rules(tmp_path):
+    X, y = three_rules()
+    weights = np.tile([0.0, 1.0, 2.0], 100)
+    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y, weights)
+    counted = weights > 0
+    covered = model.ensemble_.covered(X)[counted].T
+    assert model.rule_coverages_ == rule_coverages(covered, y[counted], weights[counted])
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.ensemble_ == model.ensemble_
+    assert loaded.search_results_ == model.search_results_
+
+
+@both
+def test_stagewise_weights_cannot_be_polished(task):
+    with pytest.raises(ValueError, match="must be False with objective='stagewise'"):
+        ESTIMATORS[task](polish=True, objective="stagewise").fit(*numeric_problem(task))
+    with pytest.raises(ValueError, match=r"'polish' parameter of .* must be a bool"):
+        ESTIMATORS[task](polish="yes", objective="joint").fit(*numeric_problem(task))
+
+
+def test_progress_says_polishing(capsys):
+    X, y = three_rules()
+    model = RuleBoostingRegressor(3, polish=True, verbose=1, **JOINT).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    starts = [re.match(r"[^:]*", line).group() for line in lines]
+    assert starts[:3] == ["rule 1 of 3", "rule 2 of 3", "rule 3 of 3"]
+    assert starts[3:] == ["polishing, rule 1 of 3"]
+    for number, rule in enumerate(model.ensemble_, start=1):
+        about = [line for line in lines if f"rule {number} of 3: " in line]
+        assert model.ensemble_.text(rule.query) in about[-1]
+
+
+def at_polishing(act):
+    def callback(progress):
+        return act() if progress.stage == "polishing" else None
+
+    return callback
+
+
+def test_ctrl_c_while_polishing():
+    X, y = three_rules()
+
+    def press():
+        signal.raise_signal(signal.SIGINT)
+
+    parameters = JOINT | {"polish": True, "callback": at_polishing(press)}
+    with pytest.raises(KeyboardInterrupt):
+        RuleBoostingRegressor(3, **parameters).fit(X, y)
+    model = RuleBoostingRegressor(3, on_interrupt="keep", **parameters)
+    with pytest.warns(ConvergenceWarning, match="Interrupted while polishing"):
+        model.fit(X, y)
+    assert len(model.ensemble_) == len(model.rule_coverages_) == 3
+
+
+def test_callback_ends_the_polishing():
+    X, y = three_rules()
+    stopped = RuleBoostingRegressor(
+        3, polish=True, callback=at_polishing(lambda: True), **JOINT
+    ).fit(X, y)
+    plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
+    polished = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    assert risk(polished, X, y) <= risk(stopped, X, y) <= risk(plain, X, y)
+
+
+def test_too_many_rounds_are_told(monkeypatch):
+    polish = fitting.polish
+    monkeypatch.setattr(fitting, "polish", lambda *model: polish(*model, max_rounds=1))
+    with pytest.warns(ConvergenceWarning, match="exchanges of rules may still improve the model"):
+        RuleBoostingRegressor(3, polish=True, **JOINT).fit(*three_rules())
+
+
+def test_rules_of_an_earlier_fit_are_polished_too():
+    X, y = three_rules()
+    model = RuleBoostingRegressor(1, polish=True, warm_start=True, **JOINT).fit(X, y)
+    model.set_params(n_rules=3).fit(X, y)
+    direct = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    assert_allclose(risk(model, X, y), risk(direct, X, y))
+
+
+def test_first_rules_of_a_polished_model_have_weights_of_their_own(tmp_path):
+    X, y = three_rules()
+    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
+    assert model.ensemble_[0].query != plain.ensemble_[0].query
+    assert model.stages_[-1] == model.ensemble_
+    for n_rules, stage in enumerate(model.stages_):
+        assert [rule.query for rule in stage] == [rule.query for rule in model.ensemble_[:n_rules]]
+        # The squared loss has no slope left: neither to the intercept nor to any weight.
+        residuals = y - stage.raw_predictions(X)
+        assert abs(residuals.sum()) < 1e-9
+        for rule in stage:
+            assert_allclose(2 * residuals[rule.query.covered(X)].sum(), rule.weight)
+    staged = [stage.raw_predictions(X) for stage in model.stages_[1:]]
+    assert_allclose(list(model.staged_predict(X)), staged)
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").stages_ == model.stages_
+
+
+def test_sizes_are_judged_by_polished_models():
+    X, y = three_rules()
+    plain = RuleBoostingRegressorCV(**JOINT).fit(X, y)
+    model = RuleBoostingRegressorCV(polish=True, **JOINT).fit(X, y)
+    assert (plain.n_rules_, model.n_rules_) == (5, 4)
+    assert_allclose(plain.cv_results_["mean_loss"][:2], model.cv_results_["mean_loss"][:2])
+    assert plain.cv_results_["mean_loss"][4] > model.cv_results_["mean_loss"][4]
+    assert model.ensemble_ == RuleBoostingRegressor(4, polish=True, **JOINT).fit(X, y).ensemble_

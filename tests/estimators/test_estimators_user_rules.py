@@ -1,0 +1,192 @@
+"""Models that start from rules that somebody wants."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from laconic import (
+    Query,
+    Rule,
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+    load_model,
+    save_model,
+)
+from laconic.search import SearchStatus
+from laconic.search.results import describe_certificate
+
+
+def table(n_rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        {
+            "age": rng.integers(18, 90, n_rows),
+            "sex": rng.choice(["f", "m"], n_rows),
+            "income": rng.normal(40, 10, n_rows).round(1),
+        }
+    )
+    score = (X.age > 60) * 2.0 + (X.income > 45) * (X.sex == "f") - 1
+    return X, score + rng.normal(size=n_rows)
+
+
+@pytest.mark.parametrize("objective", ["joint", "stagewise"])
+def test_initial_rules_come_first_and_the_others_are_found_given_them(objective):
+    X, y = table()
+    texts = ['age > 65 & sex == "f"', "income <= 30"]
+    model = RuleBoostingRegressor(5, objective=objective, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in model.ensemble_[:2]] == [
+        "age > 65 & sex == f",
+        "income <= 30",
+    ]
+    assert len(model.ensemble_) == 5
+    assert [result.status for result in model.search_results_] == ["given"] * 2 + ["optimal"] * 3
+    for result in model.search_results_[:2]:
+        assert 0 < result.objective_value <= result.bound
+        assert describe_certificate(result).startswith("given, at least ")
+    # Weights and coverages are those of the rules.
+    covered = model.ensemble_.covered(X)
+    assert [coverage.coverage for coverage in model.rule_coverages_] == covered.sum(axis=0).tolist()
+    if objective == "joint":
+        free = RuleBoostingRegressor(5, objective=objective).fit(X, y)
+        best = free.search_results_[0].objective_value
+        assert model.search_results_[0].bound == pytest.approx(best)
+
+
+def test_weights_of_given_rules_are_the_best_ones_or_their_own():
+    X, y = table()
+    rule = Rule(Query(RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query.conditions), 0.125)
+    joint = RuleBoostingRegressor(1, initial_rules=[rule]).fit(X, y)
+    searched = RuleBoostingRegressor(1).fit(X, y)
+    assert joint.ensemble_[0].weight == pytest.approx(searched.ensemble_[0].weight)
+    kept = RuleBoostingRegressor(1, objective="stagewise", initial_rules=[rule]).fit(X, y)
+    assert kept.ensemble_[0].weight == 0.125
+
+
+def test_polishing_does_not_exchange_them():
+    X, y = table()
+    texts = ["income <= 30", "age <= 20"]
+    model = RuleBoostingRegressor(4, polish=True, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in model.ensemble_[:2]] == texts
+    everything = RuleBoostingRegressor(2, polish=True, initial_rules=texts).fit(X, y)
+    assert [str(rule.query) for rule in everything.ensemble_] == texts
+
+
+def test_they_are_saved_and_cloned(tmp_path):
+    X, y = table()
+    model = RuleBoostingClassifier(3, initial_rules=["age > 65"]).fit(X, y > 0)
+    save_model(model, tmp_path / "model.json")
+    loaded = load_model(tmp_path / "model.json")
+    assert loaded.ensemble_ == model.ensemble_
+    assert loaded.search_results_[0].status is SearchStatus.GIVEN
+    assert clone(model).fit(X, y > 0).ensemble_ == model.ensemble_
+    chosen = RuleBoostingClassifierCV(4, initial_rules=["age > 65"]).fit(X, y > 0)
+    assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
+
+
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, tmp_path):
+    X, y = table()
+    given = {"initial_rules": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
+    model = RuleBoostingRegressor(3, **given, **parameters)
+    with pytest.warns(ConvergenceWarning, match="'age > 65' has the weight 0, as the constraints"):
+        model.fit(X, y)
+    assert str(model.ensemble_[0].query) == "age > 65"
+    assert [rule.weight == 0.0 for rule in model.ensemble_] == [True, False, False]
+    assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
+    assert model.search_results_[0].status is SearchStatus.GIVEN
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").ensemble_ == model.ensemble_
+    certificate = model.search_results_[0]
+    assert certificate.objective_value <= certificate.bound
+
+
+@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+def test_a_given_rule_that_costs_more_than_it_gains_is_saved(parameters, tmp_path):
+    X, y = table()
+    model = RuleBoostingRegressor(
+        2, initial_rules=["age > 65"], feature_costs={"age": 100.0}, **parameters
+    ).fit(X, y)
+    assert str(model.ensemble_[0].query) == "age > 65"
+    assert model.search_results_[0].objective_value == 0.0
+    save_model(model, tmp_path / "model.json")
+    assert load_model(tmp_path / "model.json").search_results_ == model.search_results_
+    assert model.alternatives(1, X, y).share == 0.0
+
+
+def test_models_of_a_chosen_size_have_them_in_any_case():
+    X, y = table()
+    noise = np.random.default_rng(1).normal(size=len(y))
+    assert RuleBoostingRegressorCV(6).fit(X, noise).n_rules_ == 0
+    texts = ["age > 65", "income <= 30", "income > 55", "age <= 30", "age <= 25"]
+    for n_given in (1, 5):
+        model = RuleBoostingRegressorCV(6, initial_rules=texts[:n_given]).fit(X, noise)
+        assert [str(rule.query) for rule in model.ensemble_] == texts[:n_given]
+        assert model.n_rules_ == n_given
+        assert f"{n_given} of up to 6 rules" in model.reason_
+
+
+def test_they_join_a_model_that_is_there():
+    X, y = table()
+    model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
+    before = [rule.query for rule in model.ensemble_]
+    model.set_params(n_rules=4, initial_rules=["age > 65"]).fit(X, y)
+    queries = [rule.query for rule in model.ensemble_]
+    assert queries[:2] == before
+    assert [str(query) for query in queries].index("age > 65") == 2
+    assert len(model.set_params(n_rules=5).fit(X, y).ensemble_) == 5
+    assert [str(rule.query) for rule in model.ensemble_].count("age > 65") == 1
+    model.set_params(initial_rules=["age > 65", "income > 55"])
+    with pytest.raises(ValueError, match="n_rules=5 must not be smaller than the 5 rules fitted "):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"initial_rules": ["agee > 3"]}, "no feature 'agee'. Did you mean 'age'"),
+        ({"initial_rules": ["sex == x"]}, "'sex' has no category 'x'"),
+        ({"initial_rules": ["age > 3", "age > 3"]}, "must be different. Got 'age > 3' twice"),
+        ({"initial_rules": "age > 3"}, "must be a list of str, Query or Rule, or None"),
+        ({"n_rules": 1, "initial_rules": ["age > 3", "age > 4"]}, "must not be smaller than"),
+        (
+            {"initial_rules": ["age > 3"], "excluded_features": ["age"]},
+            "may not use 'age', as the constraints say",
+        ),
+        ({"initial_rules": ["age > 3"], "strategy": "global"}, "must be None with strategy"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(parameters, message):
+    X, y = table(40)
+    with pytest.raises(ValueError, match=message):
+        RuleBoostingRegressor(**parameters).fit(X, y)
+
+
+def test_rules_of_long_tables_cover_the_rows_that_they_say():
+    from laconic.estimators.read_training_data import LONG_TABLE
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(LONG_TABLE + 10, 1)).round(3)
+    y = 2.0 * (X[:, 0] > 0.12345) + rng.normal(size=len(X))
+    model = RuleBoostingRegressor(
+        2, initial_rules=["x0 > 0.12345"], excluded_rules=["x0 > 0.9"], max_thresholds=1
+    ).fit(X, y)
+    assert str(model.ensemble_[0].query) == "x0 > 0.12345"
+    assert model.rule_coverages_[0].coverage == (X[:, 0] > 0.12345).sum()
+
+
+def test_excluded_rules_are_not_found_in_other_words_either():
+    X, y = table()
+    for objective in ("joint", "stagewise"):
+        free = RuleBoostingRegressor(1, objective=objective).fit(X, y)
+        without = RuleBoostingRegressor(
+            1, objective=objective, excluded_rules=[free.ensemble_[0]]
+        ).fit(X, y)
+        covered = free.ensemble_[0].query.covered(X)
+        assert (without.ensemble_[0].query.covered(X) != covered).any()
+        assert without.search_results_[0].is_optimal
+        best, second = free.search_results_[0], without.search_results_[0]
+        assert second.objective_value <= best.objective_value * (1 + 1e-8)

@@ -1,0 +1,349 @@
+"""Models as plain values: what a file holds, and a clear refusal of all that is not a model."""
+
+import copy
+import dataclasses
+import json
+import math
+import re
+from importlib.resources import files
+from typing import get_args
+
+import jsonschema
+import numpy as np
+import pytest
+from exports import SMALL_RECORD, fitted_classifier, fitted_regressor, small_model
+
+from laconic.export import model_schema, model_to_dict
+from laconic.export.json.contents import read_dict
+from laconic.export.json.settings import settings_to_dict
+from laconic.losses import NAMED_LOSSES, LogisticLoss, SquaredLoss
+from laconic.models.tasks import TASKS, Classification, Regression
+from laconic.search import SearchStatus
+from laconic.tables.columns import FeatureKind
+from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS
+from laconic.tables.validators import read_text
+from laconic.terms.record import KINDS_OF_ROWS
+
+SCHEMA = json.loads((files("laconic.export.json") / "model-1.schema.json").read_text("utf-8"))
+
+
+def test_infinite_bound_is_null_in_the_file():
+    data = small_model()
+    assert data["rules"][1]["certificate"]["bound"] is None
+    assert read_dict(data).search_results[1].bound == math.inf
+    jsonschema.validate(data, SCHEMA)
+
+
+def test_whole_numbers_may_be_written_as_integers():
+    """Programs in other languages write 1 where Python writes 1.0."""
+    data = small_model()
+    data["intercept"] = 1
+    data["rules"][0]["conditions"][0]["value"] = 2
+    data["rules"][0]["certificate"]["counters"]["nodes"] = 7.0
+    jsonschema.validate(data, SCHEMA)
+    saved = read_dict(data)
+    assert saved.ensemble.intercept == 1.0
+    assert saved.search_results[0].counters == {"nodes": 7}
+
+
+# Each case: how to break a model, where the message must point, and whether the schema sees it.
+def put(value, *keys):
+    def change(data):
+        for key in keys[:-1]:
+            data = data[key]
+        data[keys[-1]] = value
+
+    return change
+
+
+def drop(*keys):
+    def change(data):
+        for key in keys[:-1]:
+            data = data[key]
+        del data[keys[-1]]
+
+    return change
+
+
+CONDITION = ("rules", 0, "conditions")
+
+
+CERTIFICATE = ("rules", 0, "certificate")
+
+
+SETTINGS = {
+    "n_rules": 7,
+    "node_limit": 1000,
+    "time_limit": 2.5,
+    "l2_regularization": 3.0,
+    "search": "greedy",
+    "categorical_features": ["a"],
+    "conditions": [{"feature": "a", "relation": ">", "value": 1.0}],
+    "constraints": {"monotonic_cst": {"a": -1}, "weight_signs": "positive"},
+    "initial_rules": [
+        {"conditions": [], "weight": None, "output": None},
+        {
+            "conditions": [{"feature": "a", "relation": "<=", "value": 2.0}],
+            "weight": -0.5,
+            "output": 0,
+        },
+    ],
+    "excluded_rules": [[{"feature": "b", "relation": "==", "value": "x"}]],
+    "class_weight": [[0, 0.5], [1, 2.0]],
+    "is_mixed": True,
+}
+
+
+def test_what_decided_which_model_came_out_is_in_the_file():
+    data = small_model()
+    data["settings"] |= SETTINGS
+    jsonschema.validate(data, SCHEMA)
+    saved = read_dict(data)
+    assert settings_to_dict(saved.settings) == data["settings"]
+    assert saved.settings.class_weight == {0: 0.5, 1: 2.0}
+    assert (saved.l2_regularization, saved.n_candidates) == (1.0, 12)
+
+
+SCORES = ("record", "scores", 0)
+
+
+BROKEN = [
+    (put("other", "format"), "format must be 'laconic-model'", True),
+    (put(["laconic-model"], "format"), "format must be", True),
+    (drop("format"), "must have the key 'format'", True),
+    (drop("version"), "must have the key 'version'", True),
+    (put(2, "version"), "newer laconic", True),
+    (put(0, "version"), "version must be 1", True),
+    (put(True, "version"), "version must be a whole number", True),
+    (put("1", "version"), "version must be a whole number", True),
+    (put("ranking", "task"), "task must be 'classification' or 'regression'", True),
+    (put(["regression"], "task"), "task must be", True),
+    (drop("task"), "must have the key 'task'", True),
+    (put("regression", "task"), "Got 'classes' as well", True),
+    (drop("classes"), "must have the key 'classes'", True),
+    (put({}, "loss"), "loss must be 'logistic' or 'multinomial'", True),
+    (put(1, "extra"), "Got 'extra' as well", True),
+    (put([], "feature_names"), "feature_names must be a list of at least one name", True),
+    (put("abcd", "feature_names"), "feature_names must be a JSON array", True),
+    (put(["a", "b", "c", "d", "a"], "feature_names"), "feature_names[4] must be different", True),
+    (put(["a", "b", "c", 4], "feature_names"), "feature_names[3] must be a string", True),
+    (put(["a", "b", "c"], "feature_names"), "rules[0].conditions[6].feature must be", False),
+    (put("\ud800", "feature_names", 0), "feature_names[0] must be a string of Unicode", False),
+    (put(1, "has_feature_names"), "has_feature_names must be a boolean", True),
+    (put("0", "intercept"), "intercept must be a finite number", True),
+    (put(True, "intercept"), "intercept must be a finite number", True),
+    (put(math.inf, "intercept"), "intercept must be a finite number", False),
+    (put(10**400, "intercept"), "intercept must be a finite number", False),
+    (put(10**5000, "intercept"), "intercept must be a finite number", False),
+    (put(1, "stages"), "stages must be a JSON array", True),
+    (put([[0.5], [0.5, "1"]], "stages"), "stages[1][1] must be a finite number", True),
+    (put([[0.5], []], "stages"), "stages must be an array of an intercept", True),
+    (put([[0.5]], "stages"), "stages must be an array of an intercept", False),
+    (drop("settings"), "must have the key 'settings'", True),
+    (drop("n_candidates"), "must have the key 'n_candidates'", True),
+    (put(-1, "n_candidates"), "n_candidates must be a whole number", True),
+    (put(-1.0, "l2_regularization"), "l2_regularization must be a finite number", True),
+    (put([], "settings"), "settings must be a JSON object", True),
+    (put(-1, "settings", "max_conditions"), "settings.max_conditions must be a whole", True),
+    (put("all", "settings", "node_limit"), "settings.node_limit must be a whole", True),
+    (put("more", "settings", "l2_regularization"), "settings.l2_regularization must be", True),
+    (put(None, "settings", "search"), "settings.search must be a string", True),
+    (put(1, "settings", "rows"), "settings must have the keys", True),
+    (drop("settings", "polish"), "settings must have the key 'polish'", True),
+    (put({"a": 2}, "settings", "class_weight"), "settings.class_weight must be", True),
+    (put([[0, -1.0]], "settings", "class_weight"), "settings.class_weight[0][1] must be", True),
+    (put([[0]], "settings", "class_weight"), "settings.class_weight[0] must be an array", True),
+    (put([{}], "settings", "initial_rules"), "settings.initial_rules[0] must have the", True),
+    (
+        put([{"conditions": [], "weight": None, "output": 1}], "settings", "initial_rules"),
+        "settings.initial_rules[0].output must be one of the outputs",
+        False,
+    ),
+    (put([None], "settings", "excluded_rules"), "settings.excluded_rules[0] must be", True),
+    (put({"cost": 1}, "settings", "constraints"), "settings.constraints must have", True),
+    (put(-1, "rules", 0, "certificate", "n_conditions_found"), "n_conditions_found must be", True),
+    (put([0], "classes"), "classes must be a list of two", True),
+    (put([0, 1, 2], "classes"), "classes must be two classes, or more with the loss", True),
+    (put([1, 1], "classes"), "classes must be different classes", True),
+    (put([1, 0], "classes"), "classes must be different classes in ascending order", False),
+    (put(["0", 1], "classes"), "classes must be strings only, booleans only or numbers only", True),
+    (put([False, 1], "classes"), "classes must be strings only, booleans only", True),
+    (put([None, 1], "classes"), "classes[0] must be a string, a boolean or a finite", True),
+    (put([0, math.nan], "classes"), "classes[1] must be", False),
+    (put([-1, 2**70], "classes"), "classes must be values that a NumPy array can hold", False),
+    (put(["a", "a\0"], "classes"), "classes must be values that a NumPy array can hold", False),
+    (put({}, "rules"), "rules must be a JSON array", True),
+    (put(None, "rules", 1), "rules[1] must be a JSON object", True),
+    (drop("rules", 1, "weight"), "rules[1] must have the key 'weight'", True),
+    (put(1, "rules", 1, "name"), "rules[1] must have the keys", True),
+    (put(None, "rules", 1, "weight"), "rules[1].weight must be a finite number", True),
+    (put({}, "rules", 0, "conditions"), "rules[0].conditions must be a JSON array", True),
+    (put([], *CONDITION, 0), "rules[0].conditions[0] must be a JSON object", True),
+    (drop(*CONDITION, 4, "value"), "rules[0].conditions[4] must have the key 'value'", True),
+    (put("e", *CONDITION, 1, "feature"), "rules[0].conditions[1].feature must be one of", False),
+    (put(1, *CONDITION, 1, "feature"), "rules[0].conditions[1].feature must be a string", True),
+    (put("<", *CONDITION, 1, "relation"), "rules[0].conditions[1].relation must be '<='", True),
+    (put([], *CONDITION, 1, "relation"), "rules[0].conditions[1].relation must be '<='", True),
+    (put("1", *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
+    (put(None, *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
+    (put(True, *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
+    (put(None, *CONDITION, 2, "value"), "rules[0].conditions[2].value must be a string", True),
+    (put([1], *CONDITION, 2, "value"), "rules[0].conditions[2].value must be a string", True),
+    (put(0, *CONDITION, 4, "value"), "rules[0].conditions[4].value must be null", True),
+    (put(None, *CERTIFICATE), "rules[0].certificate must be a JSON object", True),
+    (drop(*CERTIFICATE, "bound"), "rules[0].certificate must have the key 'bound'", True),
+    (put(-0.1, *CERTIFICATE, "bound"), "rules[0].certificate.bound must be a finite", True),
+    (put(None, *CERTIFICATE, "objective_value"), "certificate.objective_value must be", True),
+    (put("sure", *CERTIFICATE, "status"), "rules[0].certificate.status must be 'optimal'", True),
+    (put("", *CERTIFICATE, "query"), "rules[0].certificate.query must be a JSON array", True),
+    (put(-1, *CERTIFICATE, "query", 1), "rules[0].certificate.query[1] must be a whole", True),
+    (put(1.5, *CERTIFICATE, "query", 1), "rules[0].certificate.query[1] must be a whole", True),
+    (put([], *CERTIFICATE, "counters"), "rules[0].certificate.counters must be a JSON", True),
+    (put(None, *CERTIFICATE, "counters", "n"), "certificate.counters.n must be a whole", True),
+    (put(-1, *CERTIFICATE, "seconds"), "rules[0].certificate.seconds must be a finite", True),
+    (put([], "feature_importances"), "feature_importances must be a JSON object", True),
+    (put({"e": 1.0}, "feature_importances"), "feature_importances must be about the", False),
+    (put({"a": -1}, "feature_importances"), "feature_importances.a must be a finite", True),
+    (put([], "feature_kinds"), "feature_kinds must be a JSON object", True),
+    (put({"e": "integer"}, "feature_kinds"), "feature_kinds must be about the", False),
+    (put({"a": "odd"}, "feature_kinds"), "feature_kinds.a must be 'integer' or 'boolean'", True),
+    (put([], "record"), "record must be a JSON object", True),
+    (drop("record", "date"), "record must have the key 'date'", True),
+    (put(1, "record", "author"), "Got 'author' as well", True),
+    (put(1, "record", "target"), "record.target must be a string", True),
+    (put(-1, "record", "n_rows"), "record.n_rows must be a whole number", True),
+    (put([], "record", "settings"), "record.settings must be a JSON object", True),
+    (put([], "record", "settings", "n_rules"), "record.settings.n_rules must be", True),
+    (put("other", *SCORES, "rows"), "record.scores[0].rows must be 'training' or", True),
+    (put("1", *SCORES, "values", "r2"), "record.scores[0].values.r2 must be a finite", True),
+    (put(-1, *SCORES, "errors", "r2"), "record.scores[0].errors.r2 must be a finite", True),
+    (put(0.1, *SCORES, "errors", "mae"), "record.scores[0].errors must be those of", False),
+]
+
+
+@pytest.mark.parametrize(("change", "message", "schema_sees"), BROKEN)
+def test_broken_models_are_refused(change, message, schema_sees):
+    data = small_model()
+    change(data)
+    unchanged = copy.deepcopy(data)
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        read_dict(data)
+    assert type(caught.value) is ValueError
+    assert data == unchanged or "nan" in str(data)
+    if schema_sees:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(data, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("intercept", "weights"), [(0.0, (1.5e308, -1.5e308)), (-1.5e308, (1.5e308, 0.0))]
+)
+def test_sum_of_weights_must_be_finite(intercept, weights):
+    data = small_model()
+    data["intercept"] = intercept
+    for rule, weight in zip(data["rules"], weights, strict=True):
+        rule["weight"] = weight
+    with pytest.raises(
+        ValueError, match=r"rules must be .* finite sum with the intercept\. Got inf"
+    ):
+        read_dict(data)
+    data["rules"][0]["weight"] = 1.0
+    assert read_dict(data).ensemble.intercept == intercept
+
+
+def test_newer_version_asks_to_upgrade_and_nothing_else():
+    with pytest.raises(ValueError, match="must be 1") as caught:
+        read_dict(small_model() | {"version": 2})
+    assert str(caught.value) == (
+        "version must be 1, the newest that this laconic reads. Got 2: the model was saved by a "
+        "newer laconic. Upgrade with 'pip install --upgrade laconic'."
+    )
+
+
+def test_a_record_is_optional():
+    data = small_model()
+    jsonschema.validate(data, SCHEMA)
+    assert read_dict(data).record == SMALL_RECORD
+    del data["record"]
+    jsonschema.validate(data, SCHEMA)
+    assert read_dict(data).record is None
+
+
+def test_a_new_fit_has_no_old_record():
+    model = fitted_regressor()
+    model.record_ = SMALL_RECORD
+    assert "record" in model_to_dict(model)
+    assert "record" not in model_to_dict(model.fit([[1], [2]], [1, 2]))
+
+
+def test_schema_is_valid_and_states_the_same_words():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert model_schema() == SCHEMA
+    status = SCHEMA["$defs"]["certificate"]["properties"]["status"]
+    assert status["enum"] == [status.value for status in SearchStatus]
+    assert SCHEMA["properties"]["task"]["enum"] == [*TASKS]
+    assert SCHEMA["properties"]["loss"]["enum"] == [*NAMED_LOSSES]
+    kinds = SCHEMA["properties"]["feature_kinds"]["additionalProperties"]["anyOf"]
+    assert kinds[0]["enum"] == [*get_args(get_args(FeatureKind)[0])]
+    assert SCHEMA["$defs"]["scores"]["properties"]["rows"]["enum"] == [*KINDS_OF_ROWS]
+    reading = SCHEMA["properties"]["reading"]["properties"]
+    assert reading["decimal"]["enum"] == [*DECIMAL_SIGNS]
+    assert reading["dates"]["additionalProperties"]["enum"] == [*DATE_FORMATS]
+
+
+@pytest.mark.parametrize("data", [None, 3, "model", [], [["format", "laconic-model"]]])
+def test_what_is_not_an_object_is_refused(data):
+    with pytest.raises(ValueError, match="The model must be a JSON object"):
+        read_dict(data)
+
+
+def test_each_rule_needs_its_certificate():
+    model = fitted_regressor()
+    model.ensemble_ = model.ensemble_[:1]
+    with pytest.raises(ValueError, match="1 rules in 'ensemble_' and 4 in 'search_results_'"):
+        model_to_dict(model)
+
+
+def test_edited_models_without_names_are_refused_in_words():
+    model = fitted_regressor()
+    model.ensemble_ = dataclasses.replace(model.ensemble_, feature_names=None)
+    with pytest.raises(ValueError, match="feature_names must be a list of at least one name"):
+        model_to_dict(model)
+
+
+def test_what_could_not_be_loaded_is_not_saved():
+    model = fitted_classifier()
+    model.task_ = Classification(LogisticLoss(), np.array([b"no", b"yes"]))
+    with pytest.raises(ValueError, match=r"cannot be saved\. classes\[0\] must be a string"):
+        model_to_dict(model)
+
+
+class Counts(Regression):
+    name = "counts"
+    entries = ("unit",)
+
+    def __init__(self, loss, unit):
+        super().__init__(loss)
+        self.unit = unit
+
+    def to_dict(self):
+        return {"unit": self.unit}
+
+    @classmethod
+    def from_dict(cls, data, loss):
+        return cls(loss, read_text(data["unit"], "unit"))
+
+
+def test_a_task_says_which_entries_it_has(monkeypatch):
+    monkeypatch.setitem(TASKS, Counts.name, Counts)
+    model = fitted_regressor()
+    model.task_ = Counts(SquaredLoss(), "visits")
+    data = model_to_dict(model)
+    assert list(data)[2:5] == ["task", "loss", "unit"]
+    saved = read_dict(data)
+    assert (type(saved.task), saved.task.unit) == (Counts, "visits")
+    assert saved.ensemble == model.ensemble_
+    with pytest.raises(ValueError, match="unit must be a string"):
+        read_dict(data | {"unit": 3})
+    with pytest.raises(ValueError, match="must have the key 'unit'"):
+        read_dict({key: value for key, value in data.items() if key != "unit"})

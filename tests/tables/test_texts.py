@@ -1,0 +1,135 @@
+"""Texts that mean numbers or dates."""
+
+from datetime import datetime
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laconic.tables.text_files import texts
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal", "number"),
+    [
+        ("5", ".", 5),
+        ("-5.25", ".", -5.25),
+        ("1e-3", ".", 0.001),
+        (".5", ".", 0.5),
+        ("1,234", ".", 1234),
+        ("1,234,567.5", ".", 1234567.5),
+        ("1'234.5", ".", 1234.5),
+        ("1 234", ".", 1234),
+        ("$0.11", ".", 0.11),
+        ("-$3", ".", -3),
+        ("$-3", ".", -3),
+        ("3.50 €", ".", 3.5),
+        ("EUR 7", ".", 7),
+        ("7%", ".", 7),
+        ("3.5 %", ".", 3.5),
+        ("3,5", ",", 3.5),
+        ("1.234,5", ",", 1234.5),
+        ("1.234", ",", 1234),
+        ("1 234,5 €", ",", 1234.5),
+        ("1,5e2", ",", 150),
+        ("3.5", ",", 3.5),
+        ("3,5", ".", None),
+        ("1,23,456", ".", None),
+        ("0,123", ".", None),
+        ("12 kg", ".", None),
+        ("5-6", ".", None),
+        ("x", ".", None),
+        ("", ".", None),
+    ],
+)
+def test_numbers(text, decimal, number):
+    assert texts.numbers(pl.Series("a", [text, None]), decimal).to_list() == [number, None]
+
+
+@given(st.lists(st.floats(-1e9, 1e9).map(lambda value: round(value, 2)), min_size=1))
+def test_money_is_read_back(amounts):
+    american = [f"${amount:,.2f}" for amount in amounts]
+    swap = str.maketrans(",.", ".,")
+    german = [f"{amount:,.2f} €".translate(swap) for amount in amounts]
+    assert texts.numbers(pl.Series("a", american), ".").to_list() == amounts
+    assert texts.numbers(pl.Series("a", german), ",").to_list() == amounts
+
+
+@pytest.mark.parametrize(
+    ("column", "has_one"),
+    [
+        (["$5", "6", "$7"], True),
+        (["5%", "6 %"], True),
+        (["$5", "6 €"], False),
+        (["$5", "6%"], False),
+    ],
+)
+def test_one_unit_in_a_column(column, has_one):
+    assert texts.has_one_unit(pl.Series(column), ".") is has_one
+
+
+@pytest.mark.parametrize(
+    ("column", "separator", "known", "sign"),
+    [
+        (["3.5", "4"], ";", None, "."),
+        (["3,5", "4"], ";", None, ","),
+        (["3,5", "4"], ",", None, ","),
+        (["1,234", "4"], ";", None, ","),
+        (["1,234", "4"], ",", None, "."),
+        (["1.234", "4"], ";", None, "."),
+        (["1,234", "3.5"], ";", None, "."),
+        (["1.234", "3,5"], ";", None, ","),
+        (["1,234", "4"], ";", ".", "."),
+        (["1,234", "4"], ",", ",", ","),
+        (["3,5"], ",", ".", ","),
+        (["31.12.2024", "x"], ";", None, "."),
+        (["4", None], ";", ",", ","),
+    ],
+)
+def test_decimal_sign(column, separator, known, sign):
+    assert texts.decimal_sign([pl.Series(column)], separator, known) == sign
+
+
+@pytest.mark.parametrize(
+    ("column", "formats", "number"),
+    [
+        (["2024-03-15", None], ["%Y-%m-%d"], 20240315),
+        (["2024-3-5"], ["%Y-%m-%d"], 20240305),
+        (["2024-03-15 12:30", "2024-03-16T00:00:01.5Z"], ["%Y-%m-%d"], 20240315),
+        (["15.03.2024"], ["%d.%m.%Y"], 20240315),
+        (["15.3.24"], ["%d.%m.%y"], 20240315),
+        (["03/04/2024", "13/04/2024"], ["%d/%m/%Y"], 20240403),
+        (["03/04/2024", "03/13/2024"], ["%m/%d/%Y"], 20240304),
+        (["15 Mar 2024"], ["%d %B %Y"], 20240315),
+        (["March 15, 2024", "May 1, 2024"], ["%B %d, %Y"], 20240315),
+        (["03/04/2024"], ["%d/%m/%Y", "%m/%d/%Y"], 20240403),
+        (["05/05/2024"], ["%d/%m/%Y"], 20240505),
+        (["1.2.3"], [], None),
+        (["2024-13-45"], [], None),
+        (["2024-03-15", "soon"], [], None),
+        (["20240315"], [], None),
+        ([None], [], None),
+    ],
+)
+def test_dates(column, formats, number):
+    values = pl.Series("a", column, dtype=pl.String)
+    assert texts.date_formats(values) == formats
+    if formats:
+        assert texts.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2024-03-15 12:30", datetime(2024, 3, 15, 12, 30)),
+        ("2024-03-15T00:00:01.5Z", datetime(2024, 3, 15, 0, 0, 1, 500_000)),
+        ("2024-03-15 12:30 AM", datetime(2024, 3, 15, 0, 30)),
+        ("2024-03-15 1:30 pm", datetime(2024, 3, 15, 13, 30)),
+        ("2024-03-15 00:30:00+01:00", datetime(2024, 3, 14, 23, 30)),
+        ("2024-03-15", datetime(2024, 3, 15)),
+    ],
+)
+def test_times_of_dates(text, moment):
+    values = pl.Series("a", [text, "2024-03-16 10:00", None])
+    assert texts.dates(values, "%Y-%m-%d").to_list() == [moment, datetime(2024, 3, 16, 10), None]

@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from laconic.tables.columns import NumericColumn
+from laconic.terms.conditions import Condition, all_of
+from laconic.terms.formatting import (
+    exact_number,
+    format_conditions,
+    format_estimate,
+    format_number,
+    format_percent,
+    format_weight,
+    intervals,
+)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (30.0, "30"),
+        (30, "30"),
+        (0.25, "0.25"),
+        (1e-7, "1e-07"),
+        (-0.1, "-0.1"),
+        (1e16, "1e+16"),
+        (5e-324, "5e-324"),
+    ],
+)
+def test_number(number, text):
+    assert exact_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "error", "text"),
+    [
+        (0.656, 0.00051, "0.65600 ± 0.00051"),
+        (0.7, 0.0045, "0.7000 ± 0.0045"),
+        (12.3456, 3.21, "12.3 ± 3.2"),
+        (24448.2, 1168.3, "24,448 ± 1,168"),
+        (-0.25, 0.019, "-0.250 ± 0.019"),
+        (1.0, 2.5e-17, "1 ± 0"),
+        (0.5, 0.0, "0.5 ± 0"),
+        (2e-12, 1.23e-13, "2e-12 ± 1.2e-13"),
+        (0.5, float("nan"), "0.5 ± nan"),
+    ],
+)
+def test_estimate(number, error, text):
+    assert format_estimate(number, error) == text
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_number_reads_back(number):
+    assert float(exact_number(number)) == number
+
+
+@pytest.mark.parametrize(
+    ("weight", "text"),
+    [
+        (1.18742, "+1.187"),
+        (-0.5, "-0.5000"),
+        (22.4561, "+22.46"),
+        (999.96, "+1,000"),
+        (-1234.6, "-1,235"),
+        (16192.3, "+16,192"),
+        (0.0, "+0.000"),
+        (0.00012341, "+0.0001234"),
+        (1.23456e-9, "+1.235e-09"),
+        (1.23456e20, "+1.235e+20"),
+    ],
+)
+def test_weight(weight, text):
+    assert format_weight(weight) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.123456, "0.1235"),
+        (144641.7, "144,642"),
+        (999.96, "1,000"),
+        (-3.0, "-3"),
+        (0.0, "0"),
+        (1.23456e20, "1.235e+20"),
+    ],
+)
+def test_computed_number(number, text):
+    assert format_number(number) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        *((0, "0%"), (1, "100%"), (0.9999, ">99%"), (0.00001, "<0.1%"), (0.05, "5%")),
+        *((0.0544, "5.4%"), (0.0996, "10%"), (0.494, "49%"), (0.99, "99%")),
+    ],
+)
+def test_percent(share, text):
+    assert format_percent(share) == text
+
+
+KINDS = {"rooms": "integer", "paid": "boolean", "a & b": "boolean"}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "text"),
+    [
+        ([("rooms", ">", 6), ("rooms", "<=", 7)], "rooms == 7"),
+        ([("rooms", "<=", 7.5), ("rooms", ">", 6.2)], "rooms == 7"),
+        ([("rooms", ">", 5), ("rooms", "<=", 7)], "5 < rooms <= 7"),
+        ([("rooms", "<=", 3.5)], "rooms <= 3"),
+        ([("rooms", ">", -0.5)], "rooms > -1"),
+        ([("rooms", "==", 4)], "rooms == 4"),
+        ([("rooms", "is missing")], "rooms is missing"),
+        ([("paid", ">", 0)], "paid"),
+        ([("paid", "<=", 0.5)], "not paid"),
+        ([("paid", "==", True)], "paid"),
+        ([("paid", "!=", 1)], "not paid"),
+        ([("paid", "!=", 0)], "paid"),
+        ([("paid", "==", 2)], "paid == 2"),
+        ([("paid", ">", 1)], "paid > 1"),
+        ([("paid", "is present")], "paid is present"),
+        ([("a & b", "<=", 0)], "not 'a & b'"),
+        ([("year", ">", 1900), ("year", "<=", 1901)], "1900 < year <= 1901"),
+        ([("paid", ">", 0), ("paid", "<=", 0)], "paid & not paid"),
+    ],
+)
+def test_conditions_in_the_values_of_their_features(conditions, text):
+    given = [Condition(*condition) for condition in conditions]
+    assert " & ".join(format_conditions(given, KINDS)) == text
+
+
+@given(st.lists(st.tuples(st.sampled_from(["<=", ">"]), st.floats(-3, 3)), min_size=1, max_size=3))
+def test_conditions_put_for_people_hold_for_the_same_values(conditions):
+    given = [Condition("rooms", *condition) for condition in conditions]
+    column = NumericColumn("rooms", np.arange(-5.0, 6.0))
+    put = [p for pair in intervals(given, KINDS) for p in pair if p is not None]
+    exact, people = (all_of((p.covered_in(column) for p in ps), 11) for ps in (given, put))
+    assert (exact == people).all()
