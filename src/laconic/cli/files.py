@@ -45,7 +45,7 @@ def read_table(path: Path, separator: str | None = None) -> formats.Cells:
         # Bytes, because the name of a file may look like a pattern.
         content = sys.stdin.buffer.read() if suffix is None else path.read_bytes()
         cells = formats.read_cells(content, suffix, separator)
-    except (CommandError, ModuleNotFoundError) as error:
+    except (formats.TableFileError, ModuleNotFoundError) as error:
         raise CommandError(f"Cannot read the table {shown_path(path)}. {error}") from None
     except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, csv.Error) as error:
         reason = (str(error).splitlines() or ["unknown reason"])[0]

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from laconic._util.optional import import_extra
 from laconic._util.words import listed_names
-from laconic.cli.terminal import CommandError
 from laconic.tables.sources.files import READABLE, suffix_of
 
 if TYPE_CHECKING:
@@ -50,6 +49,10 @@ _N_LINES = 50
 N_FIRST_LINES = 20_000
 
 
+class TableFileError(ValueError):
+    """A file that cannot be read as a table; the message follows the name of the file."""
+
+
 @dataclass(frozen=True)
 class Cells:
     """What a file holds."""
@@ -75,7 +78,9 @@ def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cel
 
     is_text = suffix is None or KINDS[suffix] in ("text", "json")
     if content.startswith(ZSTD_START) and not is_text:
-        raise CommandError(f"A {suffix} file is read as it is or with .gz. Unpack it with: zstd -d")
+        raise TableFileError(
+            f"A {suffix} file is read as it is or with .gz. Unpack it with: zstd -d"
+        )
     content = _unpacked(content)
     kind = _kind(content) if suffix is None else KINDS[suffix]
     match kind:
@@ -139,7 +144,7 @@ def _read_json(content: bytes) -> pl.DataFrame:
     except ValueError:
         is_row = False
     if not is_row:
-        raise CommandError(
+        raise TableFileError(
             "It must hold one JSON object per line, or a list of objects. Got something else. With "
             "pandas, write it by: frame.to_json(path, orient='records', lines=True)"
         )
@@ -152,7 +157,7 @@ def _read_text(content: bytes, possible: str, separator: str | None) -> Cells:
     notes: list[str] = []
     text, doubts = _decoded(content)
     if not text.strip():
-        raise CommandError("It is empty. Check that it was written to its end.")
+        raise TableFileError("It is empty. Check that it was written to its end.")
     first, _, rest = text.partition("\n")
     named = re.fullmatch(r"sep=(.)\r?", first.strip("\ufeff"))
     if named is not None:  # Excel writes and reads such a line.
@@ -183,7 +188,7 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
     if content.startswith(_UTF16_STARTS):
         return content.decode("utf-16"), []
     if b"\x00" in content[:10_000]:
-        raise CommandError(
+        raise TableFileError(
             "It must be text, but holds bytes that no text has. Rename it if it is a table of "
             "another kind, or save it as CSV."
         )
@@ -240,12 +245,12 @@ def _checked_names(names: list[str]) -> list[str]:
     names = [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
-        raise CommandError(
+        raise TableFileError(
             f"Its columns must have different names. Got {repeated!r} more than once. Rename or "
             "remove one of these columns."
         )
     if all(map(_is_number, names)) and names != [*map(str, range(len(names)))]:
-        raise CommandError(
+        raise TableFileError(
             f"Its first line must hold the names of the columns. Got numbers: "
             f"{listed_names(names, 5)}. Put a line with names before it."
         )
@@ -261,7 +266,7 @@ def _check_lengths(text: str, separator: str, n_columns: int) -> None:
     reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     for cells in reader:
         if len(cells) > n_columns:
-            raise CommandError(
+            raise TableFileError(
                 f"Line {reader.line_num} has {len(cells)} cells, but there are {n_columns} names "
                 f"in the first line. Mend that line, put cells with {_shown(separator)} in quotes, "
                 "or name what separates cells with --separator."
