@@ -1,1 +1,1 @@
-"""For all rooms: checks, files written whole, optional packages, words."""
+"""For all rooms: checks, files written whole, optional packages, types, words."""

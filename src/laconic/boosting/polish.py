@@ -20,9 +20,9 @@ from itertools import cycle, islice
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.boosting.certificate import Column
 from laconic.boosting.rounds import Found, Rounds, State
-from laconic.losses import Floats
 from laconic.search import SearchResult, SearchStatus
 from laconic.terms.rules import Rule, RuleEnsemble
 

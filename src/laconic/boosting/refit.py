@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
+from laconic._util.types import Bools, Floats
+from laconic.losses import Loss, MultinomialLoss, SquaredLoss
 from laconic.search import RefittedTerms
 from laconic.terms.rules import Rule, RuleEnsemble
 
@@ -102,7 +103,7 @@ def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
 
 def ensemble_risk(
     ensemble: RuleEnsemble,
-    covered: Sequence[NDArray[np.bool_]],
+    covered: Sequence[Bools],
     y: Floats,
     loss: Loss | MultinomialLoss,
     l2_regularization: float,
@@ -183,7 +184,7 @@ def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble,
 
 def guarded_step(
     weight: float,
-    covered: NDArray[np.bool_],
+    covered: Bools,
     y: Floats,
     raw_predictions: Floats,
     loss: Loss | MultinomialLoss,
@@ -371,7 +372,7 @@ class _Risk(PenalisedRisk):
     def __init__(
         self,
         offset: float,
-        covered: NDArray[np.bool_],
+        covered: Bools,
         y: Floats,
         loss: Loss,
         penalty: float,
@@ -441,7 +442,7 @@ class _ClassRisk(PenalisedRisk):
     def __init__(
         self,
         ensemble: RuleEnsemble,
-        covered: NDArray[np.bool_],
+        covered: Bools,
         y: Floats,
         penalty: float,
         sample_weight: Floats | None,

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted
 from laconic.boosting.settings import InitialRule
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
-from laconic.losses import Floats, Loss, MultinomialLoss
+from laconic.losses import Loss, MultinomialLoss
 from laconic.search import (
     QueryFamilies,
     RefittedTerms,
@@ -32,8 +32,6 @@ from laconic.search import (
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
 from laconic.terms.rules import Rule, RuleEnsemble
-
-Rows: TypeAlias = NDArray[np.bool_]
 
 OBJECTIVES = ("stagewise", "joint")
 """What rules are judged by: given the weights of the others, or once all of them are refitted."""
@@ -53,7 +51,7 @@ class State:
     """A model on its way: its rules, the rows that they cover, and what is proven about them."""
 
     ensemble: RuleEnsemble
-    covered: tuple[Rows, ...] = ()
+    covered: tuple[Bools, ...] = ()
     """The rows that each rule covers."""
     results: tuple[SearchResult, ...] = ()
     """The certificate of each rule."""
@@ -87,7 +85,7 @@ class State:
 class BarredRows(NamedTuple):
     """A set of rows that no rule may cover exactly."""
 
-    rows: Rows
+    rows: Bools
     output: int | None = None
     """None if that holds for rules of all outputs."""
 
@@ -111,7 +109,7 @@ class Found:
         return self.problems[self.output]
 
     @property
-    def covered(self) -> Rows:
+    def covered(self) -> Bools:
         """The rows that the query covers."""
         return self.problem.covered(self.result.query)
 
@@ -149,7 +147,7 @@ class Rounds:
         What rules may be made of, and the signs of their weights. A rule that a refit leaves
         without weight leaves the model, unless it was given.
     barred : sequence of BarredRows, default=()
-        Rows that no rule may cover exactly; nor the rest of them, which says the same beside an
+        Bools that no rule may cover exactly; nor the rest of them, which says the same beside an
         intercept that is refitted.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. A number of nodes and a time hold for
@@ -279,7 +277,7 @@ class Rounds:
             np.array(rows, dtype=bool).reshape(-1, len(self.y)), np.array(penalties)
         )
 
-    def value(self, found: Found, rule: Rule, covered: Rows) -> float:
+    def value(self, found: Found, rule: Rule, covered: Bools) -> float:
         """Compute the objective of a rule in the place that was searched, after costs."""
         problem = found.problems[rule.output]
         if self._sign(rule) * problem.weight_of(covered) < 0.0:
@@ -327,7 +325,7 @@ class Rounds:
         """Return the conditions of a search result, with several on one feature as one."""
         return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
-    def add_given(self, state: State, given: InitialRule, covered: Rows, found: Found) -> State:
+    def add_given(self, state: State, given: InitialRule, covered: Bools, found: Found) -> State:
         """Add a rule that was not searched for, in the place of one that was found.
 
         With constraints, its weight may be 0.
@@ -359,7 +357,7 @@ class Rounds:
         return added
 
     def _appended(
-        self, state: State, rule: Rule, covered: Rows, result: SearchResult
+        self, state: State, rule: Rule, covered: Bools, result: SearchResult
     ) -> State | None:
         """Append a rule and refit, if that is wanted; None if it was found and has no weight."""
         added = replace(
@@ -482,7 +480,7 @@ class Rounds:
 
 
 def boost(
-    rounds: Rounds, start: State, n_rules: int, given: Sequence[tuple[InitialRule, Rows]] = ()
+    rounds: Rounds, start: State, n_rules: int, given: Sequence[tuple[InitialRule, Bools]] = ()
 ) -> Generator[State, None, SearchResult | None]:
     """Find one rule after the other, each given all before it.
 

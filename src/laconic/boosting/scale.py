@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.boosting.rounds import State
 from laconic.candidates.constraints import Constraints
-from laconic.losses import Floats, Loss, MultinomialLoss, SquaredLoss
+from laconic.losses import Loss, MultinomialLoss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import Rule, RuleEnsemble
 

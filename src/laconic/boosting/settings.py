@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.boosting.training_data import TrainingData
 from laconic.candidates.candidates import (
     CandidateConditions,
@@ -15,7 +16,7 @@ from laconic.candidates.candidates import (
     given_candidates,
 )
 from laconic.candidates.constraints import CONSTRAINTS, Constraints
-from laconic.losses import Floats, ranking_values
+from laconic.losses import ranking_values
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule
 

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.candidates.candidates import CandidateConditions
-from laconic.losses import Floats, Loss, MultinomialLoss, mean_hessian, optimal_constant
+from laconic.losses import Loss, MultinomialLoss, mean_hessian, optimal_constant
 from laconic.tables.columns import Rows
 from laconic.tables.tables import Table
 from laconic.terms.conditions import Query
@@ -119,7 +119,7 @@ class TrainingData:
         constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
         return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
 
-    def covered(self, query: Query) -> NDArray[np.bool_]:
+    def covered(self, query: Query) -> Bools:
         """Find the rows, of those that count, that a query covers."""
         return np.ascontiguousarray(query.covered(self.table)[self.counted])
 

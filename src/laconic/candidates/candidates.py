@@ -14,10 +14,11 @@ from operator import attrgetter
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from laconic._core import Extents, ExtentsBuilder
 from laconic._util.checks import is_whole, require
+from laconic._util.types import Bools, Floats
 from laconic.candidates.categories import (
     DEFAULT_MAX_CATEGORIES,
     CategoryOptions,
@@ -39,7 +40,7 @@ from laconic.tables.columns import (
 )
 from laconic.tables.sparse import StoredCells
 from laconic.tables.tables import Table, as_table
-from laconic.tables.thresholds import Floats, Gaps, find_gaps, shortest_separators
+from laconic.tables.thresholds import Gaps, find_gaps, shortest_separators
 from laconic.tables.times import Moment, round_separator
 from laconic.terms.conditions import Condition
 
@@ -75,7 +76,7 @@ class CandidateConditions:
     def __len__(self) -> int:
         return len(self.conditions)
 
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Bools:
         """Unpack the extents: a mask of the rows for each condition, one below the other."""
         covered = np.empty((len(self), self.extents.n_rows), dtype=bool)
         for position in range(len(self)):
@@ -257,8 +258,8 @@ class _CountedRows:
 
     def __init__(self, sample_weight: ArrayLike | None, n_rows: int) -> None:
         self.n_rows = n_rows
-        self.weights: NDArray[np.float64] | None = None
-        self._is_counted: NDArray[np.bool_] | None = None
+        self.weights: Floats | None = None
+        self._is_counted: Bools | None = None
         if sample_weight is not None:
             self.weights = _checked_weights(sample_weight, n_rows)
             is_counted = self.weights > 0
@@ -300,7 +301,7 @@ def numeric_conditions(
 def categorical_conditions(
     name: str,
     categories: Sequence[Category],
-    sizes: NDArray[np.float64],
+    sizes: Floats,
     has_missing: bool,
     options: CategoryOptions,
     orders: Sequence[GroupMeans] = (),
@@ -320,7 +321,7 @@ def missing_conditions(name: str, has_missing: bool) -> Iterator[Condition]:
 
 def column_candidates(
     column: Column,
-    weights: NDArray[np.float64] | None,
+    weights: Floats | None,
     max_thresholds: int | None,
     options: CategoryOptions,
 ) -> Iterator[Condition]:
@@ -333,7 +334,7 @@ def column_candidates(
 class _Maker:
     """Makes the conditions of one column after the other."""
 
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     options: CategoryOptions
     max_thresholds: int | None
     ordered_features: Collection[str] = ()
@@ -439,7 +440,7 @@ def check_conditions(conditions: Any) -> None:
         )
 
 
-def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def _checked_weights(sample_weight: ArrayLike, n_rows: int) -> Floats:
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ValueError(

@@ -8,12 +8,11 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.tables.columns import Category
 from laconic.terms.conditions import Condition
 
-Floats: TypeAlias = NDArray[np.float64]
 GroupMeans: TypeAlias = tuple[Floats, Floats]
 """A mean for each category, and the weight that it has in the mean of several categories."""
 Way: TypeAlias = Literal["values", "sets"]

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.cli import options, table_file, terminal, validation
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.terms.formatting import format_count, format_estimate
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from laconic.estimators import RuleBoosting
     from laconic.estimators.choose_size import Choice
     from laconic.models.tasks import Metric
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def cv(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.cli import table_file, terminal
-from laconic.cli.validation import Floats, scores_of
+from laconic.cli.validation import scores_of
 from laconic.terms.formatting import format_count, format_number, visible
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.cli.terminal import CommandError
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def check_two_classes(target: pl.Series) -> None:
         )
 
 
-def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> NDArray[np.float64]:
+def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> Floats:
     """Check what targets were counted over, and turn it into an array."""
     import polars as pl
 
@@ -128,11 +129,11 @@ def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> NDArray[np.fl
             f"{exposure.name!r} has other values. Leave out such rows, or choose another column "
             "with --exposure."
         )
-    numbers: NDArray[np.float64] = exposure.cast(pl.Float64).to_numpy()
+    numbers: Floats = exposure.cast(pl.Float64).to_numpy()
     return numbers
 
 
-def read_weights(weights: pl.Series) -> NDArray[np.float64]:
+def read_weights(weights: pl.Series) -> Floats:
     """Check the weights and turn them into an array."""
     import polars as pl
 
@@ -142,5 +143,5 @@ def read_weights(weights: pl.Series) -> NDArray[np.float64]:
             f"type {weights.dtype} and {weights.null_count()} missing values. Fill these cells, "
             "or choose another column with --weight."
         )
-    numbers: NDArray[np.float64] = weights.cast(pl.Float64).to_numpy()
+    numbers: Floats = weights.cast(pl.Float64).to_numpy()
     return numbers

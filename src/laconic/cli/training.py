@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import cyclopts
-import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.defaults import (
@@ -20,6 +19,7 @@ from laconic._util.defaults import (
     DEFAULT_OBJECTIVE,
     DEFAULT_STRATEGY,
 )
+from laconic._util.types import Floats
 from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES
 from laconic.cli import options, table_file, targets
@@ -41,9 +41,9 @@ class TrainingRows(NamedTuple):
     estimator: type[RuleBoosting]
     X: pl.DataFrame
     target: NDArray[Any]
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     reading: Reading
-    exposure: NDArray[np.float64] | None = None
+    exposure: Floats | None = None
 
     @property
     def y(self) -> NDArray[Any]:
@@ -51,7 +51,7 @@ class TrainingRows(NamedTuple):
         return self.target if self.exposure is None else self.target / self.exposure
 
     @property
-    def sample_weight(self) -> NDArray[np.float64] | None:
+    def sample_weight(self) -> Floats | None:
         """How much each row counts in scores."""
         if self.exposure is None or self.weights is None:
             return self.weights if self.exposure is None else self.exposure

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import cyclopts
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Floats, Indices
 from laconic.cli import columns, table_file, targets
 from laconic.cli.training import Source, TrainingRows
 from laconic.terms.record import RowScores
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from laconic.models import Predictions
     from laconic.models.tasks import Task
 
-Floats: TypeAlias = NDArray[np.float64]
-Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
+Split: TypeAlias = tuple[Indices, Indices]
 
 DEFAULT_FOLDS = 5
 

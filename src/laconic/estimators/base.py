@@ -19,6 +19,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from laconic._util.defaults import PSEUDO_ROWS
+from laconic._util.types import Floats
 from laconic.boosting import Settings, State, TrainingData
 from laconic.boosting.certificate import EnsembleCertificate, RelaxationProgress
 from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
@@ -82,7 +83,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     unfinished_search_: SearchResult | None
     l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
-    feature_importances_: NDArray[np.float64]
+    feature_importances_: Floats
     stages_: Sequence[RuleEnsemble]
     n_candidates_: int
     n_features_in_: int
@@ -374,11 +375,11 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         for raw_predictions in self._staged_raw_predictions(X):
             yield self.task_.predictions(raw_predictions)
 
-    def _raw_predictions(self, X: Any) -> NDArray[np.float64]:
+    def _raw_predictions(self, X: Any) -> Floats:
         table = self._fitted_table(X)
         return self.ensemble_.raw_predictions(table)
 
-    def _staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def _staged_raw_predictions(self, X: Any) -> Iterator[Floats]:
         yield from islice(self.predictions_for(X).staged_raw(), 1, None)
 
     @property

@@ -5,19 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._util.checks import is_whole
+from laconic._util.types import Bools, Floats, Indices
 from laconic.boosting import UNSCALED, Scale, Settings, TrainingData, scale_of
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.fitting import FitRun
 from laconic.estimators.parameters import DEFAULT_FOLDS
 from laconic.estimators.read_training_data import reduced
-from laconic.losses import Floats
 from laconic.search import SearchResult
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import take_rows
@@ -28,7 +27,6 @@ from laconic.terms.rules import RuleEnsemble
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
 
-Positions: TypeAlias = NDArray[np.intp]
 
 # Sizes without a smaller loss than the best one before them, after which no larger ones are tried.
 # One more rule may be of use only together with the next one; three in a row hardly are.
@@ -119,7 +117,7 @@ def _reason(choice: Choice, n_folds: int, n_rules: int) -> str:
 
 def make_splits(
     cv: Any, y: Floats, *, holds_classes: bool, weights: Floats | None
-) -> list[tuple[Positions, Positions]]:
+) -> list[tuple[Indices, Indices]]:
     """Divide rows into those to learn from and those to judge by, several times.
 
     A number makes that many parts, with the same shares of the classes in each. Rows are shuffled,
@@ -151,12 +149,12 @@ def make_splits(
 class Fold:
     """Rules from some rows, found one after the other, and what they cost on the others."""
 
-    def __init__(self, run: FitRun, data: TrainingData, held_out: Positions) -> None:
+    def __init__(self, run: FitRun, data: TrainingData, held_out: Indices) -> None:
         self.run, self.data, self.held_out = run, data, held_out
         # On one scale for all splits, so that losses can be compared.
         self.scale = scale_of(data.loss, data.y)
         self.y = self.scale.numbers(data.y[held_out])
-        self._covered: dict[Query, NDArray[np.bool_]] = {}
+        self._covered: dict[Query, Bools] = {}
 
     def model(self) -> RuleEnsemble:
         """All rules found so far, polished if that is wanted."""
@@ -231,7 +229,7 @@ class Choice:
 
 def choose(
     sizes: Sequence[Size],
-    held_out: Iterable[Positions],
+    held_out: Iterable[Indices],
     weights: Floats,
     scale: Scale = UNSCALED,
     fewest: int = 0,
@@ -269,7 +267,7 @@ def choose(
     return Choice(chosen, best, results)
 
 
-def _standard_error(values: Floats, rows: Positions, weights: Floats) -> float:
+def _standard_error(values: Floats, rows: Indices, weights: Floats) -> float:
     """Compute the standard error of a mean, where rows of weight two count as two rows.
 
     Rows that several splits hold out count once, with the mean of their values.

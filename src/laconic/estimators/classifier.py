@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from laconic._util.defaults import DEFAULT_N_RULES
+from laconic._util.types import Floats
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.parameters import ClassifierParameters, with_signature
 from laconic.models.tasks import Classification
-
-Floats = NDArray[np.float64]
 
 _CLASS_WEIGHT = """\
 class_weight : dict, "balanced" or None, default=None

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic._util.checks import is_finite_number, is_whole, require
+from laconic._util.types import Bools, Floats, Indices
 from laconic.boosting import BarredRows, InitialRule, State, TrainingData
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.fitting import covered_by, make_rounds, scale_for
 from laconic.estimators.settings import read_rules
-from laconic.losses import Floats
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
@@ -192,7 +191,7 @@ class _Judge:
         self.splits = make_splits(
             cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
-        self._covered: dict[Query, NDArray[np.bool_]] = {}
+        self._covered: dict[Query, Bools] = {}
 
     def text(self, rule: InitialRule) -> str:
         """Write a rule, with its class of three or more."""
@@ -229,14 +228,12 @@ class _Judge:
             amount += float(self.weights[test].sum())
         return risk / float(self.weights[everything].sum()), total / amount
 
-    def _rows(self, query: Query) -> NDArray[np.bool_]:
+    def _rows(self, query: Query) -> Bools:
         if query not in self._covered:
             self._covered[query] = query.covered(self.data.table)
         return self._covered[query]
 
-    def _fitted(
-        self, rules: Sequence[InitialRule], rows: NDArray[np.intp]
-    ) -> tuple[RuleEnsemble, float]:
+    def _fitted(self, rules: Sequence[InitialRule], rows: Indices) -> tuple[RuleEnsemble, float]:
         """Fit weights to some rows; returns them, and the penalised loss there."""
         constraints, data = self.settings.constraints, self.data
         is_fitted = self.settings.fit_intercept
@@ -319,7 +316,7 @@ def alternatives(
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
 
 
-def _overlap(one: NDArray[np.bool_], other: NDArray[np.bool_], weights: Floats | None) -> float:
+def _overlap(one: Bools, other: Bools, weights: Floats | None) -> float:
     """Compute what two sets of rows share, where a row of weight two counts as two rows."""
     amounts = np.ones(len(one)) if weights is None else weights
     in_either = float(amounts @ (one | other))

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic._util.defaults import PSEUDO_ROWS
+from laconic._util.types import Bools
 from laconic.boosting import (
     MAX_ROUNDS,
     BarredRows,
@@ -278,7 +278,7 @@ def missing_rules(settings: Settings, ensemble: RuleEnsemble) -> list[InitialRul
     ]
 
 
-def covered_by(ensemble: RuleEnsemble, data: TrainingData) -> tuple[NDArray[np.bool_], ...]:
+def covered_by(ensemble: RuleEnsemble, data: TrainingData) -> tuple[Bools, ...]:
     """Find the rows, of those that count, that each rule covers."""
     if len(ensemble) == 0:
         return ()

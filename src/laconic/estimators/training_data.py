@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
+from laconic._util.types import Floats
 from laconic.boosting import Settings, TrainingData, counted
 from laconic.estimators.read_training_data import read_stream
 from laconic.estimators.settings import read_settings, with_rules
 from laconic.estimators.weights import as_rates, check_any, checked_weights, class_factors
-from laconic.losses import Floats, get_loss
+from laconic.losses import get_loss
 from laconic.models.rule_model import checked_table
 from laconic.models.tasks import Task
 from laconic.tables.inspection import warn_about_columns

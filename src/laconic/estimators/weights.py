@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from laconic._util.types import Floats
 from laconic._util.words import listed_names
-from laconic.losses import Floats, Loss, known_loss
+from laconic.losses import Loss, known_loss
 from laconic.models.tasks import Task
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.export.portable import PortableModel, compared_values
 from laconic.models import Predictions, RuleModel
 from laconic.tables.tables import as_table
@@ -35,11 +36,11 @@ TOLERANCE = 1e-12
 class Outputs:
     """What a model or an export makes of some rows."""
 
-    raw_predictions: NDArray[np.float64]
+    raw_predictions: Floats
     """Intercept plus weights; a column for each of three or more classes."""
     predictions: NDArray[Any]
     """Classes or numbers."""
-    probabilities: NDArray[np.float64] | None = None
+    probabilities: Floats | None = None
     """Of the second class, or of each of three or more; None where there are no classes."""
     covered: NDArray[Any] | None = None
     """Which rule covers which row; None if the export does not tell."""
@@ -164,12 +165,12 @@ def check_outputs(
             )
 
 
-def _in_all_columns(is_same: Any) -> NDArray[np.bool_]:
+def _in_all_columns(is_same: Any) -> Bools:
     columns = np.asarray(is_same, dtype=bool).reshape(len(is_same), -1)
     return np.asarray(columns.all(axis=1))
 
 
-def _is_close(actual: Any, expected: Any) -> NDArray[np.bool_]:
+def _is_close(actual: Any, expected: Any) -> Bools:
     # The absolute tolerance is for probabilities that are not normal numbers.
-    is_close: NDArray[np.bool_] = np.isclose(actual, expected, rtol=TOLERANCE, atol=1e-300)
+    is_close: Bools = np.isclose(actual, expected, rtol=TOLERANCE, atol=1e-300)
     return is_close

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from laconic._util.checks import is_whole, require
+from laconic._util.types import Floats, Integers
 from laconic.export.portable import single_output
 from laconic.losses import LogLinkLoss
 from laconic.models import RuleModel
@@ -96,7 +97,7 @@ class Scorecard:
         largest = self.base_points + sum(max(points, 0) for points in self.points)
         return smallest, largest
 
-    def total_points(self, X: Any) -> NDArray[np.int64]:
+    def total_points(self, X: Any) -> Integers:
         """Points of the rules that cover a row, and the base points.
 
         Parameters
@@ -110,7 +111,7 @@ class Scorecard:
         covered = self.ensemble.covered(X).astype(np.int64)
         return covered @ np.array(self.points, dtype=np.int64) + self.base_points
 
-    def means(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def means(self, totals: ArrayLike) -> Floats:
         """Predicted means, or probabilities of the second class, for totals.
 
         Parameters
@@ -213,7 +214,7 @@ class Scorecard:
                 + (f", another class in {cost.n_changed}." if self.task.labels else ".")
             )
 
-    def _raw_predictions(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def _raw_predictions(self, totals: ArrayLike) -> Floats:
         return np.asarray(totals, dtype=np.float64) * self.unit
 
     def _totals(self) -> list[int]:

@@ -7,7 +7,7 @@ any twice differentiable convex loss will do: pass an object that has the four m
 This room knows targets and raw predictions. It knows nothing about rules.
 """
 
-from laconic.losses.base import Floats, Loss
+from laconic.losses.base import Loss
 from laconic.losses.constants import mean_hessian, optimal_constant, ranking_values
 from laconic.losses.huber import HuberLoss
 from laconic.losses.multinomial import MultinomialLoss
@@ -27,7 +27,6 @@ from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
 __all__ = [
     "ABSENT_LOSSES",
     "NAMED_LOSSES",
-    "Floats",
     "GammaLoss",
     "HuberLoss",
     "LogLinkLoss",

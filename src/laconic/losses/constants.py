@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from laconic.losses.base import Floats, Loss
+from laconic._util.types import Floats
+from laconic.losses.base import Loss
 from laconic.losses.multinomial import MultinomialLoss
 from laconic.losses.named import known_loss, takes_means
 from laconic.losses.positive import LogLinkLoss

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from laconic.losses.base import Floats
+from laconic._util.types import Floats
 
 # The share of rows that count as in the squared loss, as in scikit-learn's gradient boosting.
 _NEAR_SHARE = 0.9

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import log_softmax, softmax
 
-from laconic.losses.base import Floats
+from laconic._util.types import Floats
 
 # The share of a class without rows, as far as logarithms are concerned.
 _LEAST_SHARE = float(np.finfo(np.float64).eps)

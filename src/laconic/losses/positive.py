@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from laconic.losses.base import Floats
+from laconic._util.types import Floats
 
 # The constant where all targets are 0: the loss falls for ever, but hardly any more.
 _LEAST_LOGARITHM = math.log(np.finfo(np.float64).eps)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from laconic.losses.base import Floats
+from laconic._util.types import Floats
 
 
 @dataclass(frozen=True)

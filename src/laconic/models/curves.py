@@ -8,10 +8,11 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
+from laconic._util.types import Floats
 from laconic.models import RuleModel, first_rules, is_rule_model
 
 __all__ = ["area_scorer", "normalized_area", "score_curve"]
@@ -26,7 +27,7 @@ def score_curve(
     *,
     scoring: Scoring = None,
     max_rules: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Score the first 0, 1, 2, ... rules of a fitted model, for which the table is read once.
 
     Parameters

@@ -8,8 +8,8 @@ from html import escape
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.models.predictions import Predictions
 from laconic.tables.columns import Category, FeatureKind, NumericColumn
 from laconic.tables.frames import FrameBackend, make_frame
@@ -236,7 +236,7 @@ class Explanation(Sequence[RowExplanation]):
         self.meaning = predictions.task.sum_words
 
     @property
-    def contributions(self) -> NDArray[np.float64]:
+    def contributions(self) -> Floats:
         """The weight of each rule where it covers the row, else 0."""
         weights = np.array([rule.weight for rule in self.ensemble], dtype=np.float64)
         return np.multiply(self.covered, weights)

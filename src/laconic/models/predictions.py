@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.models.tasks import Task
 from laconic.tables.tables import Table
 from laconic.terms.rules import RuleEnsemble
@@ -40,12 +40,12 @@ class Predictions:
         return self.table.n_rows
 
     @cached_property
-    def covered(self) -> NDArray[np.bool_]:
+    def covered(self) -> Bools:
         """Which rule covers which row, of shape (n_rows, n_rules)."""
         return self.ensemble.covered(self.table)
 
     @cached_property
-    def raw(self) -> NDArray[np.float64]:
+    def raw(self) -> Floats:
         """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
         if "covered" not in vars(self):
             # Goes through the rows in blocks, and takes no memory for what each rule covers.
@@ -55,7 +55,7 @@ class Predictions:
             self.ensemble.add_to(raw, rule, covered)
         return raw
 
-    def staged_raw(self) -> Iterator[NDArray[np.float64]]:
+    def staged_raw(self) -> Iterator[Floats]:
         """Yield the raw predictions of the model when it had 0, 1, 2, ... rules."""
         known = self.ensemble[:0]
         raw = known.start(self.n_rows)
@@ -70,7 +70,7 @@ class Predictions:
             known = stage
 
     @property
-    def means(self) -> NDArray[np.float64]:
+    def means(self) -> Floats:
         """Raw predictions on the target's scale."""
         return self.task.means(self.raw)
 
@@ -80,6 +80,6 @@ class Predictions:
         return self.task.predictions(self.raw)
 
     @property
-    def probabilities(self) -> NDArray[np.float64] | None:
+    def probabilities(self) -> Floats | None:
         """Of the predicted classes; None where there are no classes."""
         return self.task.predicted_probabilities(self.raw)

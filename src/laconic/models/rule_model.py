@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeGuard, TypeVar
 
-import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Floats
 from laconic.boosting import Settings
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.losses import Loss
@@ -61,7 +61,7 @@ class RuleModel(Protocol):
     search_results_: list[SearchResult]
     l2_regularization_: float
     rule_coverages_: list[RuleCoverage]
-    feature_importances_: NDArray[np.float64]
+    feature_importances_: Floats
     stages_: Sequence[RuleEnsemble]
     n_candidates_: int
     n_features_in_: int

@@ -28,14 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.optional import import_extra
+from laconic._util.types import Bools, Floats, Indices
 from laconic.tables.columns import CategoricalColumn, NumericColumn, TimeColumn
 from laconic.tables.frames import FrameBackend, make_frame
 from laconic.tables.tables import Table, as_table, whole_column
 from laconic.tables.times import DAY, HOUR
 from laconic.terms.conditions import Query, by_feature
 from laconic.terms.rules import Rule, RuleEnsemble
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -206,7 +205,7 @@ def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:
     return grouped
 
 
-def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
+def _patterns(factors: dict[str, Query], table: Table) -> Bools:
     """Which row fulfils which factor, as an array of shape (n_rows, n_factors)."""
     patterns = np.empty((table.n_rows, len(factors)), dtype=bool)
     for position, query in enumerate(factors.values()):
@@ -214,9 +213,7 @@ def _patterns(factors: dict[str, Query], table: Table) -> NDArray[np.bool_]:
     return patterns
 
 
-def _shares(
-    explained: NDArray[np.bool_], background: NDArray[np.bool_], weights: Floats | None = None
-) -> Floats:
+def _shares(explained: Bools, background: Bools, weights: Floats | None = None) -> Floats:
     """Shapley values of a rule of weight 1, as an array of shape (n_rows, n_factors)."""
     rows, row_numbers, _ = distinct_patterns(explained)
     others, numbers, counts = distinct_patterns(background)
@@ -228,8 +225,8 @@ def _shares(
 
 
 def distinct_patterns(
-    patterns: NDArray[np.bool_],
-) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+    patterns: Bools,
+) -> tuple[Bools, Indices, Indices]:
     """Find the distinct patterns, which of them each row has, and how often each occurs."""
     n_rows, n_factors = patterns.shape
     if n_factors <= 8:
@@ -249,9 +246,7 @@ def distinct_patterns(
     return patterns[first], numbers.ravel(), counts
 
 
-def _distinct_bytes(
-    patterns: NDArray[np.uint8], n_factors: int
-) -> tuple[NDArray[np.bool_], NDArray[np.intp], NDArray[np.intp]]:
+def _distinct_bytes(patterns: NDArray[np.uint8], n_factors: int) -> tuple[Bools, Indices, Indices]:
     """Find the distinct patterns of up to eight factors: there are so few that they are counted."""
     codes = patterns[:, 0] if n_factors else np.zeros(len(patterns), dtype=np.uint8)
     all_counts = np.bincount(codes, minlength=256)
@@ -262,7 +257,7 @@ def _distinct_bytes(
     return distinct.astype(bool), numbers[codes], all_counts[occurring]
 
 
-def _shares_against(rows: NDArray[np.bool_], other: NDArray[np.bool_]) -> Floats:
+def _shares_against(rows: Bools, other: Bools) -> Floats:
     """Shapley values against one row of the background."""
     only_row, only_other = rows & ~other, other & ~rows
     n_row, n_other = only_row.sum(axis=1), only_other.sum(axis=1)

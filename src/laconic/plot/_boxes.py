@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from laconic._util.types import Bools, Floats
 from laconic.models import RuleModel
 from laconic.models.tasks import Task
 from laconic.plot._common import (
@@ -105,7 +106,7 @@ class RuleBoxDisplay(Display):
         self,
         ensemble: RuleEnsemble,
         cells: Sequence[FeatureCells],
-        predictions: NDArray[np.float64],
+        predictions: Floats,
         task: Task,
         *,
         y: NDArray[Any] | None = None,
@@ -203,7 +204,7 @@ class RuleBoxDisplay(Display):
         self._draw_rows(horizontal.positions, vertical.positions, mesh.norm)
         self._draw_boxes()
 
-    def _draw_rows(self, x: NDArray[np.float64], y: NDArray[np.float64], norm: Any = None) -> None:
+    def _draw_rows(self, x: Floats, y: Floats, norm: Any = None) -> None:
         """Draw the rows at these positions: classes as two marks, numbers as colours."""
         if self.y is None:
             return
@@ -329,7 +330,7 @@ class RuleBoxDisplay(Display):
                 )
                 self._write(str(number), left, rule.weight, (3, 3), "bottom")
 
-    def _heights(self, y: NDArray[Any]) -> NDArray[np.float64]:
+    def _heights(self, y: NDArray[Any]) -> Floats:
         """Where the rows stand: at their target, or below and above the model for two classes."""
         if self.task.labels is None:
             return y
@@ -350,9 +351,6 @@ class RuleBoxDisplay(Display):
         )
         self.labels_.append(label)
 
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # Share of the range of a feature that is shown beyond its smallest and largest value.
 MARGIN = 0.05
@@ -379,7 +377,7 @@ class FeatureCells:
             return tuple(map(str, self.column.categories))
         return None
 
-    def holds(self, query: Query) -> Mask:
+    def holds(self, query: Query) -> Bools:
         """Tell in which cells the conditions of a query on this feature hold."""
         holds = np.ones(len(self.edges) - 1, dtype=bool)
         for condition in query:
@@ -428,7 +426,7 @@ def cell_predictions(
     return predictions
 
 
-def runs(holds: Mask) -> Iterator[tuple[int, int]]:
+def runs(holds: Bools) -> Iterator[tuple[int, int]]:
     """Find stretches of neighbouring true cells: first cell, and first cell after it.
 
     Examples

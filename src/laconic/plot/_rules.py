@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from laconic._util.types import Floats
 from laconic.models import RuleModel
 from laconic.plot._common import (
     Display,
@@ -155,7 +155,7 @@ class RuleOverlapDisplay(Display):
 
     image_: AxesImage
 
-    def __init__(self, ensemble: RuleEnsemble, overlaps: NDArray[np.float64]) -> None:
+    def __init__(self, ensemble: RuleEnsemble, overlaps: Floats) -> None:
         self.ensemble = ensemble
         self.overlaps = overlaps
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from laconic._util.types import Floats
 from laconic.models.curves import Scoring, rule_model, score_curve
 from laconic.plot._common import CURVE_COLOURS, Display, hide_frame, write_numbers
 
@@ -62,11 +62,11 @@ class SizeScoreDisplay(Display):
 
     def __init__(
         self,
-        scores: NDArray[np.float64],
+        scores: Floats,
         *,
         score_name: str = "score",
         name: str | None = None,
-        train_scores: NDArray[np.float64] | None = None,
+        train_scores: Floats | None = None,
         n_rules: int | None = None,
     ) -> None:
         self.scores = scores

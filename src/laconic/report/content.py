@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._core import version
 from laconic._util.checks import is_whole
+from laconic._util.types import Floats, Indices
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.conditions import condition_to_dict
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
@@ -25,8 +26,6 @@ from laconic.report.words import phrases, sentence
 from laconic.tables.tables import whole_column
 from laconic.terms.conditions import by_feature
 from laconic.terms.formatting import class_text, plain_text
-
-Floats = NDArray[np.float64]
 
 FORMAT = "laconic-report"
 VERSION = 1
@@ -125,7 +124,7 @@ def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
     return baseline
 
 
-def _sample(n_rows: int, max_sample_rows: int) -> NDArray[np.intp]:
+def _sample(n_rows: int, max_sample_rows: int) -> Indices:
     """Choose rows, always the same for the same numbers."""
     if not is_whole(max_sample_rows, 0):
         raise ValueError(

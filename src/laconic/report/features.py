@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats, Indices
 from laconic.models.shapley import distinct_patterns
 from laconic.tables.columns import CategoricalColumn, Column, NumericColumn, TimeColumn
 from laconic.tables.times import from_microseconds, time_text
@@ -36,7 +36,7 @@ def _holds_booleans(column: CategoricalColumn) -> bool:
     return isinstance(next(iter(column.categories), None), bool)
 
 
-def known_numbers(column: NumericColumn) -> NDArray[np.float64]:
+def known_numbers(column: NumericColumn) -> Floats:
     """Numbers of a column that are not missing."""
     return column.values[~column.missing]
 
@@ -60,7 +60,7 @@ def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, 
     return summary | {"categories": _summarize_categories(column)}
 
 
-def _summarize_numbers(known: NDArray[np.float64]) -> dict[str, Any] | None:
+def _summarize_numbers(known: Floats) -> dict[str, Any] | None:
     if not len(known):
         return None
     names = ("min", "first_quartile", "median", "third_quartile", "max")
@@ -84,7 +84,7 @@ def _summarize_times(column: TimeColumn) -> dict[str, Any] | None:
     return numbers | texts
 
 
-def histogram(known: NDArray[np.float64]) -> dict[str, Any]:
+def histogram(known: Floats) -> dict[str, Any]:
     """Count numbers in bins of equal width; what lies far out counts in the first or last bin."""
     low, high = np.quantile(known, INNER_QUANTILES).tolist()
     if not high > low:
@@ -114,12 +114,12 @@ def _summarize_categories(column: CategoricalColumn) -> dict[str, Any]:
     }
 
 
-def category_counts(column: CategoricalColumn) -> NDArray[np.intp]:
+def category_counts(column: CategoricalColumn) -> Indices:
     """Count the rows of each category."""
     return np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
 
 
-def frequency_order(counts: NDArray[np.intp]) -> list[int]:
+def frequency_order(counts: Indices) -> list[int]:
     """Order categories from the most to the least frequent."""
     order: list[int] = np.argsort(-counts, kind="stable").tolist()
     return order
@@ -132,9 +132,9 @@ MAX_GROUPS = 1000
 
 
 def summarize_coverage(
-    covered: NDArray[np.bool_],
-    target: NDArray[np.float64],
-    targets: Sequence[NDArray[np.float64]] | None = None,
+    covered: Bools,
+    target: Floats,
+    targets: Sequence[Floats] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Count the rows of each rule, of each pair of rules, and of each number of rules.
 
@@ -156,9 +156,7 @@ def summarize_coverage(
     return rules, overlap
 
 
-def _summarize_rule(
-    mask: NDArray[np.bool_], n_covering: NDArray[np.intp], target: NDArray[np.float64]
-) -> dict[str, Any]:
+def _summarize_rule(mask: Bools, n_covering: Indices, target: Floats) -> dict[str, Any]:
     n_covered = int(mask.sum())
     return {
         "n_covered": n_covered,
@@ -170,8 +168,8 @@ def _summarize_rule(
 
 
 def group_rows(
-    covered: NDArray[np.bool_],
-    target: NDArray[np.float64],
+    covered: Bools,
+    target: Floats,
     *,
     min_rows: int = 1,
     n_classes: int = 0,

@@ -9,15 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import brier_score_loss, confusion_matrix
 
+from laconic._util.types import Bools, Floats, Indices
 from laconic.losses import MultinomialLoss, optimal_constant
 from laconic.models import Predictions, RuleModel
 from laconic.models.tasks import Metric
 from laconic.report.features import histogram
-
-Floats = NDArray[np.float64]
 
 _BASELINES = {"greedy": "greedy search", "beam": "beam search"}
 
@@ -86,9 +84,7 @@ MAX_CALIBRATION_BINS = 10
 Z_95 = 1.96
 
 
-def summarize_fit(
-    predictions: Predictions, target: Floats, sample: NDArray[np.intp]
-) -> dict[str, Any]:
+def summarize_fit(predictions: Predictions, target: Floats, sample: Indices) -> dict[str, Any]:
     """Summarize the calibration of a model with probabilities, and the residuals of any other.
 
     The rows of the sample are shown one by one.
@@ -108,7 +104,7 @@ def summarize_fit(
 
 
 def summarize_calibration(
-    is_positive: NDArray[np.bool_], raw_predictions: Floats, probabilities: Floats
+    is_positive: Bools, raw_predictions: Floats, probabilities: Floats
 ) -> dict[str, Any]:
     """Compare probabilities with how often the second class came true.
 
@@ -131,7 +127,7 @@ def summarize_calibration(
     }
 
 
-def _bin_positions(probabilities: Floats) -> NDArray[np.intp]:
+def _bin_positions(probabilities: Floats) -> Indices:
     """Assign rows to bins: one per value where there are few values, else of as many rows each."""
     distinct, position = np.unique(probabilities, return_inverse=True)
     if len(distinct) <= MAX_CALIBRATION_BINS:
@@ -141,7 +137,7 @@ def _bin_positions(probabilities: Floats) -> NDArray[np.intp]:
     return np.searchsorted(edges, probabilities, side="left")
 
 
-def _calibration_bin(is_positive: NDArray[np.bool_], probabilities: Floats) -> dict[str, Any]:
+def _calibration_bin(is_positive: Bools, probabilities: Floats) -> dict[str, Any]:
     low, high = _wilson_interval(int(is_positive.sum()), len(is_positive))
     return {
         "n_rows": len(is_positive),
@@ -160,7 +156,7 @@ def _wilson_interval(n_positive: int, n_rows: int) -> tuple[float, float]:
     return max(0.0, center - half), min(1.0, center + half)
 
 
-def summarize_residuals(y: Floats, predictions: Floats, sample: NDArray[np.intp]) -> dict[str, Any]:
+def summarize_residuals(y: Floats, predictions: Floats, sample: Indices) -> dict[str, Any]:
     """Describe how far the target is from its predictions: by target minus prediction.
 
     The rows of the sample are ``points`` of prediction and residual.

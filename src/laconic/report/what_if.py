@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from laconic._util.types import Floats, Indices
 from laconic.export import to_javascript
 from laconic.export.portable import compared_values
 from laconic.models import RuleModel
@@ -24,7 +25,7 @@ from laconic.terms.formatting import format_number, plain_text, value_text
 
 
 def describe_what_if(
-    model: RuleModel, columns: Sequence[Column], y: ArrayLike, sample: NDArray[np.intp]
+    model: RuleModel, columns: Sequence[Column], y: ArrayLike, sample: Indices
 ) -> dict[str, Any]:
     """Describe the features that rules use, rows to start from, and the model as a program.
 
@@ -165,7 +166,7 @@ def _outward(number: float, direction: int) -> float:
     return _trimmed(rounded) if math.isfinite(rounded) else float(number)
 
 
-def _quantiles(known: NDArray[np.float64]) -> list[float]:
+def _quantiles(known: Floats) -> list[float]:
     """Find numbers with as many rows between each two of them, as round as they can be."""
     numbers = np.quantile(known, np.linspace(0, 1, N_STOPS + 1))
     distinct, counts = np.unique(numbers, return_counts=True)

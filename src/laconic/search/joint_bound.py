@@ -21,7 +21,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from laconic.search.joint_objective import FloatArray
+from laconic._util.types import Floats
 from laconic.search.problem import SearchProblem
 
 _N_SLOPES = 16
@@ -75,9 +75,7 @@ def ceiling(problem: SearchProblem, at_least: float) -> float:
 class _Prices:
     """Sums of gradients, and what is left of hessians, of the first rows of every cell."""
 
-    def __init__(
-        self, gradients: FloatArray, hessians: FloatArray, cells: npt.NDArray[np.int32]
-    ) -> None:
+    def __init__(self, gradients: Floats, hessians: Floats, cells: npt.NDArray[np.int32]) -> None:
         # Rows without hessian come first if their gradient helps, and last if it does not.
         slopes = np.divide(
             gradients, hessians, where=hessians > 0.0, out=np.copysign(np.inf, gradients)
@@ -93,7 +91,7 @@ class _Prices:
         shares = np.divide(parts, wholes, where=wholes > 0.0, out=np.ones(len(parts)))
         self.remaining = np.maximum(parts * (1.0 - shares), 0.0)
 
-    def _cumulated(self, values: FloatArray) -> FloatArray:
+    def _cumulated(self, values: Floats) -> Floats:
         """Add values up, anew in every cell."""
         sums = np.cumsum(values)
         before = np.where(self.starts > 0, sums[self.starts - 1], 0.0)

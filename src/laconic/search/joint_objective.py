@@ -19,8 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from laconic import _core
-
-FloatArray = npt.NDArray[np.float64]
+from laconic._util.types import Bools, Floats
 
 IMITATED = 1e-9
 """A set of rows keeps at least this share of its hessians, however well the others imitate it.
@@ -46,8 +45,8 @@ class RefittedTerms:
         The penalty on the square of each weight: λ for a rule, 0 for an intercept.
     """
 
-    covered: npt.NDArray[np.bool_]
-    penalties: FloatArray
+    covered: Bools
+    penalties: Floats
 
     def __post_init__(self) -> None:
         if self.covered.dtype != np.bool_ or self.covered.ndim != 2:
@@ -73,7 +72,7 @@ class RefittedTerms:
             cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
-    def taken(self) -> npt.NDArray[np.bool_]:
+    def taken(self) -> Bools:
         """List the sets of rows that a further rule is not to cover, of shape (n_sets, n_rows).
 
         A rule that is there already would be of use once more: two halves of a weight are penalised
@@ -84,7 +83,7 @@ class RefittedTerms:
             return self.covered
         return np.vstack([self.covered, ~self.covered])
 
-    def columns(self, cells: npt.NDArray[np.int32]) -> FloatArray:
+    def columns(self, cells: npt.NDArray[np.int32]) -> Floats:
         """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
 
         Where no row is in the first cell, its entries mean nothing.
@@ -93,7 +92,7 @@ class RefittedTerms:
         some_row[cells] = np.arange(len(cells))
         return self.covered[:, some_row].astype(np.float64)
 
-    def projections(self, hessians: FloatArray, cells: npt.NDArray[np.int32]) -> FloatArray:
+    def projections(self, hessians: Floats, cells: npt.NDArray[np.int32]) -> Floats:
         """Project the rows on what these rules span: b above, of shape (n_components, n_rows).
 
         Within a cell, rows differ in their hessians only.
@@ -128,7 +127,7 @@ def rounded(value: float) -> float:
     return math.ldexp(round(math.ldexp(mantissa, _VALUE_DIGITS)), exponent - _VALUE_DIGITS)
 
 
-def remaining_hessians(sum_hessians: float, sum_projections: FloatArray) -> float:
+def remaining_hessians(sum_hessians: float, sum_projections: Floats) -> float:
     """Hessians of a set of rows that the others cannot imitate: D above, from sums over the set.
 
     Every search computes it in this order, and so to the same last digit.

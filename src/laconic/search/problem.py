@@ -18,9 +18,9 @@ import numpy.typing as npt
 from laconic import _core
 from laconic._core import Extents, ExtentsBuilder
 from laconic._util.checks import is_whole, require
+from laconic._util.types import Bools, Floats
 from laconic.search.joint_objective import (
     IMITATED,
-    FloatArray,
     RefittedTerms,
     remaining_hessians,
     rounded,
@@ -33,7 +33,7 @@ _MAX_EXPONENT = 256
 _MAX_EXPONENT_GAP = 980
 
 
-def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
+def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> Floats:
     """Convert one value per row."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != (n_rows,):
@@ -44,7 +44,7 @@ def _vector(values: npt.ArrayLike, name: str, n_rows: int) -> FloatArray:
     return array
 
 
-def _check_finite(values: FloatArray, name: str) -> None:
+def _check_finite(values: Floats, name: str) -> None:
     is_finite = np.isfinite(values)
     if not is_finite.all():
         row = int(is_finite.argmin())
@@ -54,7 +54,7 @@ def _check_finite(values: FloatArray, name: str) -> None:
         )
 
 
-def _check_not_negative(values: FloatArray, name: str) -> None:
+def _check_not_negative(values: Floats, name: str) -> None:
     if values.min() < 0.0:
         raise ValueError(
             f"{name} must not be negative. Got {values.min()} at row {values.argmin()}."
@@ -201,7 +201,7 @@ class SearchProblem:
         problem.projections = problem.cells = problem.taken = None
         return problem
 
-    def barring(self, sets: Sequence[npt.NDArray[np.bool_]]) -> Self:
+    def barring(self, sets: Sequence[Bools]) -> Self:
         """Pose the problem so that some sets of rows are worth nothing, whatever covers them."""
         if len(sets) == 0:
             return self
@@ -274,9 +274,9 @@ class SearchProblem:
             self.hessians = np.ldexp(self.hessians, -of_hessians)
         return math.ldexp(total_gradients, -of_gradients), math.ldexp(total_hessians, -of_hessians)
 
-    def _is_flat(self) -> npt.NDArray[np.bool_]:
+    def _is_flat(self) -> Bools:
         """Tell which rows have a gradient without a hessian."""
-        is_flat: npt.NDArray[np.bool_] = (self.hessians == 0.0) & (self.gradients != 0.0)
+        is_flat: Bools = (self.hessians == 0.0) & (self.gradients != 0.0)
         return is_flat
 
     def _is_penalty_lost(self, total_hessians: float) -> bool:
@@ -313,9 +313,9 @@ class SearchProblem:
 
         Sets: projections, cells, taken.
         """
-        self.projections: FloatArray | None = None
+        self.projections: Floats | None = None
         self.cells: npt.NDArray[np.int32] | None = None
-        self.taken: npt.NDArray[np.bool_] | None = None
+        self.taken: Bools | None = None
         if others is None or len(others.covered) == 0:
             return
         if others.covered.shape[1] != self.n_rows:
@@ -329,7 +329,7 @@ class SearchProblem:
         if len(projections) > 0:  # not if all hessians are 0
             self.projections, self.cells, self.taken = projections, cells, others.taken()
 
-    def _summable(self, values: FloatArray, name: str) -> tuple[FloatArray, float]:
+    def _summable(self, values: Floats, name: str) -> tuple[Floats, float]:
         """Weight values and round them so that all partial sums are exact in double precision.
 
         All become multiples of one power of two, 2**-51 of their total magnitude or less, which is
@@ -375,11 +375,11 @@ class SearchProblem:
         """Take back that a problem is posed without scale; 0 or infinity where doubles end."""
         return _shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
 
-    def covered(self, query: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    def covered(self, query: tuple[int, ...]) -> Bools:
         """Which rows satisfy all conditions of a query."""
         return self.extents.covered(list(query))
 
-    def value(self, covered: npt.NDArray[np.bool_]) -> float:
+    def value(self, covered: Bools) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
         Where there are other rules, what they cannot imitate takes the place of Σh, and a set that
@@ -403,7 +403,7 @@ class SearchProblem:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
         return self.weight_of(self.covered(query))
 
-    def weight_of(self, covered: npt.NDArray[np.bool_]) -> float:
+    def weight_of(self, covered: Bools) -> float:
         """Weight of a rule that covers some rows."""
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
@@ -412,7 +412,7 @@ class SearchProblem:
         weight = -sum_gradients / (self.l2_regularization + sum_hessians)
         return math.ldexp(weight, of_gradients - of_hessians)
 
-    def _sums(self, covered: npt.NDArray[np.bool_]) -> tuple[float, float]:
+    def _sums(self, covered: Bools) -> tuple[float, float]:
         """Add up the gradients and the hessians of the covered rows, less what others imitate."""
         sum_gradients = _core.sum_covered(covered, self.gradients)
         sum_hessians = _core.sum_covered(covered, self.hessians)

@@ -22,24 +22,24 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
+from laconic._util.types import Bools, Floats, Indices
 from laconic.search.budget import resolve_node_limit
-from laconic.search.joint_objective import IMITATED, FloatArray, remaining_hessians, rounded
+from laconic.search.joint_objective import IMITATED, remaining_hessians, rounded
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
-Extent = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+Extent = Indices
 
 # How much of the discounted hessians is given up for being positive and for rounding errors.
 _SLACK = 1e-3
 
 
 def objective(
-    gradients: FloatArray,
-    hessians: FloatArray,
+    gradients: Floats,
+    hessians: Floats,
     l2_regularization: float,
     n_samples: float,
-    projections: FloatArray | None = None,
+    projections: Floats | None = None,
 ) -> float:
     """Objective value of a query that covers the given rows.
 
@@ -70,7 +70,7 @@ def objective(
 
 
 def objective_bound(
-    gradients: FloatArray, hessians: FloatArray, l2_regularization: float, n_samples: float
+    gradients: Floats, hessians: Floats, l2_regularization: float, n_samples: float
 ) -> float:
     """Largest objective that any subset of the given rows can reach.
 
@@ -106,8 +106,8 @@ def objective_bound(
 
 
 def discounted_hessians(
-    hessians: FloatArray, cells: npt.NDArray[np.int32], cell_hessians: FloatArray
-) -> FloatArray:
+    hessians: Floats, cells: npt.NDArray[np.int32], cell_hessians: Floats
+) -> Floats:
     """Hessians of the given rows R with which `objective_bound` holds beside other rules.
 
     Within a cell, a set of rows that the same others cover, the others are constant. So they
@@ -132,11 +132,11 @@ def discounted_hessians(
     shares = covered / np.maximum(cell_hessians, np.finfo(float).tiny)
     # D is at least A, and at least B by definition: so it is at least (1 - t) A + t B.
     factors = (1.0 - _SLACK) * (1.0 - shares) + _SLACK * IMITATED
-    discounted: FloatArray = hessians * factors[cells]
+    discounted: Floats = hessians * factors[cells]
     return discounted
 
 
-def descending_ratios(gradients: FloatArray, hessians: FloatArray) -> npt.NDArray[np.intp]:
+def descending_ratios(gradients: Floats, hessians: Floats) -> Indices:
     """Order of rows by descending g/h."""
     # Paper: g/h needs a rule where h is 0; its sign decides then.
     with np.errstate(over="ignore"):
@@ -144,7 +144,7 @@ def descending_ratios(gradients: FloatArray, hessians: FloatArray) -> npt.NDArra
     return np.argsort(-ratios, kind="stable")
 
 
-def implies(extents: BoolArray, extent: Extent) -> BoolArray:
+def implies(extents: Bools, extent: Extent) -> Bools:
     """Which conditions hold on all rows of an extent (q → p).
 
     Examples
@@ -153,11 +153,11 @@ def implies(extents: BoolArray, extent: Extent) -> BoolArray:
     >>> implies(extents, np.array([0, 1]))
     array([ True, False])
     """
-    holds: BoolArray = np.all(extents[:, extent], axis=1)
+    holds: Bools = np.all(extents[:, extent], axis=1)
     return holds
 
 
-def critical_index(newly_implied: BoolArray) -> int:
+def critical_index(newly_implied: Bools) -> int:
     """Smallest index that an augmented query implies and the query itself does not (crit).
 
     Equals the index of the augmentation exactly when the augmented query is core.
@@ -165,7 +165,7 @@ def critical_index(newly_implied: BoolArray) -> int:
     return int(newly_implied.argmax())
 
 
-def shorten_query(extents: BoolArray, extent: Extent) -> tuple[int, ...]:
+def shorten_query(extents: Bools, extent: Extent) -> tuple[int, ...]:
     """Approximately shortest query with the given extent, by greedy set cover.
 
     Each condition that holds on the extent excludes some of the other rows. The one that excludes
@@ -392,7 +392,7 @@ class BranchAndBound:
         if value > self.incumbent_value:
             self.incumbent, self.incumbent_extent, self.incumbent_value = query, extent, value
 
-    def crit(self, extent: Extent, a: int, c: int, implied: BoolArray) -> int:
+    def crit(self, extent: Extent, a: int, c: int, implied: Bools) -> int:
         """Critical index of an augmented query, or an older one that shows it is not core (3.7)."""
         if not self.switches.core_queries:
             return a

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.tables.times import (
     DAY,
     NAMES_OF_PARTS,
@@ -31,7 +32,7 @@ from laconic.tables.times import (
 Category: TypeAlias = str | bool | int | float
 FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
 """What is known about the values of a feature; a tuple has them all in their order."""
-Rows: TypeAlias = slice | NDArray[np.bool_]
+Rows: TypeAlias = slice | Bools
 
 LARGEST_EXACT = 2**53
 """Up to here, float64 holds all whole numbers."""
@@ -46,13 +47,13 @@ class NumericColumn:
     is_text: ClassVar[bool] = False
 
     name: str
-    values: NDArray[np.float64]
+    values: Floats
     """The numbers as float64, NaN where missing."""
     is_rounded: bool = field(default=False, kw_only=True)
     """Whether some of them are whole numbers that float64 does not hold."""
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Mask of shape (n_rows,) of the rows without a value."""
         return np.isnan(self.values)
 
@@ -107,7 +108,7 @@ class CategoricalColumn:
         return isinstance(next(iter(self.categories), None), str)
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Bools:
         """Mask of shape (n_rows,) of the rows without a value."""
         return self.codes < 0
 
@@ -149,7 +150,7 @@ def feature_kind(column: Column) -> FeatureKind | None:
     return "boolean" if ((known == 0) | (known == 1)).all() else "integer"
 
 
-def time_column(name: str, counts: NDArray[np.float64], kind: TimeKind) -> TimeColumn:
+def time_column(name: str, counts: Floats, kind: TimeKind) -> TimeColumn:
     """Column of dates, times or durations, of their microseconds."""
     if kind in ("date", "datetime"):
         if not is_in_range(counts):

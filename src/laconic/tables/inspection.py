@@ -10,12 +10,11 @@ from itertools import compress
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Floats, Indices
 from laconic.tables.columns import CategoricalColumn, Column, NumericColumn, Rows
 from laconic.tables.tables import Table
 
-Floats: TypeAlias = NDArray[np.float64]
 Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "rounded", "target"]
 
 # Fewer rows than that can be in any order, and the target may follow from anything.
@@ -144,13 +143,13 @@ def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> It
             yield Finding("target", name, "tells the target by itself")
 
 
-def _tells(column: Column, target: Floats, order: NDArray[np.intp], max_values: int) -> bool:
+def _tells(column: Column, target: Floats, order: Indices, max_values: int) -> bool:
     if isinstance(column, NumericColumn) and _is_recoded(column.values, target, order):
         return True
     return any(_explained(codes, target) for codes in _groupings(column, max_values))
 
 
-def _groupings(column: Column, max_values: int) -> Iterator[NDArray[np.intp]]:
+def _groupings(column: Column, max_values: int) -> Iterator[Indices]:
     """Ways to put rows into a few groups: by value, by the commonest value, by what is missing."""
     missing = column.missing
     if isinstance(column, CategoricalColumn):
@@ -176,7 +175,7 @@ def _groupings(column: Column, max_values: int) -> Iterator[NDArray[np.intp]]:
         yield (values == first[counts.argmax()]).astype(np.intp)
 
 
-def _explained(codes: NDArray[np.intp], target: Floats) -> bool:
+def _explained(codes: Indices, target: Floats) -> bool:
     """Whether the means of the groups are next to all that there is to know about the target."""
     sizes = np.bincount(codes)
     if len(codes) - sizes.max() < _MIN_OTHERS:
@@ -185,7 +184,7 @@ def _explained(codes: NDArray[np.intp], target: Floats) -> bool:
     return bool(np.square(target - means[codes]).sum() <= (1 - _SHARE_OF_GROUPS) * _spread(target))
 
 
-def _is_recoded(values: Floats, target: Floats, order: NDArray[np.intp]) -> bool:
+def _is_recoded(values: Floats, target: Floats, order: Indices) -> bool:
     """Whether numbers follow from the target on a line, or go up or down with it."""
     if np.isnan(values).any():
         return False

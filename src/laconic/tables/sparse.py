@@ -6,15 +6,14 @@ Nothing here imports SciPy: a caller who has a sparse matrix has imported it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats, Indices
 from laconic.tables.columns import Column
 from laconic.tables.to_columns import array_column
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def is_sparse(X: Any) -> bool:
@@ -27,7 +26,7 @@ class StoredCells:
     """The cells of a column of numbers that are not zero."""
 
     n_rows: int
-    rows: NDArray[np.intp]
+    rows: Indices
     """Ascending."""
     values: Floats
     """Finite, and none of them zero."""
@@ -37,7 +36,7 @@ class StoredCells:
         """Number of rows that are zero."""
         return self.n_rows - len(self.rows)
 
-    def take(self, is_taken: NDArray[np.bool_]) -> StoredCells:
+    def take(self, is_taken: Bools) -> StoredCells:
         """Cells of some of the rows."""
         kept = is_taken[self.rows]
         positions = np.cumsum(is_taken) - 1
@@ -58,7 +57,7 @@ class StoredCells:
             return self.values, of_stored
         return np.append(self.values, 0.0), np.append(of_stored, of_zeros)
 
-    def at_most(self, threshold: float, out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def at_most(self, threshold: float, out: Bools) -> Bools:
         """Write the mask of the rows that are at most a threshold into `out`."""
         out[:] = threshold >= 0.0
         out[self.rows] = self.values <= threshold
@@ -108,7 +107,7 @@ class SparseCells:
             rows, values = rows[is_stored], values[is_stored]
         return StoredCells(self.n_rows, rows.astype(np.intp), values)
 
-    def may_tell(self, target: Floats, rows: Any, share: float) -> NDArray[np.bool_]:
+    def may_tell(self, target: Floats, rows: Any, share: float) -> Bools:
         """By column: whether its zeros, as one group of rows, leave little of the target's spread.
 
         Only then the column can tell the target by itself. No more than a `share` may be left.
@@ -121,5 +120,5 @@ class SparseCells:
         sums = centred.sum() - stored.T @ centred
         squares = np.square(centred).sum() - stored.T @ np.square(centred)
         left = squares - np.square(sums) / np.maximum(n_zeros, 1)
-        is_possible: NDArray[np.bool_] = left <= share * np.square(centred).sum() * (1 + 1e-9)
+        is_possible: Bools = left <= share * np.square(centred).sum() * (1 + 1e-9)
         return is_possible

@@ -17,6 +17,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Indices
 from laconic._util.words import listed_names
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.tables.frames import FrameBackend, known_backend
@@ -183,7 +184,7 @@ def whole_column(name: str, columns: Collection[str]) -> str:
     return name if part is None else part[1]
 
 
-def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, rows: Indices) -> Any:
     """Choose rows of a table by their positions; the result is of the same kind.
 
     Examples

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Floats, Indices, Integers
 from laconic.tables.columns import read_only
 
 # Doubles range from 5e-324 to 1.8e308 and print with at most 17 digits, so the
@@ -51,9 +52,7 @@ def shortest_separator(low: float, high: float) -> float:
     return _by_decimals(low, high)
 
 
-def shortest_separators(
-    lows: NDArray[np.float64], highs: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def shortest_separators(lows: Floats, highs: Floats) -> Floats:
     """Find the same thresholds as `shortest_separator`, for many pairs of numbers at once.
 
     Examples
@@ -74,7 +73,7 @@ def shortest_separators(
     return separators
 
 
-def _all_by_doubles(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _all_by_doubles(lows: Floats, highs: Floats) -> Floats:
     """Separators that doubles are exact enough to find; NaN where they are not."""
     separators = np.full(len(lows), np.nan)
     midpoints = 0.5 * lows + 0.5 * highs
@@ -104,7 +103,7 @@ def _all_by_doubles(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> ND
     return separators
 
 
-def _powers_of_ten(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+def _powers_of_ten(numbers: Floats) -> Integers:
     """Find the largest powers of ten that are no larger than numbers, as `math.log10` tells."""
     logarithms = np.log10(numbers)
     # Next to a power of ten, the last bit decides.
@@ -114,7 +113,7 @@ def _powers_of_ten(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.floor(logarithms).astype(np.int64)
 
 
-def _all_whole(lows: NDArray[np.float64], highs: NDArray[np.float64]) -> NDArray[np.float64]:
+def _all_whole(lows: Floats, highs: Floats) -> Floats:
     """Separators of whole numbers, such as counts; NaN where numbers are not whole."""
     separators = np.full(len(lows), np.nan)
     is_whole = (lows == np.floor(lows)) & (highs == np.floor(highs))
@@ -167,7 +166,6 @@ def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decima
     return (above, below) if is_above_nearer else (below, above)
 
 
-Floats: TypeAlias = NDArray[np.float64]
 Gaps: TypeAlias = tuple[Floats, Floats]
 """The values below and those above."""
 
@@ -205,8 +203,8 @@ def find_gaps(
 
 
 def with_play(
-    cumulative: Floats, chosen: NDArray[np.intp], total: float, n_quantiles: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    cumulative: Floats, chosen: Indices, total: float, n_quantiles: int
+) -> tuple[Indices, Indices]:
     """First and last positions that are near enough to those of quantiles.
 
     A threshold may be off its quantile by some share of the distance between two of them, to either
@@ -219,15 +217,13 @@ def with_play(
 
 
 @lru_cache(maxsize=16)
-def _even_positions(n_gaps: int, n_quantiles: int) -> NDArray[np.intp]:
+def _even_positions(n_gaps: int, n_quantiles: int) -> Indices:
     """Positions of quantiles where all values differ, as in all columns of measurements."""
     cumulative = np.arange(1.0, n_gaps + 1.0)
     return read_only(quantile_positions(cumulative, n_gaps + 1.0, n_quantiles))
 
 
-def quantile_positions(
-    cumulative: NDArray[Any], total: float, n_quantiles: int
-) -> NDArray[np.intp]:
+def quantile_positions(cumulative: NDArray[Any], total: float, n_quantiles: int) -> Indices:
     """Positions at which cumulative weights reach quantiles of the total weight."""
     # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
     # meets that exactly, rounding must not decide, so that weights and repeated rows,

@@ -14,6 +14,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Floats
+
 Moment: TypeAlias = date | datetime | time | timedelta
 """What a cell of such a column holds, and what a condition compares it with."""
 MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)
@@ -110,7 +112,7 @@ def from_microseconds(number: float, kind: TimeKind) -> Moment:
     return moment if kind == "datetime" else moment.date()
 
 
-def count_microseconds(values: NDArray[Any]) -> NDArray[np.float64]:
+def count_microseconds(values: NDArray[Any]) -> Floats:
     """Count the microseconds of an array of datetime64 or timedelta64, NaN where there is no time.
 
     What is finer is rounded up: whole microseconds compare as before.
@@ -124,7 +126,7 @@ def count_microseconds(values: NDArray[Any]) -> NDArray[np.float64]:
     return counts
 
 
-def is_in_range(counts: NDArray[np.float64]) -> bool:
+def is_in_range(counts: Floats) -> bool:
     """Tell whether all dates are in the years 1 to 9999, which have names."""
     return not ((counts < _FIRST) | (counts > _LAST)).any()
 
@@ -153,7 +155,7 @@ def time_text(value: Moment) -> str:
     return f"{'-' if count < 0 else ''}{whole}{decimals} {name}"
 
 
-def iso_counts(texts: Sequence[str]) -> NDArray[np.float64] | None:
+def iso_counts(texts: Sequence[str]) -> Floats | None:
     """Read texts such as 2024-03-01 and 2024-03-01 12:30; None if any of them is no such date.
 
     Examples
@@ -225,7 +227,7 @@ def _year_start(year: int, month: int = 1) -> int:
     return int(microseconds(date(year, month, 1)))
 
 
-def part_codes(counts: NDArray[np.float64], part: str) -> NDArray[np.float64]:
+def part_codes(counts: Floats, part: str) -> Floats:
     """Part of each date: a number, or the position of its name; NaN where there is no date.
 
     Examples

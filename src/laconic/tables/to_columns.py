@@ -18,6 +18,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.tables.columns import (
     LARGEST_EXACT,
     CategoricalColumn,
@@ -112,7 +113,7 @@ def _time_series_column(name: str, series: nw.Series[Any]) -> Column:
     return time_column(name, counts, "date" if series.dtype == nw.Date else kind)
 
 
-def _with_gaps(known: NDArray[Any], series: nw.Series[Any]) -> NDArray[np.float64]:
+def _with_gaps(known: NDArray[Any], series: nw.Series[Any]) -> Floats:
     """Numbers of a series, of which the known ones are given."""
     values = np.full(len(series), np.nan)
     values[~series.is_null().to_numpy()] = known
@@ -313,7 +314,7 @@ def _kind_of_time(cell_type: type) -> Kind:
 
 
 def _encode(
-    name: str, present: NDArray[np.bool_], known: list[Any], plain: Callable[[Any], Category]
+    name: str, present: Bools, known: list[Any], plain: Callable[[Any], Category]
 ) -> CategoricalColumn:
     category_of = {cell: plain(cell) for cell in set(known)}
     categories = tuple(sorted(set(category_of.values())))

@@ -16,8 +16,8 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.tables.columns import (
     Category,
     Column,
@@ -110,7 +110,7 @@ class Condition:
             )
         object.__setattr__(self, "value", _checked_value(self.relation, self.value))
 
-    def covered(self, X: Any) -> NDArray[np.bool_]:
+    def covered(self, X: Any) -> Bools:
         """Mask of the rows that fulfil the condition.
 
         Parameters
@@ -126,7 +126,7 @@ class Condition:
         """
         return self.covered_in(as_table(X).column(self.feature))
 
-    def covered_in(self, column: Column) -> NDArray[np.bool_]:
+    def covered_in(self, column: Column) -> Bools:
         """Mask of the rows of a column that fulfil the condition.
 
         Parameters
@@ -159,7 +159,7 @@ class Condition:
         covered = _equal(column, values)
         return covered if self.relation in ("==", "in") else ~covered & ~column.missing
 
-    def _covered_in_other_kind(self, column: Column) -> NDArray[np.bool_]:
+    def _covered_in_other_kind(self, column: Column) -> Bools:
         missing = column.missing
         if not missing.all():
             needed, got = _kind_of_value(self.value), column_words(column)
@@ -202,7 +202,7 @@ class Query:
     def __post_init__(self) -> None:
         set_checked_tuple(self, "conditions", Condition)
 
-    def covered(self, X: Any) -> NDArray[np.bool_]:
+    def covered(self, X: Any) -> Bools:
         """Mask of the rows that fulfil every condition.
 
         Parameters
@@ -239,7 +239,7 @@ def by_feature(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
     return grouped
 
 
-def all_of(masks: Iterable[NDArray[np.bool_]], n_rows: int) -> NDArray[np.bool_]:
+def all_of(masks: Iterable[Bools], n_rows: int) -> Bools:
     """Mask of the rows that all masks have in common."""
     return reduce(np.logical_and, masks, np.ones(n_rows, dtype=bool))
 
@@ -326,18 +326,18 @@ def _number(value: Any) -> float:
     return microseconds(value) if kind_of(value) else float(value)
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Column) -> Floats:
     if isinstance(column, NumericColumn):
         return column.values
     # Code -1 means missing and picks the last entry.
     return np.array((*column.categories, np.nan), dtype=np.float64)[column.codes]
 
 
-def _equal(column: Column, values: tuple[Any, ...]) -> NDArray[np.bool_]:
+def _equal(column: Column, values: tuple[Any, ...]) -> Bools:
     if isinstance(column, NumericColumn):
         numbers = [*map(_number, values)]
         if len(numbers) == 1:
-            equal: NDArray[np.bool_] = column.values == numbers[0]
+            equal: Bools = column.values == numbers[0]
             return equal
         return np.isin(column.values, numbers)
     codes = [code for code, category in enumerate(column.categories) if category in values]

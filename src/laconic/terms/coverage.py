@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic import _core
+from laconic._util.types import Bools, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class RuleCoverage:
 
 
 def rule_coverages(
-    covered_rows: Iterable[NDArray[np.bool_]],
-    y: NDArray[np.float64] | NDArray[np.bool_],
-    sample_weight: NDArray[np.float64] | None = None,
+    covered_rows: Iterable[Bools],
+    y: Floats | Bools,
+    sample_weight: Floats | None = None,
 ) -> list[RuleCoverage]:
     """Look at the rows that each rule covers, given as masks, and at the target there.
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.tables.columns import Column, FeatureKind
 from laconic.tables.frames import FrameBackend
 from laconic.tables.tables import Table, as_table, whole_column, whole_date
@@ -63,7 +63,7 @@ class Rule:
             )
         object.__setattr__(self, "weight", finite_float("weight", "Rule", self.weight))
 
-    def raw_predictions(self, X: Any) -> NDArray[np.float64]:
+    def raw_predictions(self, X: Any) -> Floats:
         """Contribution of the rule to each row.
 
         Parameters
@@ -195,7 +195,7 @@ class RuleEnsemble(Sequence[Rule]):
         """The ensembles of the first 0, 1, 2, ... rules."""
         return tuple(self[:n_rules] for n_rules in range(len(self) + 1))
 
-    def raw_predictions(self, X: Any) -> NDArray[np.float64]:
+    def raw_predictions(self, X: Any) -> Floats:
         """Intercept plus the weights of the covering rules, added in rule order.
 
         Parameters
@@ -215,23 +215,21 @@ class RuleEnsemble(Sequence[Rule]):
                 self.add_to(raw_predictions[rows], rule, covered)
         return raw_predictions
 
-    def start(self, n_rows: int) -> NDArray[np.float64]:
+    def start(self, n_rows: int) -> Floats:
         """Raw predictions of rows that no rule covers, to be added to."""
         if not self.outputs:
             return np.full(n_rows, self.intercept)
         return np.tile([output.intercept for output in self.outputs], (n_rows, 1))
 
-    def add_to(
-        self, raw_predictions: NDArray[np.float64], rule: Rule, covered: NDArray[np.bool_]
-    ) -> None:
+    def add_to(self, raw_predictions: Floats, rule: Rule, covered: Bools) -> None:
         """Add the weight of a rule to the raw predictions of the rows that it covers, in place."""
         column = raw_predictions[:, rule.output] if self.outputs else raw_predictions
         column += np.multiply(covered, rule.weight)
 
-    def _covered_in_block(self, table: Table, rows: slice) -> Iterator[NDArray[np.bool_]]:
+    def _covered_in_block(self, table: Table, rows: slice) -> Iterator[Bools]:
         """For one rule after the other, which of the given rows it covers."""
         columns: dict[str, Column] = {}
-        known: dict[Condition, NDArray[np.bool_]] = {}
+        known: dict[Condition, Bools] = {}
         for rule in self.rules:
             for condition in rule.query:
                 if condition not in known:
@@ -241,7 +239,7 @@ class RuleEnsemble(Sequence[Rule]):
                     known[condition] = condition.covered_in(columns[name])
             yield all_of(map(known.__getitem__, rule.query), rows.stop - rows.start)
 
-    def staged_raw_predictions(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_raw_predictions(self, X: Any) -> Iterator[Floats]:
         """Raw predictions after the first 1, 2, ..., n_rules rules.
 
         Parameters
@@ -261,7 +259,7 @@ class RuleEnsemble(Sequence[Rule]):
             self.add_to(raw_predictions, rule, rule.query.covered(table))
             yield raw_predictions
 
-    def covered(self, X: Any) -> NDArray[np.bool_]:
+    def covered(self, X: Any) -> Bools:
         """Which rule covers which row.
 
         Parameters

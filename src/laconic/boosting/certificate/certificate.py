@@ -8,14 +8,13 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.boosting.certificate.column_generation import Proof, prove
 from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
 from laconic.boosting.certificate.pricing import Column
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.boosting.certificate.verify import is_proven
-from laconic.losses import Floats
 from laconic.search import Extents, SearchStatus
 from laconic.search.results import proven_percent
 from laconic.terms.conditions import Condition
@@ -36,7 +35,7 @@ class Evidence:
     proof: Bound
     """The bound with forces for each row of `is_counted`, from which it follows."""
     risk: TrainingRisk
-    is_counted: NDArray[np.bool_]
+    is_counted: Bools
     """Which rows of the table have a weight, and so a force."""
 
     @property
@@ -98,7 +97,7 @@ class EnsembleCertificate:
     def of(
         cls,
         stages: Sequence[RuleEnsemble],
-        covered: Sequence[NDArray[np.bool_]],
+        covered: Sequence[Bools],
         proof: Proof,
         *,
         risk: TrainingRisk,
@@ -106,7 +105,7 @@ class EnsembleCertificate:
         conditions: Sequence[Condition],
         max_conditions: int | None,
         min_coverage: float = 0.0,
-        is_counted: NDArray[np.bool_] | None = None,
+        is_counted: Bools | None = None,
     ) -> Self:
         """Put a model next to what is proven about its rivals.
 
@@ -303,11 +302,11 @@ def certify(
     risk: TrainingRisk,
     rivals: ComparisonClass,
     stages: Sequence[RuleEnsemble],
-    covered: Sequence[NDArray[np.bool_]],
+    covered: Sequence[Bools],
     *,
     max_conditions: int | None,
     min_coverage: float = 0.0,
-    is_counted: NDArray[np.bool_] | None = None,
+    is_counted: Bools | None = None,
     **options: Any,
 ) -> EnsembleCertificate:
     """Prove how close a model comes to the best possible one.

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.boosting.certificate.comparison_class import (
     Bound,
     ComparisonClass,
@@ -24,7 +25,6 @@ from laconic.boosting.certificate.comparison_class import (
 )
 from laconic.boosting.certificate.pricing import Column, Pricing
 from laconic.boosting.certificate.risk import TrainingRisk
-from laconic.losses import Floats
 from laconic.search import Extents, SearchProgress, SearchResult, SearchStatus
 from laconic.terms.formatting import format_count, format_number
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.boosting.certificate.conjugates import SquaredConjugate
 from laconic.boosting.certificate.risk import TrainingRisk
-from laconic.losses import Floats
 
 _ROUNDING = 1e-13
 # Near the smallest doubles, rounding is no longer a share of a number.

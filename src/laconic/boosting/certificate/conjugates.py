@@ -11,11 +11,11 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import entr
 
 from laconic import _core
-from laconic.losses import Floats, LogisticLoss, MultinomialLoss, NamedLoss, SquaredLoss
+from laconic._util.types import Floats, Indices
+from laconic.losses import LogisticLoss, MultinomialLoss, NamedLoss, SquaredLoss
 
 # What doubles may get wrong about a term of a sum, times a generous number of operations.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
@@ -144,7 +144,7 @@ class MultinomialConjugate(Conjugate):
     """
 
     @cached_property
-    def _own(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _own(self) -> tuple[Indices, Indices]:
         """Where forces are those of the true classes."""
         return np.arange(len(self.y)), self.y.astype(np.intp)
 

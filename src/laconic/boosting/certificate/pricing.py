@@ -13,11 +13,10 @@ from itertools import compress, zip_longest
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
 from laconic.boosting.certificate.risk import TrainingRisk
-from laconic.losses import Floats
 from laconic.search import (
     Extents,
     SearchProblem,
@@ -40,7 +39,7 @@ _SEARCH_ROUNDING = 1e-10
 class Column(NamedTuple):
     """A conjunction as the relaxed problem sees it."""
 
-    covered: NDArray[np.bool_]
+    covered: Bools
     """The rows that it covers."""
     query: tuple[int, ...] | None = None
     """Its conditions, where they are known."""
@@ -78,7 +77,7 @@ class SumSearch(NamedTuple):
         rounding = math.fsum(np.abs(scaled - problem.gradients))
         return cls(output, problem, exponent, rounding)
 
-    def sum_of(self, covered: NDArray[np.bool_]) -> float:
+    def sum_of(self, covered: Bools) -> float:
         """Return the absolute sum of forces over some rows."""
         return math.ldexp(abs(float(self.problem.gradients[covered].sum())), self.exponent)
 

@@ -13,10 +13,10 @@ from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats, Indices
 from laconic.boosting.certificate.risk import TrainingRisk
-from laconic.losses import Floats, SquaredLoss
+from laconic.losses import SquaredLoss
 
 Curvature: TypeAlias = Callable[[int, int], Floats]
 
@@ -59,9 +59,7 @@ class RestrictedProblem:
         self.intercepts = risk.constants
         self._gram = np.empty((0, 0))
 
-    def add(
-        self, covered: NDArray[np.bool_], outputs: Sequence[int] | NDArray[np.intp] | None = None
-    ) -> None:
+    def add(self, covered: Bools, outputs: Sequence[int] | Indices | None = None) -> None:
         """Add columns, of shape (n_new, n_rows), of the first output unless others are given."""
         new = covered.astype(np.float64)
         if self._is_squared:
@@ -74,7 +72,7 @@ class RestrictedProblem:
         )
         self.weights = np.append(self.weights, np.zeros(len(new)))
 
-    def keep(self, kept: NDArray[np.bool_]) -> None:
+    def keep(self, kept: Bools) -> None:
         """Forget all other columns."""
         self.columns, self.outputs = self.columns[kept], self.outputs[kept]
         self.weights = self.weights[kept]
@@ -160,7 +158,7 @@ class RestrictedProblem:
             return 0
         return max(1, self.risk.n_outputs - 1)
 
-    def _working_set(self, slopes: Floats, limit: float) -> NDArray[np.intp]:
+    def _working_set(self, slopes: Floats, limit: float) -> Indices:
         """Choose the columns that may get a weight, output by output."""
         used = self.weights != 0.0
         steep = ~used & (np.abs(slopes) > limit)
@@ -170,7 +168,7 @@ class RestrictedProblem:
         chosen = np.flatnonzero(used | steep)
         return chosen[np.argsort(self.outputs[chosen], kind="stable")]
 
-    def _blocks(self, working: NDArray[np.intp]) -> list[slice]:
+    def _blocks(self, working: Indices) -> list[slice]:
         """Find the columns of each output in a working set."""
         ends = np.searchsorted(self.outputs[working], np.arange(self.risk.n_outputs + 1)).tolist()
         return [slice(*pair) for pair in pairwise(ends)]
@@ -330,7 +328,7 @@ class _Support:
         if self.n_updates >= _MAX_UPDATES:
             self._refresh()
 
-    def settle(self, pull: Floats, weights: Floats) -> NDArray[np.intp]:
+    def settle(self, pull: Floats, weights: Floats) -> Indices:
         """Go to the best weights of these signs, or as far as the first that would change.
 
         Sets: weights. Returns which of them have become 0; they leave.

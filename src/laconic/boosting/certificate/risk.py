@@ -22,12 +22,12 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic._util.checks import require
+from laconic._util.types import Bools, Floats
 from laconic._util.words import listed
 from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
-from laconic.losses import Floats, Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constant
+from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constant
 from laconic.terms.rules import RuleEnsemble
 
 # The squares and products of a proof are far below a loss, and must not be 0.
@@ -155,7 +155,7 @@ class TrainingRisk:
         """Sum the loss of raw predictions over all rows."""
         return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
 
-    def value_of(self, ensemble: RuleEnsemble, covered: Iterable[NDArray[np.bool_]]) -> float:
+    def value_of(self, ensemble: RuleEnsemble, covered: Iterable[Bools]) -> float:
         """Sum the loss of an ensemble over all rows, given which of them each rule covers.
 
         There may be further sets of rows, of rules that the ensemble does not have.

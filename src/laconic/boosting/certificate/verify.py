@@ -11,18 +11,18 @@ import math
 from decimal import Decimal, localcontext
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats
 from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
 from laconic.boosting.certificate.risk import TrainingRisk
-from laconic.losses import Floats, LogisticLoss, NamedLoss, SquaredLoss
+from laconic.losses import LogisticLoss, NamedLoss, SquaredLoss
 
 _DIGITS = 50
 _NEGLIGIBLE = Decimal("1e-30")
 
 
 def largest_sum(
-    covered: NDArray[np.bool_],
+    covered: Bools,
     forces: Floats,
     max_conditions: int | None,
     *,
@@ -108,7 +108,7 @@ def _shares(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
 
 
 def is_proven(
-    covered: NDArray[np.bool_],
+    covered: Bools,
     risk: TrainingRisk,
     rivals: ComparisonClass,
     bound: Bound,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from laconic._util.types import Indices, Integers
 from laconic.candidates.candidates import (
     categorical_conditions,
     missing_conditions,
@@ -26,7 +27,6 @@ from laconic.candidates.candidates import (
 )
 from laconic.candidates.categories import CategoryOptions, ordered_conditions
 from laconic.candidates.distinct_rows.column_roles import Roles
-from laconic.candidates.distinct_rows.exact_sums import Integers
 from laconic.candidates.distinct_rows.summary import (
     MAX_RANGES,
     ColumnSummary,
@@ -74,7 +74,7 @@ class FeatureCells:
             return len(self.categories) + 1
         return len(self.thresholds) + 2
 
-    def codes(self, column: Column) -> NDArray[np.int64]:
+    def codes(self, column: Column) -> Integers:
         """Tell the cell of each row."""
         if self.time_kind is not None:
             column = with_dates(column)
@@ -92,7 +92,7 @@ class FeatureCells:
             return self.codes(NumericColumn(self.name, numbers))[column.codes]
         return self._codes_of_categories(column)
 
-    def _codes_of_categories(self, column: Column) -> NDArray[np.int64]:
+    def _codes_of_categories(self, column: Column) -> Integers:
         code_of = {category: code for code, category in enumerate(self.categories or ())}
         missing = len(self) - 1
         if isinstance(column, NumericColumn):
@@ -287,10 +287,10 @@ def _conditions(
 class _Cuts:
     """Between which values, or ranges of them, thresholds may be."""
 
-    below: NDArray[np.intp]
-    above: NDArray[np.intp]
+    below: Indices
+    above: Indices
     """Positions before the first values that are above a threshold."""
-    exact: NDArray[np.intp]
+    exact: Indices
     """Positions of what has to be a single value."""
 
 

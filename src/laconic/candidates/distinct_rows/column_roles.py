@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic.candidates.distinct_rows.exact_sums import Floats, Integers, Units
+from laconic._util.types import Bools, Floats, Indices, Integers
+from laconic.candidates.distinct_rows.exact_sums import Units
 from laconic.tables.columns import (
     CategoricalColumn,
     Category,
@@ -32,7 +33,7 @@ MAX_CLASSES = 1_000
 class CountedRows:
     """Rows of positive weight."""
 
-    is_counted: NDArray[np.bool_] | None
+    is_counted: Bools | None
     """None if all of them are."""
     weights: Floats | None
     """Times the exposure, if there is one."""
@@ -192,7 +193,7 @@ class Roles:
                 "a target of numbers."
             )
 
-    def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], NDArray[np.intp]]:
+    def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], Indices]:
         """Read classes: those of this part, and which of them each row that counts has."""
         column = self._target(table, rows)
         if isinstance(column, CategoricalColumn):

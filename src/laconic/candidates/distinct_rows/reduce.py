@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from laconic._util.types import Floats
 from laconic.candidates.candidates import column_candidates
 from laconic.candidates.distinct_rows.bins import (
     FeatureCells,
@@ -30,7 +31,7 @@ from laconic.candidates.distinct_rows.column_roles import (
     partition_labels,
     partition_weights,
 )
-from laconic.candidates.distinct_rows.exact_sums import Floats, Units, added_up
+from laconic.candidates.distinct_rows.exact_sums import Units, added_up
 from laconic.candidates.distinct_rows.plan import (
     ConditionOptions,
     Reduction,

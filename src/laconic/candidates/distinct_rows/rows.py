@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._core import ExtentsBuilder
+from laconic._util.types import Floats, Integers
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.distinct_rows.bins import CHANGED, TableCells
 from laconic.candidates.distinct_rows.column_roles import CountedRows, Roles
-from laconic.candidates.distinct_rows.exact_sums import Floats, Integers, Units, added_up
+from laconic.candidates.distinct_rows.exact_sums import Units, added_up
 from laconic.candidates.distinct_rows.summary import keys_of, numbers_of
 from laconic.tables.columns import Category, Column, FeatureKind
 from laconic.tables.tables import Table, as_table

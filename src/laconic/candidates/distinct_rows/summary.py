@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from laconic._util.types import Bools, Floats, Integers
 from laconic._util.words import listed_names
 from laconic.candidates.distinct_rows.column_roles import NO_TARGETS, Range, Roles
-from laconic.candidates.distinct_rows.exact_sums import Floats, Integers, added_up
+from laconic.candidates.distinct_rows.exact_sums import added_up
 from laconic.tables.columns import (
     CategoricalColumn,
     Category,
@@ -378,9 +378,7 @@ def partition_summary(part: Any, roles: Roles) -> TableSummary:
     return TableSummary(columns, labels, targets, table.n_rows, rows.n_rows)
 
 
-def column_summary(
-    column: Column, is_counted: NDArray[np.bool_] | None, amounts: Integers
-) -> ColumnSummary:
+def column_summary(column: Column, is_counted: Bools | None, amounts: Integers) -> ColumnSummary:
     """Look at a column, given which of its rows count and what these amount to."""
     has_values = not bool(column.missing.all())
     counted = column if is_counted is None else column.take(is_counted)
@@ -406,9 +404,7 @@ def column_summary(
 Refinement = dict[str, ValueCounts]
 
 
-def partition_refinement(
-    part: Any, roles: Roles, ranges: Mapping[str, NDArray[np.int64]]
-) -> Refinement:
+def partition_refinement(part: Any, roles: Roles, ranges: Mapping[str, Integers]) -> Refinement:
     """Look into ranges of keys, by column: arrays of shape (n_ranges, 2), ascending.
 
     The part needs no other columns than these and that of the weights.

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from laconic._util.checks import require
+from laconic._util.types import Floats
 from laconic.boosting import Settings
 from laconic.boosting.certificate import (
     ComparisonClass,
@@ -82,7 +82,7 @@ class SavedModel:
     """The penalty in use."""
     n_candidates: int
     """Number of candidate conditions."""
-    feature_importances: NDArray[np.float64] | None = None
+    feature_importances: Floats | None = None
     """As in the estimators, where they are known."""
     record: FitRecord | None = None
     """Where the model comes from, if the file tells."""
@@ -338,7 +338,7 @@ def _read_feature_kinds(value: Any, feature_names: Collection[str]) -> dict[str,
     }
 
 
-def _read_importances(data: Any, feature_names: Sequence[str]) -> NDArray[np.float64] | None:
+def _read_importances(data: Any, feature_names: Sequence[str]) -> Floats | None:
     if "feature_importances" not in data:
         return None
     value, importances = data["feature_importances"], dict.fromkeys(feature_names, 0.0)

@@ -9,18 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
+from laconic._util.types import Floats
 from laconic.boosting.training_data import FitTask
 from laconic.losses import HuberLoss, LogLinkLoss, Loss, known_loss
 from laconic.tables.columns import Category, Rows
 from laconic.terms.formatting import format_number
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 def always(numbers: Floats) -> bool:

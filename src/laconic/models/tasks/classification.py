@@ -17,9 +17,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic._util.checks import require
+from laconic._util.types import Floats
 from laconic.boosting.training_data import FitTask
 from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
-from laconic.models.tasks.base import Floats, Metric, Task, as_1d
+from laconic.models.tasks.base import Metric, Task, as_1d
 from laconic.tables.columns import Rows, is_present
 from laconic.tables.validators import read_category, read_list
 from laconic.terms.formatting import class_text, format_factor, format_percent

@@ -18,6 +18,7 @@ from sklearn.metrics import (
 )
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
+from laconic._util.types import Floats
 from laconic.boosting.training_data import FitTask
 from laconic.losses import (
     GammaLoss,
@@ -29,7 +30,7 @@ from laconic.losses import (
     TweedieLoss,
     known_loss,
 )
-from laconic.models.tasks.base import Floats, Metric, Task, as_1d
+from laconic.models.tasks.base import Metric, Task, as_1d
 from laconic.tables.columns import Rows
 from laconic.terms.formatting import format_factor, format_number
 
