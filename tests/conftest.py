@@ -1,5 +1,7 @@
 """Fixtures of several rooms: the folder of problems, a Dask cluster, and the command line."""
 
+import signal
+
 import pytest
 from commands import fit_client, people
 from hypothesis import settings
@@ -7,6 +9,12 @@ from hypothesis import settings
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("no_deadline", deadline=None)
 settings.load_profile("no_deadline")
+
+# A shell without job control starts background jobs with SIGINT ignored, and Python then installs
+# no handler: tests of Ctrl-C would wait for ever. Programs that tests start inherit an ignored
+# signal, but not a handler, so that they too begin with the default action.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
