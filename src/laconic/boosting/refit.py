@@ -105,7 +105,7 @@ def ensemble_risk(
     ensemble: RuleEnsemble,
     covered: Sequence[Bools],
     y: Floats,
-    loss: Loss | MultinomialLoss,
+    loss: Loss,
     l2_regularization: float,
     sample_weight: Floats | None = None,
     *,
@@ -126,7 +126,7 @@ def ensemble_risk(
         The rows that each rule covers.
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
-    loss : Loss or MultinomialLoss
+    loss : Loss
     l2_regularization : float
         The penalty λ on the square of each weight, not of intercepts.
     sample_weight : ndarray of shape (n_rows,), default=None
@@ -187,7 +187,7 @@ def guarded_step(
     covered: Bools,
     y: Floats,
     raw_predictions: Floats,
-    loss: Loss | MultinomialLoss,
+    loss: Loss,
     penalty: float,
     sample_weight: Floats | None = None,
     output: int | None = None,

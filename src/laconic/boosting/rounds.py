@@ -133,7 +133,7 @@ class Rounds:
         What queries are made of.
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
-    loss : Loss or MultinomialLoss
+    loss : Loss
     l2_regularization : float
         The penalty λ.
     sample_weight : ndarray of shape (n_rows,), default=None
@@ -156,7 +156,7 @@ class Rounds:
 
     candidates: CandidateConditions
     y: Floats
-    loss: Loss | MultinomialLoss
+    loss: Loss
     _: KW_ONLY
     l2_regularization: float
     sample_weight: Floats | None = None

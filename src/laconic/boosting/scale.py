@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from laconic._util.types import Floats
 from laconic.boosting.rounds import State
 from laconic.candidates.constraints import Constraints
-from laconic.losses import Loss, MultinomialLoss, SquaredLoss
+from laconic.losses import Loss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import Rule, RuleEnsemble
 
@@ -82,9 +82,7 @@ UNSCALED = Scale()
 """The scale of what is not very small."""
 
 
-def scale_of(
-    loss: Loss | MultinomialLoss, y: NDArray[Any], constraints: Constraints | None = None
-) -> Scale:
+def scale_of(loss: Loss, y: NDArray[Any], constraints: Constraints | None = None) -> Scale:
     """Find the scale of a target; 1 unless it is very small.
 
     Where features have costs, in units of the objective, it is 1 as well.

@@ -23,7 +23,7 @@ class FitTask(Protocol):
     """What a fit asks of a task; see `laconic.models.tasks`."""
 
     @property
-    def loss(self) -> Loss | MultinomialLoss:
+    def loss(self) -> Loss:
         """What the model is fitted by."""
 
     @property
@@ -69,7 +69,7 @@ class TrainingData:
     """What columns hold, where the table does not show it: rows that were read in parts."""
 
     @property
-    def loss(self) -> Loss | MultinomialLoss:
+    def loss(self) -> Loss:
         """What the model is fitted by."""
         return self.task.loss
 

@@ -1,4 +1,4 @@
-"""Loss functions: what a raw prediction costs, and how that cost bends.
+"""Loss functions and their derivatives.
 
 A loss compares targets with raw predictions, row by row. Boosting needs its first and second
 derivatives with respect to the raw prediction (``gradients``, ``hessians``) and nothing else, so
@@ -7,10 +7,23 @@ any twice differentiable convex loss will do: pass an object that has the four m
 This room knows targets and raw predictions. It knows nothing about rules.
 """
 
-from laconic.losses.base import Loss
-from laconic.losses.constants import mean_hessian, optimal_constant, ranking_values
-from laconic.losses.huber import HuberLoss
-from laconic.losses.multinomial import MultinomialLoss
+from laconic.losses.constants import (
+    mean_hessian,
+    optimal_constant,
+    optimal_constants,
+    ranking_values,
+)
+from laconic.losses.functions import (
+    GammaLoss,
+    HuberLoss,
+    LogisticLoss,
+    LogLinkLoss,
+    Loss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+    TweedieLoss,
+)
 from laconic.losses.named import (
     ABSENT_LOSSES,
     NAMED_LOSSES,
@@ -21,8 +34,6 @@ from laconic.losses.named import (
     make_loss,
     takes_means,
 )
-from laconic.losses.positive import GammaLoss, LogLinkLoss, PoissonLoss, TweedieLoss
-from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
 
 __all__ = [
     "ABSENT_LOSSES",
@@ -43,6 +54,7 @@ __all__ = [
     "make_loss",
     "mean_hessian",
     "optimal_constant",
+    "optimal_constants",
     "ranking_values",
     "takes_means",
 ]

@@ -1,4 +1,4 @@
-"""The best raw prediction for all rows, and how the loss bends there."""
+"""The best constant raw prediction for all rows, and the curvature of the loss there."""
 
 from __future__ import annotations
 
@@ -7,30 +7,39 @@ import math
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic.losses.base import Loss
-from laconic.losses.multinomial import MultinomialLoss
+from laconic.losses.functions import LogisticLoss, LogLinkLoss, Loss, MultinomialLoss
 from laconic.losses.named import known_loss, takes_means
-from laconic.losses.positive import LogLinkLoss
-from laconic.losses.squared_logistic import LogisticLoss
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
 # Newton's method needs fewer than ten steps near the minimum and about 37 to follow a single class
 # to where its gradients vanish. The rest is for losses that are flat at their minimum, such as
-# (y - f)^4, where each step only takes off a third of the distance, and for targets of any size:
+# (y - f)^4, where each step reduces the distance by a third only, and for targets of any size:
 # doubling gets from 1 to the largest float in 1,024 steps.
 _MAX_STEPS = 1_200
 
 
+def optimal_constants(
+    loss: Loss, y: Floats, n_outputs: int = 1, sample_weight: Floats | None = None
+) -> Floats:
+    """Find the raw predictions, one per output, that minimise the total loss if all rows have them.
+
+    Examples
+    --------
+    >>> optimal_constants(MultinomialLoss(), np.array([0.0, 1.0, 1.0]), n_outputs=2).round(3)
+    array([-0.347,  0.347])
+    """
+    known = known_loss(loss)
+    if isinstance(known, LogLinkLoss | MultinomialLoss):
+        return known.constants(y, n_outputs, sample_weight)
+    return np.array([_newton_constant(loss, y, sample_weight)])
+
+
 def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None) -> float:
-    """Find the one raw prediction that, given to all rows, minimises the total loss.
+    """Find the raw prediction that minimises the total loss if all rows have it.
 
-    Newton's method from 0. A step never goes further than doubling the constant (plus 1), which
-    keeps exponentials finite, and is replaced by bisection when it would leave the interval that
-    the signs of the gradients so far confine the minimum to.
-
-    Where the loss falls for ever, as the logistic loss does when there is only one class, the
-    result is a finite constant at which the gradients have all but vanished.
+    Where the loss decreases without end, as the logistic loss does when there is only one class,
+    the result is a finite constant at which the gradients are negligible.
 
     Examples
     --------
@@ -43,9 +52,16 @@ def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None)
     >>> round(optimal_constant(LogisticLoss(), np.array([1, 1, -1, 1])), 4)
     1.0986
     """
-    known = known_loss(loss)
-    if isinstance(known, LogLinkLoss):
-        return known.constant(y, sample_weight)
+    return float(optimal_constants(loss, y, 1, sample_weight)[0])
+
+
+def _newton_constant(loss: Loss, y: Floats, sample_weight: Floats | None) -> float:
+    """Find the optimal constant by Newton's method from 0.
+
+    A step is never longer than the constant itself plus 1, which keeps exponentials finite, and is
+    replaced by bisection when it would leave the interval in which the signs of the gradients so
+    far locate the minimum.
+    """
     constant, lower, upper = 0.0, -math.inf, math.inf
     *_, pull = _sums_at(loss, constant, y, sample_weight)
     # A class whose share is below the rounding error of 1 counts as absent.
@@ -75,9 +91,9 @@ def optimal_constant(loss: Loss, y: Floats, sample_weight: Floats | None = None)
 def mean_hessian(
     loss: Loss, constant: float, y: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """Average how the loss bends, over all rows, where all have the same raw prediction.
+    """Compute the mean hessian of all rows, where all have the same raw prediction.
 
-    A penalty of so many times that counts as much as so many rows.
+    A penalty of n times that counts as much as n rows.
 
     Examples
     --------
@@ -92,7 +108,7 @@ def mean_hessian(
 
 
 def ranking_values(
-    loss: Loss | MultinomialLoss,
+    loss: Loss,
     y: Floats,
     constants: float | Floats,
     sample_weight: Floats | None = None,
@@ -125,7 +141,7 @@ def ranking_values(
     raw_predictions = np.full(np.shape(y), constants)
     hessians = loss.hessians(y, raw_predictions)
     # Rows without curvature go to the ends of the order, as those with hardly any do; a search does
-    # not tell the two apart, either.
+    # not distinguish the two, either.
     hessians = np.maximum(hessians, _EPSILON * float(np.max(hessians)) or 1.0)
     weights = hessians if sample_weight is None else hessians * sample_weight
     return [(-loss.gradients(y, raw_predictions) / hessians, weights)]

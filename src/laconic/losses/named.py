@@ -1,15 +1,20 @@
-"""The losses that have names, and losses of one's own."""
+"""Losses by name, and user-supplied losses."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, fields
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, get_args
 
-from laconic.losses.base import Loss
-from laconic.losses.huber import HuberLoss
-from laconic.losses.multinomial import MultinomialLoss
-from laconic.losses.positive import GammaLoss, PoissonLoss, TweedieLoss
-from laconic.losses.squared_logistic import LogisticLoss, SquaredLoss
+from laconic.losses.functions import (
+    GammaLoss,
+    HuberLoss,
+    LogisticLoss,
+    Loss,
+    MultinomialLoss,
+    PoissonLoss,
+    SquaredLoss,
+    TweedieLoss,
+)
 
 _METHODS = ("value", "gradients", "hessians", "inverse_link")
 
@@ -17,31 +22,20 @@ NamedLoss: TypeAlias = (
     LogisticLoss | MultinomialLoss | SquaredLoss | PoissonLoss | GammaLoss | TweedieLoss | HuberLoss
 )
 
-NAMED_LOSSES: dict[str, NamedLoss] = {
-    loss.name: loss
-    for loss in (
-        LogisticLoss(),
-        MultinomialLoss(),
-        SquaredLoss(),
-        PoissonLoss(),
-        GammaLoss(),
-        TweedieLoss(),
-        HuberLoss(),
-    )
-}
+NAMED_LOSSES: dict[str, NamedLoss] = {kind.name: kind() for kind in get_args(NamedLoss)}
 """The losses that files, other programs and texts know: each has a ``name`` and a ``link``."""
 
 ABSENT_LOSSES = dict.fromkeys(
     ("quantile", "pinball", "absolute_error"),
-    "A quantile's loss has no curvature, so that no search could prove which rule lowers it "
-    "most. Use loss='huber' where a few targets are far off; for intervals, wrap a model in "
+    "The loss of a quantile has no curvature, so that no search could prove which rule lowers it "
+    "most. Use loss='huber' for targets with outliers; for intervals, wrap a model in "
     "a conformal method, or fit sklearn's HistGradientBoostingRegressor(loss='quantile').",
 )
-"""Names of other libraries for losses that cannot be had, and why."""
+"""Names in other libraries of losses that are not supported, and why."""
 
 
 def known_loss(loss: Loss) -> NamedLoss | None:
-    """Recognise one of the named losses; None for any other.
+    """Return a loss if it is one of the named losses, else None.
 
     Examples
     --------
@@ -54,9 +48,9 @@ def known_loss(loss: Loss) -> NamedLoss | None:
 
 
 def takes_means(loss: Loss) -> bool:
-    """Tell whether rows with the same raw prediction may be given the mean of their targets.
+    """Check whether rows with the same raw prediction may be replaced by their mean target.
 
-    That is what the attribute ``takes_means`` of a loss says; a loss without it is not asked to.
+    That is the attribute ``takes_means`` of a loss, False where there is none.
 
     Examples
     --------
@@ -67,7 +61,7 @@ def takes_means(loss: Loss) -> bool:
 
 
 def loss_settings(loss: NamedLoss) -> dict[str, Any]:
-    """Describe by plain values what a named loss is, besides its name.
+    """Return the parameters of a named loss.
 
     Examples
     --------
@@ -95,7 +89,7 @@ def make_loss(name: str, settings: dict[str, float]) -> NamedLoss:
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """Loss for a name, or the given loss once it is known to be an instance with all methods.
+    """Return the loss of a name, or the given loss after a check that it has all methods.
 
     Examples
     --------
@@ -120,6 +114,6 @@ def get_loss(loss: str | Loss) -> Loss:
     missing = [method for method in _METHODS if not callable(getattr(loss, method, None))]
     if missing:
         raise TypeError(
-            f"{required} Got {loss!r}, which lacks {', '.join(missing)}. Add what is missing."
+            f"{required} Got {loss!r}, which lacks {', '.join(missing)}. Add these methods."
         )
     return loss

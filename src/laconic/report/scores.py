@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.metrics import brier_score_loss, confusion_matrix
 
 from laconic._util.types import Bools, Floats, Indices
-from laconic.losses import MultinomialLoss, optimal_constant
+from laconic.losses import optimal_constants
 from laconic.models import Predictions, RuleModel
 from laconic.models.tasks import Metric
 from laconic.report.features import histogram
@@ -33,10 +33,8 @@ def describe_path(
     metrics = task.metrics_for(target)
     scores = _staged_scores(predictions, target, metrics)
     y = task.for_loss(target)
-    if isinstance(task.loss, MultinomialLoss):
-        constant = np.tile(task.loss.constants(y, len(task.outputs)), (len(y), 1))
-    else:
-        constant = np.full(len(y), optimal_constant(task.loss, y))
+    constants = optimal_constants(task.loss, y, len(task.outputs))
+    constant = np.tile(constants, (len(y), 1)) if task.outputs else np.full(len(y), constants)
     others = None
     if baseline is not None:
         others = _staged_scores(baseline.predictions_for(X), target, metrics)

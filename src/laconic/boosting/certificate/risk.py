@@ -27,7 +27,7 @@ from laconic._util.checks import require
 from laconic._util.types import Bools, Floats
 from laconic._util.words import listed
 from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
-from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constant
+from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constants
 from laconic.terms.rules import RuleEnsemble
 
 # The squares and products of a proof are far below a loss, and must not be 0.
@@ -136,9 +136,7 @@ class TrainingRisk:
         """The raw predictions of an ensemble without rules, of shape (n_outputs,)."""
         if not self.fit_intercept:
             return np.zeros(self.n_outputs)
-        if isinstance(self.loss, MultinomialLoss):
-            return self.loss.constants(self.y, self.n_outputs, self.sample_weight)
-        return np.array([optimal_constant(self.loss, self.y, self.sample_weight)])
+        return optimal_constants(self.loss, self.y, self.n_outputs, self.sample_weight)
 
     @cached_property
     def value_at_constant(self) -> float:
