@@ -10,7 +10,7 @@ same program.
 
 from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select
 from laconic.boosting.rounds import OBJECTIVES, BarredRows, Found, Rounds, State, boost
-from laconic.boosting.scale import UNSCALED, Scale, scale_of
+from laconic.boosting.scale import UNSCALED, Scale, check_loss, scale_of
 from laconic.boosting.settings import InitialRule, Settings
 from laconic.boosting.training_data import TrainingData, counted
 
@@ -28,6 +28,7 @@ __all__ = [
     "Step",
     "TrainingData",
     "boost",
+    "check_loss",
     "counted",
     "polish",
     "scale_of",

@@ -17,6 +17,7 @@ import numpy as np
 
 from laconic._util.types import Bools, Floats
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted
+from laconic.boosting.scale import Scale
 from laconic.boosting.settings import InitialRule
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
@@ -79,6 +80,17 @@ class State:
             covered=tuple(self.covered[n] for n in positions),
             # While it is searched for, a rule has no certificate yet.
             results=tuple(self.results[n] for n in positions if n < len(self.results)),
+        )
+
+    def divided_by(self, scale: Scale) -> State:
+        """Divide all weights, and what is proven about them, by a scale."""
+        if scale.exponent == 0:
+            return self
+        return replace(
+            self,
+            ensemble=scale.ensemble(self.ensemble),
+            stages=tuple(map(scale.ensemble, self.stages)),
+            results=tuple(map(scale.objectives, self.results)),
         )
 
 

@@ -1,8 +1,13 @@
-"""Targets too small to be squared: their models are found on a scale on which nothing underflows.
+"""Targets of extreme size: models are found on a scale on which their squares are ordinary.
 
-The squared loss scales with its target: a target half as large has the same rules, of half the
-weight. So what is about 1e-170 is learned as if it were about 1, by powers of two, which change no
-digit. Objectives are shown as they are, which is 0 where doubles end.
+The squared and the Huber loss scale with their target: a target half as large has the same rules,
+of half the weight. So a target of about 1e-170 is learned as if it were about 1. The factor is a
+power of two, which changes no digit, and ordinary targets keep their scale.
+
+Other losses have no scale: classes have none, and dividing a target whose logarithm is predicted
+moves the intercept, which is not exact (`LogLinkLoss.check_target` refuses means that are too far
+from 1). Neither have weights of rows: a search brings gradients and hessians to a common scale by
+itself, as those of some losses vanish on the way.
 """
 
 from __future__ import annotations
@@ -15,16 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Floats
-from laconic.boosting.rounds import State
 from laconic.candidates.constraints import Constraints
-from laconic.losses import Loss, SquaredLoss
+from laconic.losses import HuberLoss, Loss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import Rule, RuleEnsemble
 
 _Found = TypeVar("_Found", SearchResult, SearchProgress)
 
-# Squares of numbers below 2**-256 are small, and sums of products of such squares may be 0.
-_SMALLEST_EXPONENT = -256
+# Binary exponents of targets that keep their scale. Sums of products of squares are far from 0 and
+# infinity up to 2**±256. The Newton steps of the Huber loss are measured by 1: beyond 1e15 they
+# would all be rounding errors.
+_ORDINARY: dict[type, int] = {SquaredLoss: 256, HuberLoss: 32}
+# Squares of larger numbers overflow.
+_LARGEST_EXPONENT = 510
+SMALLEST_LOSS = 1e-300
+"""Smaller losses have too few digits to be reported or compared."""
 
 
 @dataclass(frozen=True)
@@ -40,52 +50,56 @@ class Scale:
 
     def numbers(self, numbers: NDArray[Any]) -> Floats:
         """Divide targets or raw predictions by the scale."""
-        if self.exponent == 0:
-            return numbers
-        return np.asarray(np.ldexp(numbers, -self.exponent), dtype=np.float64)
+        return numbers if self.exponent == 0 else _shifted(numbers, -self.exponent)
 
     def weight(self, weight: float) -> float:
         """Divide the weight of a rule by the scale."""
-        return math.ldexp(weight, -self.exponent)
+        return float(_shifted(weight, -self.exponent))
 
-    def losses(self, losses: NDArray[Any]) -> Floats:
-        """Divide losses by the square of the scale; 0 where doubles end."""
-        return np.asarray(np.ldexp(losses, -2 * self.exponent), dtype=np.float64)
+    def losses(self, losses: NDArray[Any] | float) -> Floats:
+        """Divide losses by the square of the scale; 0 or infinity where doubles end."""
+        return _shifted(losses, -2 * self.exponent)
+
+    def loss(self, loss: Loss) -> Loss:
+        """Return the loss of targets that are divided by the scale."""
+        if self.exponent == 0 or not isinstance(loss, HuberLoss) or loss.delta is None:
+            return loss
+        ends = np.finfo(np.float64)
+        return HuberLoss(float(np.clip(self.weight(loss.delta), ends.tiny, ends.max)))
+
+    def constraints(self, constraints: Constraints | None) -> Constraints | None:
+        """Divide the costs of features, which are in units of the objective."""
+        if self.exponent == 0 or constraints is None or not constraints.costs:
+            return constraints
+        # Far above any objective on this scale, and finite.
+        most = 2.0**_LARGEST_EXPONENT
+        costs = {name: min(float(self.losses(c)), most) for name, c in constraints.costs.items()}
+        return replace(constraints, costs=costs)
 
     def objectives(self, found: _Found) -> _Found:
         """Divide what is known about a search by the square of the scale."""
-        exponent = -2 * self.exponent
         return replace(
             found,
-            objective_value=math.ldexp(found.objective_value, exponent),
-            bound=math.ldexp(found.bound, exponent),
+            objective_value=float(self.losses(found.objective_value)),
+            bound=float(self.losses(found.bound)),
         )
 
     def ensemble(self, ensemble: RuleEnsemble) -> RuleEnsemble:
         """Divide all weights of a model by the scale."""
+        if self.exponent == 0:
+            return ensemble
         rules = (Rule(rule.query, self.weight(rule.weight)) for rule in ensemble)
         return ensemble.with_rules(rules, self.weight(ensemble.intercept))
 
-    def state(self, state: State) -> State:
-        """Divide all weights of a model, and what is proven about it, by the scale."""
-        if self.exponent == 0:
-            return state
-        return replace(
-            state,
-            ensemble=self.ensemble(state.ensemble),
-            stages=tuple(map(self.ensemble, state.stages)),
-            results=tuple(map(self.objectives, state.results)),
-        )
-
 
 UNSCALED = Scale()
-"""The scale of what is not very small."""
+"""The scale of ordinary targets."""
 
 
-def scale_of(loss: Loss, y: NDArray[Any], constraints: Constraints | None = None) -> Scale:
-    """Find the scale of a target; 1 unless it is very small.
+def scale_of(loss: Loss, numbers: NDArray[Any]) -> Scale:
+    """Find the scale of targets, and of weights of rules if there are some already.
 
-    Where features have costs, in units of the objective, it is 1 as well.
+    It is 1 unless the largest of them is extremely small or large.
 
     Examples
     --------
@@ -94,9 +108,30 @@ def scale_of(loss: Loss, y: NDArray[Any], constraints: Constraints | None = None
     >>> scale_of(SquaredLoss(), np.array([0.0, 2.0**-600]))
     Scale(exponent=-599)
     """
-    largest = float(np.abs(y).max(initial=0.0))
-    exponent = math.frexp(largest)[1]
     # Another loss, or a subclass, may do anything.
-    is_needed = type(loss) is SquaredLoss and largest > 0.0 and exponent < _SMALLEST_EXPONENT
-    has_costs = constraints is not None and len(constraints.costs) > 0
-    return Scale(exponent) if is_needed and not has_costs else UNSCALED
+    ordinary = _ORDINARY.get(type(loss))
+    exponent = math.frexp(float(np.abs(numbers).max(initial=0.0)))[1]
+    if ordinary is None or abs(exponent) <= ordinary:
+        return UNSCALED
+    if exponent > _LARGEST_EXPONENT:
+        raise ValueError(
+            "The squares of the target must be finite. Got values that overflow; scale the target "
+            f"down: no number may be beyond {2.0**_LARGEST_EXPONENT:.0g}."
+        )
+    return Scale(exponent)
+
+
+def check_loss(what: str, loss: float) -> None:
+    """Refuse a loss that is too small to be reported or compared."""
+    if loss < SMALLEST_LOSS:
+        raise ValueError(
+            f"{what} needs losses of {SMALLEST_LOSS:g} or more, which are squares of the target "
+            f"times weights. Got {loss:g} without any rule. Multiply the target, or the weights "
+            "and the penalty, by a large number."
+        )
+
+
+def _shifted(values: NDArray[Any] | float, exponent: int) -> Floats:
+    """Multiply by a power of two; 0 or infinity beyond the range of numbers."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.ldexp(values, exponent), dtype=np.float64)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from laconic._util.types import Bools, Floats
+from laconic.boosting.scale import UNSCALED, Scale, scale_of
 from laconic.candidates.candidates import CandidateConditions
 from laconic.losses import Loss, MultinomialLoss, mean_hessian, optimal_constant
 from laconic.tables.columns import Rows
@@ -67,16 +68,23 @@ class TrainingData:
     """Rows in memory that these were reduced from."""
     described: Callable[[str], Feature] | None = None
     """What columns hold, where the table does not show it: rows that were read in parts."""
+    scale: Scale = UNSCALED
+    """What `y` and `loss` are divided by, and so the model that is fitted to them."""
+
+    def scaled(self, weights: Iterable[float] = ()) -> TrainingData:
+        """Choose the scale of extreme targets, given weights of rules that there are already."""
+        numbers = np.append(self.task.for_loss(self.counted_target), [*weights])
+        return replace(self, scale=scale_of(self.task.loss, numbers))
 
     @property
     def loss(self) -> Loss:
-        """What the model is fitted by."""
-        return self.task.loss
+        """What the model is fitted by, on the scale of `y`."""
+        return self.scale.loss(self.task.loss)
 
     @cached_property
     def y(self) -> Floats:
-        """The target as the loss takes it."""
-        return self.task.for_loss(self.target)
+        """The target as the loss takes it, on an ordinary scale."""
+        return self.scale.numbers(self.task.for_loss(self.target))
 
     @cached_property
     def counted(self) -> Rows:

@@ -12,7 +12,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from laconic._util.checks import is_whole
 from laconic._util.types import Bools, Floats, Indices
-from laconic.boosting import UNSCALED, Scale, Settings, TrainingData, scale_of
+from laconic.boosting import UNSCALED, Scale, Settings, TrainingData
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.fitting import FitRun
 from laconic.estimators.parameters import DEFAULT_FOLDS
@@ -97,7 +97,7 @@ def choose_size(
         if fold.run.tasks is not None:
             fold.run.tasks.finish(None)
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
-    choice = choose(sizes, [test for _, test in splits], weights, folds[0].scale, n_given)
+    choice = choose(sizes, [test for _, test in splits], weights, data.scale, n_given)
     estimator.n_rules_, estimator.cv_results_ = choice.n_rules, choice.results
     estimator.reason_ = _reason(choice, len(splits), settings.n_rules)
     return replace(settings, n_rules=choice.n_rules), unfinished, notes
@@ -151,27 +151,25 @@ class Fold:
 
     def __init__(self, run: FitRun, data: TrainingData, held_out: Indices) -> None:
         self.run, self.data, self.held_out = run, data, held_out
-        # On one scale for all splits, so that losses can be compared.
-        self.scale = scale_of(data.loss, data.y)
-        self.y = self.scale.numbers(data.y[held_out])
+        self.y = data.y[held_out]
         self._covered: dict[Query, Bools] = {}
 
     def model(self) -> RuleEnsemble:
-        """All rules found so far, polished if that is wanted."""
+        """All rules found so far, polished if that is wanted, on the scale of the fit."""
         state = self.run.scaled
         # The next rule follows those that boosting has found, as in a fit of more rules.
         for step in self.run.polished():
             state = step.state
-        return self.run.scale.inverse.state(state).ensemble
+        return state.ensemble
 
     def losses(self, ensemble: RuleEnsemble) -> Floats:
-        """Compute the loss of each row that is held out, on the scale of the target."""
+        """Compute the loss of each row that is held out, on the scale of the fit."""
         raw_predictions = ensemble.start(len(self.y))
         for rule in ensemble:
             if rule.query not in self._covered:
                 self._covered[rule.query] = rule.query.covered(self.data.table)[self.held_out]
             ensemble.add_to(raw_predictions, rule, self._covered[rule.query])
-        return self.data.loss.value(self.y, self.scale.numbers(raw_predictions))
+        return self.data.loss.value(self.y, raw_predictions)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,10 @@ import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices
-from laconic.boosting import BarredRows, InitialRule, State, TrainingData
+from laconic.boosting import BarredRows, InitialRule, State, TrainingData, check_loss
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
 from laconic.estimators.choose_size import make_splits
-from laconic.estimators.fitting import covered_by, make_rounds, scale_for
+from laconic.estimators.fitting import covered_by, make_rounds
 from laconic.estimators.settings import read_rules
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
@@ -192,6 +192,9 @@ class _Judge:
             cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
         self._covered: dict[Query, Bools] = {}
+        risk, _ = self.judge([])
+        if np.ptp(data.y) > 0.0:
+            check_loss("An edit", risk)
 
     def text(self, rule: InitialRule) -> str:
         """Write a rule, with its class of three or more."""
@@ -226,7 +229,9 @@ class _Judge:
             losses = data.loss.value(data.y[test], raw_predictions)
             total += float(losses @ self.weights[test])
             amount += float(self.weights[test].sum())
-        return risk / float(self.weights[everything].sum()), total / amount
+        means = risk / float(self.weights[everything].sum()), total / amount
+        risk, loss = data.scale.inverse.losses(np.array(means)).tolist()
+        return risk, loss
 
     def _rows(self, query: Query) -> Bools:
         if query not in self._covered:
@@ -275,17 +280,17 @@ def alternatives(
     require(is_whole(max_found, 1), "max_found", "a whole number in the range [1, inf)", max_found)
     before = State(ensemble, covered_by(ensemble, data), tuple(model.search_results_))
     rule, own = ensemble[number - 1], before.covered[number - 1]
-    settings, scale = model.settings_, scale_for(data, model.settings_, ensemble)
+    settings = model.settings_
     # Reads the columns of the table one by one, and forgets them.
     candidates = settings.candidates(data)
     rounds = make_rounds(
-        *(data, settings, candidates, model.l2_regularization_, scale),
+        *(data, settings, candidates, model.l2_regularization_),
         n_jobs=model.n_jobs,
         method="optimal",
         simplify=0.0,
         approximation_factor=1.0,
     )
-    place = rounds.place(scale.state(before), number - 1)
+    place = rounds.place(before.divided_by(data.scale), number - 1)
     best = rounds.search(place)
     own_value = rounds.value(best, rule, own)
     value = max(best.result.objective_value, own_value)
@@ -304,7 +309,7 @@ def alternatives(
             Alternative(
                 query,
                 ensemble.text(query),
-                scale.inverse.weight(next_best.problem.weight(result.query)),
+                data.scale.inverse.weight(next_best.problem.weight(result.query)),
                 result.objective_value / value,
                 _overlap(next_best.covered, own, data.counted_weights),
                 ensemble.outputs[next_best.output].name if ensemble.outputs else "",

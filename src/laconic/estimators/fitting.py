@@ -15,17 +15,14 @@ from laconic.boosting import (
     BarredRows,
     InitialRule,
     Rounds,
-    Scale,
     Settings,
     State,
     Step,
     TrainingData,
     boost,
     polish,
-    scale_of,
 )
 from laconic.boosting.certificate import RelaxationProgress
-from laconic.boosting.refit import ensemble_weights
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.convergence import is_stopped
@@ -50,32 +47,23 @@ def resolved_penalty(data: TrainingData, settings: Settings, curvature: float) -
     return float(PSEUDO_ROWS * curvature)
 
 
-def scale_for(data: TrainingData, settings: Settings, before: RuleEnsemble | None) -> Scale:
-    """Find the scale that suits the target, and the weights of a model to go on from."""
-    weights = [rule.weight for rule in settings.initial_rules if rule.weight is not None]
-    if before is not None:
-        weights += ensemble_weights(before, fit_intercept=True).tolist()
-    return scale_of(data.loss, np.append(data.counted_y, weights), settings.constraints)
-
-
 def make_rounds(
     data: TrainingData,
     settings: Settings,
     candidates: CandidateConditions,
     l2_regularization: float,
-    scale: Scale,
     **options: Any,
 ) -> Rounds:
     """Make what all rounds of a fit share; `options` are further ones of the searches."""
     return Rounds(
         candidates,
-        scale.numbers(data.counted_y),
+        data.counted_y,
         data.loss,
         l2_regularization=l2_regularization,
         sample_weight=data.counted_weights,
         objective=settings.objective,
         fit_intercept=settings.fit_intercept,
-        constraints=settings.constraints,
+        constraints=data.scale.constraints(settings.constraints),
         barred=[BarredRows(data.covered(query)) for query in settings.excluded_rules],
         search_options=settings.search_options | options,
     )
@@ -124,17 +112,16 @@ class FitRun:
         self.candidates = settings.candidates(data)
         start, curvature = data.start(fit_intercept=settings.fit_intercept)
         self.l2_regularization = resolved_penalty(data, settings, curvature)
-        self.scale = scale_for(data, settings, None if before is None else before.ensemble)
         self.rounds = make_rounds(
-            *(data, settings, self.candidates, self.l2_regularization, self.scale),
+            *(data, settings, self.candidates, self.l2_regularization),
             n_jobs=n_jobs,
             callback=self.tell if callbacks else None,
         )
-        self.scaled = self.rounds.begin(self.scale.state(self._first_state(before, start)))
+        self.scaled = self.rounds.begin(self._first_state(before, start))
         self.n_before = len(self.scaled.ensemble)
         given = [
             (
-                rule._replace(weight=rule.weight and self.scale.weight(rule.weight)),
+                rule._replace(weight=rule.weight and data.scale.weight(rule.weight)),
                 data.covered(rule.query),
             )
             for rule in missing_rules(settings, self.scaled.ensemble)
@@ -150,12 +137,13 @@ class FitRun:
         # Texts no longer say of a feature what new rows do not show.
         known = before.ensemble.feature_kinds
         same = {name: kind for name, kind in kinds.items() if known.get(name) == kind}
-        return replace(before, ensemble=replace(before.ensemble, feature_kinds=same))
+        before = replace(before, ensemble=replace(before.ensemble, feature_kinds=same))
+        return before.divided_by(self.data.scale)
 
     @property
     def state(self) -> State:
-        """The model so far."""
-        return self.scale.inverse.state(self.scaled)
+        """The model so far, on the scale of the target."""
+        return self.scaled.divided_by(self.data.scale.inverse)
 
     def tell(self, found: SearchProgress | RelaxationProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
@@ -166,7 +154,7 @@ class FitRun:
         if isinstance(found, RelaxationProgress):
             facts = {"stage": "proving", "proof": found}
         elif found is not None:
-            facts["search"] = self.scale.inverse.objectives(found)
+            facts["search"] = self.data.scale.inverse.objectives(found)
         state = self.state
         progress = FitProgress(state.ensemble, state.results, self.n_rules, **facts)
         answers = [callback(progress) for callback in self.callbacks]
@@ -188,7 +176,7 @@ class FitRun:
         except StopIteration as end:
             has_rule = False
             if end.value is not None and is_stopped(end.value):
-                self.unfinished = self.scale.inverse.objectives(end.value)
+                self.unfinished = self.data.scale.inverse.objectives(end.value)
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:

@@ -78,7 +78,7 @@ def _risk(fit: FitRun) -> TrainingRisk:
 def _rivals(fit: FitRun, state: State) -> ComparisonClass:
     if fit.l2_regularization > 0.0:
         return EnsemblesOfSize(fit.n_rules, fit.l2_regularization)
-    ensemble = fit.scale.inverse.state(state).ensemble
+    ensemble = fit.data.scale.inverse.ensemble(state.ensemble)
     return EnsemblesOfWeight(float(sum(abs(rule.weight) for rule in ensemble)))
 
 
@@ -110,7 +110,7 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
 def _second_start(fit: FitRun, proof: Proof) -> State | None:
     """Reduce the rules of a proof to as many as are wanted, and polish them; None without any."""
     columns = [
-        column._replace(weight=fit.scale.weight(column.weight))
+        column._replace(weight=fit.data.scale.weight(column.weight))
         for column in proof.columns
         if column.covered.any()
     ]
@@ -130,7 +130,7 @@ def _second_start(fit: FitRun, proof: Proof) -> State | None:
 def _certificate(
     fit: FitRun, scaled: State, risk: TrainingRisk, proof: Proof
 ) -> EnsembleCertificate:
-    rivals, state = _rivals(fit, scaled), fit.scale.inverse.state(scaled)
+    rivals, state = _rivals(fit, scaled), scaled.divided_by(fit.data.scale.inverse)
     if isinstance(rivals, EnsemblesOfWeight):
         # Of this model, whose weight may be another one.
         proof = proof.for_rivals(risk, rivals)
@@ -193,9 +193,10 @@ def certify(
 
 def provable_risk(data: TrainingData, what: str, *, fit_intercept: bool) -> TrainingRisk:
     """Make the loss of all rows, if it is one whose smallest value can be bounded."""
+    # On the scale of the target, as those who check a proof have it.
     return TrainingRisk.of(
-        data.counted_y,
-        data.loss,
+        data.task.for_loss(data.counted_target),
+        data.task.loss,
         data.counted_weights,
         fit_intercept=fit_intercept,
         n_outputs=max(1, len(data.task.outputs)),

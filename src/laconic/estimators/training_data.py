@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from laconic._util.types import Floats
 from laconic.boosting import Settings, TrainingData, counted
+from laconic.boosting.refit import ensemble_weights
 from laconic.estimators.read_training_data import read_stream
 from laconic.estimators.settings import read_settings, with_rules
 from laconic.estimators.weights import as_rates, check_any, checked_weights, class_factors
@@ -56,7 +57,11 @@ def read_inputs(
         estimator.task_.check_same(data.task)
     elif settings.conditions is None and not is_source(X):
         warn_about_columns(data.table, data.counted_target, data.counted)
-    return data, with_rules(estimator, settings, data)
+    settings = with_rules(estimator, settings, data)
+    known = [rule.weight for rule in settings.initial_rules if rule.weight is not None]
+    if is_fitted:
+        known += _weights_of(estimator)
+    return data.scaled(known), settings
 
 
 def read_rows(
@@ -65,11 +70,18 @@ def read_rows(
     """Read rows for a fitted model: weighed and measured as those that it was fitted to."""
     settings, task = model.settings_, model.task_
     if is_source(X):
-        return read_stream(model, X, y, sample_weight, exposure, task.loss, settings, task)[0]
+        data, _ = read_stream(model, X, y, sample_weight, exposure, task.loss, settings, task)
+        return data.scaled(_weights_of(model))
     table = model._fitted_table(X)
     weights = checked_weights(sample_weight, table.n_rows)
     target = task.numbers(y, table.n_rows, counted(weights))
-    return make_data(task, X, table, target, weights, exposure, settings.class_weight)
+    data = make_data(task, X, table, target, weights, exposure, settings.class_weight)
+    return data.scaled(_weights_of(model))
+
+
+def _weights_of(model: RuleBoosting) -> list[float]:
+    """List the weights of a model, and its intercepts."""
+    return [*map(float, ensemble_weights(model.ensemble_, fit_intercept=True))]
 
 
 def make_data(

@@ -12,6 +12,8 @@ from scipy.special import expit, log_softmax, softmax
 from laconic._util.types import Floats
 
 _EPSILON = float(np.finfo(np.float64).eps)
+# Gradients at the mean must not be rounding errors of those at a raw prediction of 0.
+_LEAST_GRADIENT = 1e-14
 # The quantile of the distances to the median that is the default threshold of the Huber loss, as in
 # scikit-learn's gradient boosting.
 _HUBER_QUANTILE = 0.9
@@ -244,6 +246,14 @@ class LogLinkLoss:
             raise ValueError(
                 f"The target y must have a positive sum with loss={self.name!r}. Got nothing but "
                 "zeros. Add rows where something was counted."
+            )
+        mean = float(np.mean(y))
+        if mean ** (2.0 - self.variance_power) < _LEAST_GRADIENT * max(1.0, mean):
+            wanted, remedy = ("larger", "Multiply") if mean < 1.0 else ("smaller", "Divide")
+            raise ValueError(
+                f"The target y must have a {wanted} mean with loss={self.name!r}. Got {mean:g}, "
+                f"too far from 1 for weights to be fitted. {remedy} y by a constant number: "
+                "predictions follow."
             )
 
 

@@ -94,8 +94,14 @@ class SumSearch(NamedTuple):
         return math.ldexp(largest * (1.0 + _SEARCH_ROUNDING) + self.rounding, self.exponent)
 
     def objective_of(self, size: float) -> float:
-        """Return the objective of the search that a sum of forces has."""
-        return math.ldexp(size, -self.exponent) ** 2 / self.problem.normalizer
+        """Return the objective of the search that a sum of forces has.
+
+        One that is larger than all forces together, as those of another output may be, has the
+        objective of these.
+        """
+        with np.errstate(over="ignore"):
+            largest = float(np.ldexp(size, -self.exponent))
+        return min(largest, float(len(self.problem.gradients))) ** 2 / self.problem.normalizer
 
 
 class Pricing:

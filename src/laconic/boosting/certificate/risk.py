@@ -27,11 +27,9 @@ from laconic._util.checks import require
 from laconic._util.types import Bools, Floats
 from laconic._util.words import listed
 from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
+from laconic.boosting.scale import check_loss
 from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constants
 from laconic.terms.rules import RuleEnsemble
-
-# The squares and products of a proof are far below a loss, and must not be 0.
-SMALLEST_RISK = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +111,9 @@ class TrainingRisk:
             names = listed((kind.name for kind in CONJUGATES), word="or")
             raise ValueError(f"{what} needs one of the losses {names}. Got {loss!r}.")
         risk = cls(y, known, sample_weight, fit_intercept, n_outputs)
-        if risk.value_at_constant < SMALLEST_RISK and np.ptp(y) > 0.0:
-            raise ValueError(
-                f"{what} needs losses of {SMALLEST_RISK:g} or more, which are squares of the "
-                f"target times weights. Got {risk.value_at_constant:g} without any rule. Multiply "
-                "the target, or the weights and the penalty, by a large number."
-            )
+        if np.ptp(y) > 0.0:
+            # The squares and products of a proof are far below a loss, and must not be 0.
+            check_loss(what, risk.value_at_constant)
         return risk
 
     @property
