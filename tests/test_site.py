@@ -1,5 +1,6 @@
-"""The pages keep their word: examples run, and the tests that claims name are there."""
+"""Examples run, and what the pages name exists: tests, modules, files and folders."""
 
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -8,14 +9,20 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 NAMED_TEST = re.compile(r"`([\w/]*test_\w+\.py)(?:::(\w+))?`")
+DOTTED_NAME = re.compile(r"(?<![\w./-])laconic(?:\.[A-Za-z_]\w*)+(?![\w-])")
+# In backticks, with at least one slash: `tests/helpers`, `cli/fit.py`, `src/librulesearch/`.
+FILE_PATH = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?|[\w.*-]+/)(?:::(\w+))?`")
+# Pages name files from these folders on. Other paths are those of examples.
+FOLDERS = [ROOT / name for name in ("", "src", "src/laconic", "src/librulesearch", "tests")]
 
 pytestmark = pytest.mark.skipif(not EXAMPLES, reason="needs the examples")
 
 
 @pytest.fixture
 def no_windows(monkeypatch):
-    """Pictures that are drawn for nobody, and are gone afterwards."""
+    """Draw without a display, and close all figures afterwards."""
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")
     yield pyplot
@@ -29,7 +36,7 @@ def test_examples_run_and_draw(example, no_windows, monkeypatch, tmp_path, capsy
     runpy.run_path(str(example), run_name="__main__")
     assert no_windows.get_fignums(), "the gallery shows each example by its picture"
     titles = [axes.get_title() + axes.get_title("right") for axes in no_windows.gcf().axes]
-    assert any(titles), "the title is the text for those who do not see the picture"
+    assert any(titles), "the title is the alternative text of the picture"
     assert capsys.readouterr().out
 
 
@@ -46,3 +53,58 @@ def test_tests_that_claims_name_are_there():
     for file, test in named:
         text = (ROOT / "tests" / file).read_text(encoding="utf-8")
         assert f"def {test}(" in text if test else text, f"{file}::{test}"
+
+
+def can_be_imported(name):
+    """Whether a dotted name is a module, or a name in one."""
+    module_name, *attributes = name.split(".")
+    found = importlib.import_module(module_name)
+    for attribute in attributes:
+        module_name += f".{attribute}"
+        if not hasattr(found, attribute):
+            try:
+                found = importlib.import_module(module_name)
+            except ModuleNotFoundError as error:
+                # A package of an extra may be missing here.
+                return not (error.name or "").startswith("laconic")
+        else:
+            found = getattr(found, attribute)
+    return True
+
+
+def exists(path):
+    """Whether a path leads to a file or folder; C++ files are named without their endings."""
+    return any(any(folder.glob(f"{path.rstrip('/')}*")) for folder in FOLDERS)
+
+
+def is_ours(path):
+    """Whether a path begins with a folder of the project, or is a source file."""
+    first = path.split("/")[0]
+    is_source = path.endswith((".py", ".hpp", ".cpp"))
+    return is_source or any((folder / first).is_dir() for folder in FOLDERS)
+
+
+def missing(text):
+    """Return the modules, names and files in a text that do not exist."""
+    names = {name for name in DOTTED_NAME.findall(text) if not can_be_imported(name)}
+    paths = {path for path, _ in FILE_PATH.findall(text) if is_ours(path) and not exists(path)}
+    return names | paths
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_modules_and_files_that_pages_name_exist(page):
+    assert missing(page.read_text(encoding="utf-8")) == set()
+
+
+def test_missing_modules_and_files_are_found():
+    text = """`laconic.search.search(problem)` and `laconic.terms.rules`, `src/laconic/cli/`,
+    `librulesearch/problem/extents`, `examples/plot_*.py`, `cli/fit.py` and model.json exist.
+    `laconic.nowhere.rules`, `laconic.search.nothing`, `tests/nowhere.py`, `cli/nowhere.py`
+    and `librulesearch/problem/nowhere` do not."""
+    assert missing(text) == {
+        "laconic.nowhere.rules",
+        "laconic.search.nothing",
+        "tests/nowhere.py",
+        "cli/nowhere.py",
+        "librulesearch/problem/nowhere",
+    }
