@@ -47,7 +47,8 @@ class TestHTML:
         assert only == [["", "+0.000", "", "(intercept)", ""]]
 
     def test_numbers_and_further_columns(self):
-        html = rules_html(RuleEnsemble((rule(1.0, X_IS),)), "a < b", {"<rows>": ["<7>"]}, [3])
+        line = RuleEnsemble((rule(1.0, X_IS),)).lines[0]._replace(number=3)
+        html = rules_html([line], "a < b", {"<rows>": ["<7>"]})
         assert self.cells(html)[0][-1] == "<rows>"
         assert self.cells(html)[1] == ["3", "+1.000", "", "mark == x", "<7>"]
         assert "".join(ElementTree.fromstring(html).find("caption").itertext()) == "a < b"

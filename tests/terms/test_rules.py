@@ -228,7 +228,7 @@ class TestRuleEnsemble:
             RuleEnsemble((), None)
 
     def test_rule_about_an_unknown_feature(self):
-        with pytest.raises(ValueError, match="Got a rule about 'mark'"):
+        with pytest.raises(ValueError, match="Got a rule with 'mark'"):
             RuleEnsemble((rule(1.0, X_IS),), feature_names=("age",))
 
 

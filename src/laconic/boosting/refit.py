@@ -172,14 +172,13 @@ def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble,
     intercepts = found[len(rules) :]
     if len(intercepts) == 0:
         return ensemble.with_rules(rules), n_halvings
+    weights = (abs(rule.weight) for rule in rules)
     if ensemble.outputs:
-        # All of them together are of no consequence.
+        # A constant that is added to all of them changes no probability.
         intercepts = intercepts - intercepts.mean()
-        return ensemble.with_rules(rules, intercepts=intercepts.tolist()), n_halvings
-    intercept, weights = float(intercepts[0]), (abs(rule.weight) for rule in rules)
-    if abs(intercept) <= _ROUNDING * min(filter(None, weights), default=0.0):
-        intercept = 0.0  # and not what rounding left of it
-    return ensemble.with_rules(rules, intercept), n_halvings
+    elif abs(intercepts[0]) <= _ROUNDING * min(filter(None, weights), default=0.0):
+        intercepts[0] = 0.0  # and not a rounding error
+    return ensemble.with_rules(rules, intercepts.tolist()), n_halvings
 
 
 def guarded_step(

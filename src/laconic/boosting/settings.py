@@ -145,9 +145,8 @@ class Settings:
 
     def _orders(self, data: TrainingData) -> list[tuple[Floats, Floats | None]]:
         start, _ = data.start(fit_intercept=self.fit_intercept)
-        constants = [output.intercept for output in start.outputs] or start.intercept
-        weights = data.counted_weights
-        return ranking_values(data.loss, data.counted_y, np.array(constants), weights)
+        constants, weights = np.array(start.intercepts), data.counted_weights
+        return ranking_values(data.loss, data.counted_y, constants, weights)
 
     def parameters(self, labels: list[Any] | None) -> dict[str, Any]:
         """Return the parameters of an estimator that has these settings.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from laconic.cli import files, options, table_file, terminal
 from laconic.cli.terminal import CommandError
-from laconic.terms.formatting import INTERCEPT, format_weight, visible
+from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -85,13 +85,10 @@ def _table(told: RowExplanation) -> Table:
     if names:
         table.add_column("class", overflow="fold")
     table.add_column("because", overflow="fold")
-    for place, (weight, _) in enumerate(told.ensemble.intercept_lines):
-        if weight != 0.0:
-            table.add_row("", format_weight(weight), *names[place : place + 1], INTERCEPT)
-    for number, rule in told.rules.items():
-        cell = terminal.QueryCell(told.condition_text(rule))
-        about = names[rule.output : rule.output + 1]
-        table.add_row(str(number), format_weight(rule.weight), *about, cell)
+    for line in told.lines:
+        output = [visible(line.output)] if line.output else []
+        cell = terminal.QueryCell(" & ".join(line.conditions))
+        table.add_row(str(line.number or ""), format_weight(line.weight), *output, cell)
     table.add_section()
     if isinstance(told.raw_prediction, tuple):
         for name, total in zip(names, told.raw_prediction, strict=True):

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from laconic.search.results import describe_certificate
-from laconic.terms.formatting import INTERCEPT, format_count, format_number, format_weight, visible
+from laconic.terms.formatting import format_count, format_number, format_weight, visible
 
 if TYPE_CHECKING:
     from laconic.models.rule_model import RuleModel
@@ -69,14 +69,13 @@ def rules_table(
     if title is None:
         further["certificate"] = [*map(describe_certificate, results)]
         table.add_column("certificate", overflow="fold")
-    names = [visible(output.name) for output in ensemble.outputs]
-    for place, (weight, _) in enumerate(ensemble.intercept_lines):
-        table.add_row("", format_weight(weight), *names[place : place + 1], INTERCEPT)
-    rows = zip(ensemble, *further.values(), strict=True)
-    for number, (rule, *cells) in enumerate(rows, start=1):
-        query = QueryCell(ensemble.text(rule.query))
-        about = names[rule.output : rule.output + 1]
-        table.add_row(str(number), format_weight(rule.weight), *about, query, *cells)
+    rows = zip(*further.values(), strict=True)
+    for line in ensemble.lines:
+        start = [str(line.number or ""), format_weight(line.weight)]
+        if line.output:
+            start.append(visible(line.output))
+        cells = [] if line.rule is None else next(rows)
+        table.add_row(*start, QueryCell(" & ".join(line.conditions)), *cells)
     return table
 
 

@@ -845,7 +845,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return bundle
 
     def _rules_html(self) -> str:
-        table = rules_html(self.ensemble_, self._summary, self._columns())
+        table = rules_html(self.ensemble_.lines, self._summary, self._columns())
         notes = "".join(f"<p>{words}</p>" for words in (self._proof_words, self._reason) if words)
         return (
             f"<div>{table}{notes}<details><summary>{type(self).__name__}</summary>"

@@ -244,8 +244,7 @@ class _Judge:
         is_fitted = self.settings.fit_intercept
         ensemble = self.ensemble.with_rules(
             (Rule(rule.query, 0.0, rule.output or 0) for rule in rules),
-            0.0,
-            [0.0] * len(self.ensemble.outputs),
+            [0.0] * len(self.ensemble.intercepts),
         )
         signs = None
         if constraints is not None:

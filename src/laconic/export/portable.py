@@ -105,8 +105,7 @@ def portable_model(model: RuleModel) -> PortableModel:
 
 def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
     """Bound all raw predictions, whatever their sign."""
-    starts = [ensemble.intercept, *(output.intercept for output in ensemble.outputs)]
-    return sum(map(abs, starts)) + sum(abs(rule.weight) for rule in ensemble)
+    return sum(map(abs, ensemble.intercepts)) + sum(abs(rule.weight) for rule in ensemble)
 
 
 def single_output(model: RuleModel, target: str) -> RuleModel:

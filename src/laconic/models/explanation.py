@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, overload
 
@@ -11,22 +11,22 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic.models.predictions import Predictions
-from laconic.tables.columns import Category, FeatureKind, NumericColumn
+from laconic.tables.columns import Category, NumericColumn
 from laconic.tables.frames import FrameBackend, make_frame
 from laconic.tables.times import Moment
 from laconic.terms.conditions import MISSING_RELATIONS, Condition
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import (
     INTERCEPT,
+    aligned,
     class_text,
-    format_conditions,
     format_count,
     format_number,
     format_value,
     format_weight,
     intervals,
 )
-from laconic.terms.rules import Output, Rule, RuleEnsemble
+from laconic.terms.rules import Line, Output, Rule, RuleEnsemble
 
 # Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
 MAX_ROWS_SHOWN = 10
@@ -42,10 +42,10 @@ class RowExplanation:
     ----------
     row : int
         Position of the row, counted from 0.
-    rules : dict of int to Rule
-        The rules that cover the row, by their number, counted from 1.
-    intercept : float
-        What the sum starts from.
+    numbers : tuple of int
+        Numbers of the rules that cover the row, counted from 1.
+    ensemble : RuleEnsemble
+        The part of the model that covers the row.
     raw_prediction : float or tuple of float
         Intercept plus the weights of the rules; one for each of three or more classes.
     prediction : Any
@@ -53,34 +53,37 @@ class RowExplanation:
     probability : float or None
         Of the predicted class.
     values : dict of str to value
-        What the row holds in the features that the covering rules ask for.
+        What the row holds in the features that the covering rules use.
     meaning : str
         What the sum is, such as "log odds of yes".
-    feature_kinds : dict of str to {"integer", "boolean"}
-        As in :class:`RuleEnsemble`, for how conditions are written.
-    outputs : tuple of Output
-        Three or more classes, and what their sums start from; else empty.
     """
 
     row: int
-    rules: dict[int, Rule]
-    intercept: float
+    numbers: tuple[int, ...]
+    ensemble: RuleEnsemble
     raw_prediction: float | tuple[float, ...]
     prediction: Any
     probability: float | None
     values: dict[str, Category | Moment | None]
     meaning: str
-    feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, repr=False)
-    outputs: tuple[Output, ...] = ()
 
     @property
-    def ensemble(self) -> RuleEnsemble:
-        """The part of the model that covers the row."""
-        rules = tuple(self.rules.values())
-        return RuleEnsemble(rules, self.intercept, None, self.feature_kinds, self.outputs)
+    def rules(self) -> dict[int, Rule]:
+        """The rules that cover the row, by their number."""
+        return dict(zip(self.numbers, self.ensemble, strict=True))
+
+    @property
+    def intercept(self) -> float:
+        """The raw prediction of a row that no rule covers."""
+        return self.ensemble.intercept
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """Three or more classes with their intercepts; else empty."""
+        return self.ensemble.outputs
 
     def of_class(self, output: int | None = None) -> RowExplanation:
-        """Take what speaks for or against one of three or more classes.
+        """Return the explanation of the score of one of three or more classes.
 
         Parameters
         ----------
@@ -96,24 +99,47 @@ class RowExplanation:
         if not isinstance(sums, tuple):
             return self
         place = sums.index(max(sums)) if output is None else output
+        name, intercept = self.outputs[place]
+        rules = {number: rule for number, rule in self.rules.items() if rule.output == place}
         return replace(
             self,
-            rules={
-                number: replace(rule, output=0)
-                for number, rule in self.rules.items()
-                if rule.output == place
-            },
-            intercept=self.outputs[place].intercept,
+            numbers=tuple(rules),
+            ensemble=replace(
+                self.ensemble,
+                rules=tuple(replace(rule, output=0) for rule in rules.values()),
+                intercept=intercept,
+                outputs=(),
+            ),
             raw_prediction=sums[place],
-            meaning=f"score of {self.outputs[place].name}",
-            outputs=(),
+            meaning=f"score of {name}",
         )
+
+    @property
+    def lines(self) -> list[Line]:
+        """Non-zero intercepts and rules, their conditions followed by the values of the row."""
+        return [
+            line._replace(conditions=self._conditions(line.rule)) if line.rule else line
+            for line in self._numbered
+            if line.rule or line.weight != 0.0
+        ]
+
+    @property
+    def _numbered(self) -> list[Line]:
+        """The lines of the ensemble, with the numbers that the rules have in the whole model."""
+        numbers = iter(self.numbers)
+        return [
+            line._replace(number=next(numbers)) if line.rule else line
+            for line in self.ensemble.lines
+        ]
 
     @property
     def sentence(self) -> str:
         """The explanation in a sentence."""
-        said = f"Row {self.row} is predicted {self.predicted}: {'; '.join(self._reasons)}"
-        return f"{said}. {self._total}"
+        return f"{self._head}: {'; '.join(self._reasons)}. {self._total}"
+
+    @property
+    def _head(self) -> str:
+        return f"Row {self.row} is predicted {self.predicted}"
 
     @property
     def _total(self) -> str:
@@ -136,30 +162,28 @@ class RowExplanation:
 
     @property
     def _reasons(self) -> list[str]:
-        reasons = []
-        for rule in self.rules.values():
-            because = "because " if rule.query else ""
-            what = f"for {self.outputs[rule.output].name} " if self.outputs else ""
-            weight = format_weight(rule.weight)
-            reasons.append(f"{weight} {what}{because}{self.condition_text(rule)}")
-        if self.intercept != 0.0:
-            reasons.insert(0, f"{format_weight(self.intercept)} {INTERCEPT}")
-        starts = [
-            f"{format_weight(each.intercept)} for {each.name} {INTERCEPT}" for each in self.outputs
+        reasons = [
+            f"{format_weight(line.weight)} {line.prefix.removesuffix('if ')}"
+            f"{'because ' if line.rule and line.rule.query else ''}{' & '.join(line.conditions)}"
+            for line in self.lines
         ]
-        return [*starts, *reasons] or ["no rule applies"]
+        return reasons or ["no rule applies"]
 
-    def condition_text(self, rule: Rule) -> str:
-        """Write the conditions of a rule, each with what the row holds where that says more."""
-        texts = []
-        for lower, condition in self._intervals(rule):
-            says_all = condition.relation in ("==", *MISSING_RELATIONS)
-            texts.append("" if says_all else f" ({self._value(lower, condition)})")
-        conditions = format_conditions(rule.query.conditions, self.feature_kinds)
-        return " & ".join(map("".join, zip(conditions, texts, strict=True))) or str(rule.query)
+    def _conditions(self, rule: Rule) -> list[str]:
+        """Write the conditions of a rule, each with the value of the row where that says more."""
+        if not rule.query:
+            return [str(rule.query)]
+        values = [
+            ""
+            if condition.relation in ("==", *MISSING_RELATIONS)
+            else f" ({self._value(lower, condition)})"
+            for lower, condition in self._intervals(rule)
+        ]
+        conditions = self.ensemble.condition_texts(rule.query)
+        return [*map("".join, zip(conditions, values, strict=True))]
 
     def _intervals(self, rule: Rule) -> Iterator[tuple[Condition | None, Condition]]:
-        return intervals(rule.query.conditions, self.feature_kinds)
+        return intervals(rule.query.conditions, self.ensemble.feature_kinds)
 
     def _value(self, lower: Condition | None, condition: Condition) -> str:
         """Write what the row holds, in few digits where the conditions stay true."""
@@ -180,19 +204,15 @@ class RowExplanation:
             f"{format_weight(each)} in all{name}"
             for each, name in zip(sums if isinstance(sums, tuple) else [sums], names, strict=True)
         ]
-        parts = [line.partition(" ") for line in (*self._reasons, *totals)]
-        width = max(len(weight) for weight, _, _ in parts)
-        lines = [f"{weight:>{width}} {words}" for weight, _, words in parts]
-        return "\n".join([f"Row {self.row} is predicted {self.predicted}:", *lines])
+        return f"{self._head}:\n{aligned((*self._reasons, *totals))}"
 
     def _repr_html_(self) -> str:
-        """Table for notebooks: the rules that cover the row, with what it holds."""
-        ensemble = self.ensemble
-        held = [
-            ", ".join(self._value(*pair) for pair in self._intervals(rule)) for rule in ensemble
+        """Table for notebooks: the rules that cover the row, with its values."""
+        values = [
+            ", ".join(self._value(*pair) for pair in self._intervals(rule))
+            for rule in self.ensemble
         ]
-        caption = f"Row {self.row} is predicted {self.predicted}. {self._total}"
-        return rules_html(ensemble, caption, {"values here": held}, list(self.rules))
+        return rules_html(self._numbered, f"{self._head}. {self._total}", {"values here": values})
 
 
 class Explanation(Sequence[RowExplanation]):
@@ -302,15 +322,13 @@ class Explanation(Sequence[RowExplanation]):
         probabilities, raw = self.probabilities, self.raw_predictions[row]
         return RowExplanation(
             row,
-            rules,
-            self.ensemble.intercept,
+            tuple(rules),
+            self.ensemble.with_rules(rules.values()),
             tuple(raw.tolist()) if raw.ndim else float(raw),
             self.predictions[row : row + 1].tolist()[0],
             None if probabilities is None else float(probabilities[row]),
             {name: self.table.column(name).cell(row) for name in features},
             self.meaning,
-            self.ensemble.feature_kinds,
-            self.ensemble.outputs,
         )
 
     def __len__(self) -> int:

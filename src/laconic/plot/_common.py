@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from laconic._util.optional import import_extra
 from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, TimeKind, from_microseconds, time_text
 from laconic.terms.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.terms.formatting import INTERCEPT, number_text
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.formatting import number_text
+from laconic.terms.rules import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,28 +131,11 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def rule_labels(ensemble: RuleEnsemble, numbers: Iterable[int] | None = None) -> list[str]:
-    """Write rules with their numbers, which count from 1 unless they are given."""
-    numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
-    return [
-        wrapped_conditions([f"{number}: {about}{first}", *others])
-        for number, rule in zip(numbers, ensemble, strict=True)
-        for about in [f"for {ensemble.output_of(rule)} if " if ensemble.outputs else ""]
-        for first, *others in [ensemble.condition_texts(rule.query)]
-    ]
-
-
-def named_weights(
-    ensemble: RuleEnsemble, numbers: Iterable[int] | None = None, *, has_start: bool
-) -> tuple[list[str], list[float]]:
-    """Names and lengths of bars: those of the intercept, if it is to be shown, and of the rules."""
-    names, weights = rule_labels(ensemble, numbers), [rule.weight for rule in ensemble]
-    if has_start:
-        starts = [(text, weight) for weight, text in ensemble.intercept_lines]
-        starts = starts or [(INTERCEPT, ensemble.intercept)]
-        names = [*(text for text, _ in starts), *names]
-        weights = [*(weight for _, weight in starts), *weights]
-    return names, weights
+def label(line: Line) -> str:
+    """Write an intercept, or a rule with its number, in lines of limited width."""
+    first, *others = line.conditions
+    number = f"{line.number}: " if line.number else ""
+    return wrapped_conditions([f"{number}{line.prefix if line.output else ''}{first}", *others])
 
 
 def label_bars(ax: Axes, labels: Sequence[str], meaning: str) -> None:

@@ -11,8 +11,8 @@ from laconic.plot._common import (
     Display,
     bars_size,
     colour,
+    label,
     label_bars,
-    named_weights,
     wrapped,
     write_column,
 )
@@ -79,17 +79,16 @@ class ContributionDisplay(Display):
         return cls(told.of_class() if told.outputs else told).plot(ax)
 
     @property
-    def _bars(self) -> tuple[list[str], list[float]]:
-        told = self.explanation
-        return named_weights(told.ensemble, told.rules, has_start=told.intercept != 0.0)
+    def _labels(self) -> list[str]:
+        return [*map(label, self.explanation.lines), "sum"]
 
     @property
     def _figure_size(self) -> tuple[float, float]:
-        return bars_size([*self._bars[0], "sum"])
+        return bars_size(self._labels)
 
     def _draw(self) -> None:
         told = self.explanation
-        labels, steps = self._bars
+        steps = [line.weight for line in told.lines]
         ends = np.cumsum(steps)
         starts = [0.0, *ends[:-1]] if steps else []
         if isinstance(told.raw_prediction, tuple):
@@ -97,7 +96,7 @@ class ContributionDisplay(Display):
                 "Bars add up to one sum, and a row has one for each of three or more classes. Pass "
                 "the explanation of one class: explanation[row].of_class()."
             )
-        labels, widths = [*labels, "sum"], [*steps, told.raw_prediction]
+        labels, widths = self._labels, [*steps, told.raw_prediction]
         # Bars that begin where others end leave room left and right, as other bars do.
         self.ax_.use_sticky_edges = False
         self.bars_ = self.ax_.barh(

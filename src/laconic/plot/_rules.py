@@ -17,9 +17,8 @@ from laconic.plot._common import (
     Display,
     bars_size,
     colour,
+    label,
     label_bars,
-    named_weights,
-    rule_labels,
     write_column,
 )
 from laconic.terms.formatting import format_percent, format_weight
@@ -104,15 +103,15 @@ class RuleWeightDisplay(Display):
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
     @property
-    def _bars(self) -> tuple[list[str], list[float]]:
-        return named_weights(self.ensemble, has_start=self.ensemble.shows_intercept)
+    def _labels(self) -> list[str]:
+        return [*map(label, self.ensemble.lines)]
 
     @property
     def _figure_size(self) -> tuple[float, float]:
-        return bars_size(self._bars[0])
+        return bars_size(self._labels)
 
     def _draw(self) -> None:
-        labels, weights = self._bars
+        labels, weights = self._labels, [line.weight for line in self.ensemble.lines]
         colours = [*map(colour, weights)]
         self.bars_ = self.ax_.barh(range(len(weights)), weights, height=0.6, color=colours)
         label_bars(self.ax_, labels, self.meaning)
@@ -185,8 +184,12 @@ class RuleOverlapDisplay(Display):
         return cls(estimator.ensemble_, overlaps).plot(ax)
 
     @property
+    def _labels(self) -> list[str]:
+        return [label(line) for line in self.ensemble.lines if line.rule]
+
+    @property
     def _figure_size(self) -> tuple[float, float]:
-        return bars_size(rule_labels(self.ensemble), width=4.0 + 0.55 * len(self.ensemble))
+        return bars_size(self._labels, width=4.0 + 0.55 * len(self.ensemble))
 
     def _draw(self) -> None:
         n_rules = len(self.ensemble)
@@ -204,7 +207,7 @@ class RuleOverlapDisplay(Display):
                 color="white" if share > 0.6 else "black",
             )
         self.ax_.set_xticks(range(n_rules), [str(number) for number in range(1, n_rules + 1)])
-        self.ax_.set_yticks(range(n_rules), rule_labels(self.ensemble))
+        self.ax_.set_yticks(range(n_rules), self._labels)
         self.ax_.tick_params(length=0)
         self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
         self.ax_.spines[:].set_visible(False)

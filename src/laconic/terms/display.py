@@ -1,11 +1,12 @@
 """Rules as tables: for data frames, Markdown, LaTeX and notebooks.
 
-Everything here is made from the values of an ensemble; what an estimator knows besides, such as
-certificates and coverage, comes as further columns of text.
+All of them show the lines of an ensemble; what else an estimator knows, such as certificates and
+coverage, is added as further columns of text.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -26,10 +27,10 @@ from laconic.terms.formatting import (
 if TYPE_CHECKING:
     from laconic.tables.columns import FeatureKind
     from laconic.terms.conditions import Condition, Query
-    from laconic.terms.rules import RuleEnsemble
+    from laconic.terms.rules import Line, RuleEnsemble
 
-# Two of the colours of Okabe and Ito, which people with any kind of colour vision tell apart; on
-# white and on black alike they can be seen.
+# Two of the colours of Okabe and Ito, which people with any kind of colour vision can distinguish,
+# and which are visible on white and on black.
 POSITIVE_COLOUR = "#0072b2"
 NEGATIVE_COLOUR = "#d55e00"
 
@@ -58,68 +59,57 @@ _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
     """Make a data frame of the rules; see `RuleEnsemble.to_frame`."""
     rules = ensemble.rules
-    classes = {"class": [*map(ensemble.output_of, rules)]} if ensemble.outputs else {}
-    columns = {
-        "rule": list(range(1, len(rules) + 1)),
-        **classes,
-        "weight": [rule.weight for rule in rules],
-        "query": [ensemble.text(rule.query) for rule in rules],
-        "n_conditions": [len(rule.query) for rule in rules],
+    columns: dict[str, tuple[Any, list[Any]]] = {
+        "rule": (nw.Int64(), list(range(1, len(rules) + 1))),
+        "class": (nw.String(), [*map(ensemble.output_of, rules)]),
+        "weight": (nw.Float64(), [rule.weight for rule in rules]),
+        "query": (nw.String(), [ensemble.text(rule.query) for rule in rules]),
+        "n_conditions": (nw.Int64(), [len(rule.query) for rule in rules]),
     }
-    dtypes = {
-        "rule": nw.Int64(),
-        "class": nw.String(),
-        "weight": nw.Float64(),
-        "query": nw.String(),
-        "n_conditions": nw.Int64(),
-    }
-    return make_frame(columns, {name: dtypes[name] for name in columns}, backend)
+    if not ensemble.outputs:
+        del columns["class"]
+    dtypes = {name: dtype for name, (dtype, _) in columns.items()}
+    return make_frame({name: cells for name, (_, cells) in columns.items()}, dtypes, backend)
 
 
 def rules_markdown(ensemble: RuleEnsemble) -> str:
     """Write the rules as a Markdown table; see `RuleEnsemble.to_markdown`."""
-    head, line = ("| class ", "|:---") if ensemble.outputs else ("", "")
-    lines = [f"{head}| weight | rule |", f"{line}|---:|:---|"]
-    names = [f"| {name} " if name else "" for name in _names(ensemble)]
-    starts = [(weight, INTERCEPT) for weight, _ in ensemble.intercept_lines]
-    rows = [(rule.weight, _markdown_code(ensemble.text(rule.query))) for rule in ensemble]
-    lines += [
-        f"{name}| {format_weight(weight)} | {text} |"
-        for name, (weight, text) in zip(names, [*starts, *rows], strict=True)
+    head, rule = ("| class ", "|:---") if ensemble.outputs else ("", "")
+    rows = [
+        (f"| {line.output} " if line.output else "", format_weight(line.weight), _markdown(line))
+        for line in ensemble.lines
     ]
-    return "\n".join(lines)
+    lines = [f"{name}| {weight} | {text} |" for name, weight, text in rows]
+    return "\n".join([f"{head}| weight | rule |", f"{rule}|---:|:---|", *lines])
 
 
-def _names(ensemble: RuleEnsemble) -> list[str]:
-    """Name the class of each line of a table, intercepts first; empty without classes."""
-    starts = [output.name for output in ensemble.outputs] or [""] * len(ensemble.intercept_lines)
-    return [*starts, *map(ensemble.output_of, ensemble)]
-
-
-def _markdown_code(text: str) -> str:
-    """Text exactly as it is, inside a cell of a table."""
+def _markdown(line: Line) -> str:
+    """Write the conditions of a line in code style, exactly as they are, for a cell of a table."""
+    text = " & ".join(line.conditions)
+    if line.rule is None:
+        return text
     runs = {len(run) for run in re.findall("`+", text)}
     fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
     space = " " if runs else ""
-    # Of all characters only the bar means something inside of code, and only in tables.
+    # Inside of code only the bar has a meaning, and only in tables.
     return fence + space + text.replace("|", r"\|") + space + fence
 
 
 def rules_latex(ensemble: RuleEnsemble) -> str:
     """Write the rules as a LaTeX table; see `RuleEnsemble.to_latex`."""
-    rows = [(weight, INTERCEPT) for weight, _ in ensemble.intercept_lines]
-    rows += [(rule.weight, _latex_query(rule.query, ensemble.feature_kinds)) for rule in ensemble]
-    names = [f"{_latex_text(name)} & " if name else "" for name in _names(ensemble)]
+    rows = []
+    for line in ensemble.lines:
+        name = f"{_latex_text(line.output)} & " if line.output else ""
+        kinds = ensemble.feature_kinds
+        text = INTERCEPT if line.rule is None else _latex_query(line.rule.query, kinds)
+        rows.append(rf"{name}${format_weight(line.weight)}$ & {text} \\")
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{'l' if ensemble.outputs else ''}rl}}",
             r"\toprule",
             rf"{'class & ' if ensemble.outputs else ''}weight & rule \\",
             r"\midrule",
-            *(
-                rf"{name}${format_weight(weight)}$ & {text} \\"
-                for name, (weight, text) in zip(names, rows, strict=True)
-            ),
+            *rows,
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -151,33 +141,25 @@ def _latex_text(text: str) -> str:
 
 
 def rules_html(
-    ensemble: RuleEnsemble,
-    caption: str,
-    columns: Mapping[str, Sequence[str]] | None = None,
-    numbers: Sequence[int] | None = None,
+    lines: Sequence[Line], caption: str, columns: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Make an HTML table of the rules, with a bar for each weight.
+    """Make an HTML table of the lines of a model, with a bar for the weight of each rule.
 
-    Further columns have a text for each rule. Without numbers, rules are counted from 1. The table
-    needs nothing from the page around it; names, values and texts are escaped.
+    Further columns have a text for each rule. The table needs nothing from the page around it;
+    names, values and texts are escaped.
     """
     columns = columns or {}
-    if ensemble.outputs:
-        columns = {"class": [*map(ensemble.output_of, ensemble)], **columns}
-    weights = [rule.weight for rule in ensemble]
     # A large intercept would leave no room for the differences between rules.
-    largest = max(map(abs, weights), default=0.0) or 1.0
+    largest = max((abs(line.weight) for line in lines if line.rule), default=0.0) or 1.0
+    has_classes = any(line.output for line in lines)
+    further = zip(*columns.values(), strict=True) if columns else itertools.repeat(())
     rows = []
-    for name, (weight, _) in zip(_names(ensemble), ensemble.intercept_lines, strict=False):
-        further = [name, *[""] * (len(columns) - 1)] if name else [""] * len(columns)
-        rows.append(_html_row("", weight, None, [INTERCEPT], further))
-    numbers = range(1, len(ensemble) + 1) if numbers is None else numbers
-    for position, (number, rule) in enumerate(zip(numbers, ensemble, strict=True)):
-        further = [texts[position] for texts in columns.values()]
-        conditions = ensemble.condition_texts(rule.query)
-        rows.append(_html_row(str(number), rule.weight, largest, conditions, further))
+    for line in lines:
+        cells = [line.output] if has_classes else []
+        cells += [""] * len(columns) if line.rule is None else next(further)
+        rows.append(_html_row(line, largest, cells))
     heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("rule", _TEXT_CELL)]
-    heads += [(name, _NUMBER_CELL) for name in columns]
+    heads += [(name, _NUMBER_CELL) for name in (*["class"] * has_classes, *columns)]
     head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in heads)
     return (
         '<table class="laconic-rules" style="border-collapse: collapse">'
@@ -186,19 +168,15 @@ def rules_html(
     )
 
 
-def _html_row(
-    number: str,
-    weight: float,
-    largest: float | None,
-    conditions: Sequence[str],
-    further: Sequence[str],
-) -> str:
+def _html_row(line: Line, largest: float, further: Sequence[str]) -> str:
     # Lines break between conditions if they can.
-    texts = [f'<span style="display: inline-block">{escape(text)}</span>' for text in conditions]
+    texts = [
+        f'<span style="display: inline-block">{escape(text)}</span>' for text in line.conditions
+    ]
     cells = [
-        (escape(number), f"{_NUMBER_CELL}; opacity: 0.6"),
-        (format_weight(weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
-        ("" if largest is None else _html_bar(weight / largest), _CELL),
+        (str(line.number or ""), f"{_NUMBER_CELL}; opacity: 0.6"),
+        (format_weight(line.weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
+        ("" if line.rule is None else _html_bar(line.weight / largest), _CELL),
         (" &amp; ".join(texts), _TEXT_CELL),
         *((escape(cell), _NUMBER_CELL) for cell in further),
     ]

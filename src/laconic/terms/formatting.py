@@ -84,6 +84,20 @@ def format_estimate(number: float, error: float) -> str:
     return f"{number:,.{n_decimals}f} ± {error:,.{n_decimals}f}"
 
 
+def aligned(lines: Iterable[str]) -> str:
+    """Join lines that begin with a weight, with the weights aligned to the right.
+
+    Examples
+    --------
+    >>> print(aligned(["+0.5000 (intercept)", "+22.46 if age > 30"]))
+    +0.5000 (intercept)
+     +22.46 if age > 30
+    """
+    parts = [line.partition(" ") for line in lines]
+    width = max(len(weight) for weight, _, _ in parts)
+    return "\n".join(f"{weight:>{width}} {words}" for weight, _, words in parts)
+
+
 def number_text(number: float) -> str:
     """Write a number with a true minus sign.
 

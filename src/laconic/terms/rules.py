@@ -4,13 +4,15 @@ A rule is a weighted query, and a rule ensemble an additive model made of rules.
 Both are immutable, hashable and equal by value, as the queries of `laconic.terms.conditions`
 are; they evaluate themselves on any table and print as a person would write them.
 
-Several raw predictions per row, one for each class: what each of them starts from.
+What a model consists of is shown line by line: texts, tables, plots and explanations are made from
+`RuleEnsemble.lines`, and predictions from `RuleEnsemble.add_to`.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -22,10 +24,16 @@ from laconic.tables.tables import Table, as_table, whole_column, whole_date
 from laconic.tables.times import MOMENTS
 from laconic.terms.conditions import Condition, Query, all_of, finite_float, set_checked_tuple
 from laconic.terms.display import rules_frame, rules_html, rules_latex, rules_markdown
-from laconic.terms.formatting import INTERCEPT, format_conditions, format_count, format_weight
+from laconic.terms.formatting import (
+    INTERCEPT,
+    aligned,
+    format_conditions,
+    format_count,
+    format_weight,
+)
 
-# Rows that are predicted at a time: masks and sums of so many stay in the cache of a processor, and
-# NumPy's fixed cost per call does not count.
+# Rows that are predicted at a time: their masks and sums fit in the cache of a processor, and
+# NumPy's fixed cost per call is negligible.
 BLOCK_SIZE = 32_768
 
 
@@ -85,6 +93,36 @@ class Rule:
         return f"<Rule: {self}>"
 
 
+class Output(NamedTuple):
+    """One of several raw predictions of a row."""
+
+    name: str
+    """The class that it belongs to, as texts write it."""
+    intercept: float
+    """Its value for a row that no rule covers."""
+
+
+class Line(NamedTuple):
+    """A line of a printed model: an intercept, or a rule."""
+
+    number: int
+    """Number of the rule, counted from 1; 0 for an intercept."""
+    weight: float
+    output: str
+    """The class that the weight is added to; empty where a row has one raw prediction."""
+    conditions: list[str]
+    rule: Rule | None = None
+
+    @property
+    def prefix(self) -> str:
+        """The words before the conditions."""
+        output = f"for {self.output} " if self.output else ""
+        return f"{output}if " if self.rule is not None and self.rule.query else output
+
+    def __str__(self) -> str:
+        return f"{format_weight(self.weight)} {self.prefix}{' & '.join(self.conditions)}"
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class RuleEnsemble(Sequence[Rule]):
     """Additive model: an intercept plus the weights of the rules that cover a row.
@@ -99,14 +137,13 @@ class RuleEnsemble(Sequence[Rule]):
         Names of the columns of a table that comes without names, by position.
         The default is x0, x1, ... Tables with names are matched by name.
     feature_kinds : dict of str to {"integer", "boolean"} or tuple, default={}
-        Features that hold integers only, zeros and ones only, or ordered categories, which are in
-        the tuple, as far as it is known. Texts for people make use of it: ``rooms == 7`` for
+        Features that hold integers only, zeros and ones only, or ordered categories (given as a
+        tuple), where that is known. Only printed text depends on it: ``rooms == 7`` for
         ``6 < rooms <= 7``, ``not paid`` for ``paid <= 0``, and ``size <= M`` for
-        ``size in {M, S}``. It makes no difference for predictions, nor for what ensembles are
-        equal.
+        ``size in {M, S}``. Predictions and equality of ensembles do not.
     outputs : tuple of Output, default=()
         Where a row has several raw predictions, one for each class: their names and intercepts. The
-        `intercept` is then of no use. Empty for a single one.
+        `intercept` is then not used. Empty for a single one.
 
     Examples
     --------
@@ -135,7 +172,7 @@ class RuleEnsemble(Sequence[Rule]):
         set_checked_tuple(self, "rules", Rule)
         intercept = finite_float("intercept", "RuleEnsemble", self.intercept)
         object.__setattr__(self, "intercept", intercept)
-        n_outputs = max(1, len(self.outputs))
+        n_outputs = len(self.intercepts)
         if any(not 0 <= rule.output < n_outputs for rule in self.rules):
             raise ValueError(
                 f"The 'output' of every rule must be one of the {n_outputs} outputs of a "
@@ -151,9 +188,14 @@ class RuleEnsemble(Sequence[Rule]):
             if name not in known and whole_date(name, known) is None:
                 raise ValueError(
                     "The features of all rules must be among the 'feature_names' of a "
-                    f"RuleEnsemble. Got a rule about {condition.feature!r}. Add this name, "
+                    f"RuleEnsemble. Got a rule with {condition.feature!r}. Add this name, "
                     "or leave out 'feature_names'."
                 )
+
+    @property
+    def intercepts(self) -> tuple[float, ...]:
+        """Raw predictions of a row that no rule covers, one for each output."""
+        return tuple(output.intercept for output in self.outputs) or (self.intercept,)
 
     @property
     def n_rules(self) -> int:
@@ -172,9 +214,9 @@ class RuleEnsemble(Sequence[Rule]):
 
     @property
     def used_features(self) -> list[str]:
-        """Features that rules are about, in the order of `feature_names` if these are given.
+        """Features that rules use, in the order of `feature_names` if these are given.
 
-        Those of rules about parts of dates are the dates.
+        A rule with a part of a date uses the date.
         """
         used = dict.fromkeys(condition.feature for condition in self.conditions)
         if self.feature_names is None:
@@ -217,9 +259,7 @@ class RuleEnsemble(Sequence[Rule]):
 
     def start(self, n_rows: int) -> Floats:
         """Raw predictions of rows that no rule covers, to be added to."""
-        if not self.outputs:
-            return np.full(n_rows, self.intercept)
-        return np.tile([output.intercept for output in self.outputs], (n_rows, 1))
+        return np.tile(self.intercepts, (n_rows, 1) if self.outputs else n_rows)
 
     def add_to(self, raw_predictions: Floats, rule: Rule, covered: Bools) -> None:
         """Add the weight of a rule to the raw predictions of the rows that it covers, in place."""
@@ -227,7 +267,7 @@ class RuleEnsemble(Sequence[Rule]):
         column += np.multiply(covered, rule.weight)
 
     def _covered_in_block(self, table: Table, rows: slice) -> Iterator[Bools]:
-        """For one rule after the other, which of the given rows it covers."""
+        """Yield for each rule which of the given rows it covers."""
         columns: dict[str, Column] = {}
         known: dict[Condition, Bools] = {}
         for rule in self.rules:
@@ -260,7 +300,7 @@ class RuleEnsemble(Sequence[Rule]):
             yield raw_predictions
 
     def covered(self, X: Any) -> Bools:
-        """Which rule covers which row.
+        """Find which rule covers which row.
 
         Parameters
         ----------
@@ -299,33 +339,28 @@ class RuleEnsemble(Sequence[Rule]):
         return self.with_rules(rules)
 
     def with_rules(
-        self,
-        rules: Iterable[Rule],
-        intercept: float | None = None,
-        intercepts: Iterable[float] | None = None,
+        self, rules: Iterable[Rule], intercepts: Iterable[float] | None = None
     ) -> RuleEnsemble:
-        """Other rules, and maybe another intercept, for the same features.
+        """Make an ensemble of other rules for the same features.
 
         Parameters
         ----------
         rules : iterable of Rule
-        intercept : float or None, default=None
-            None leaves it as it is.
         intercepts : iterable of float or None, default=None
-            Those of the outputs; None leaves them as they are.
+            One for each output, as in the property `intercepts`; None leaves them as they are.
 
         Returns
         -------
         ensemble : RuleEnsemble
         """
-        start = self.intercept if intercept is None else intercept
-        outputs = self.outputs
-        if intercepts is not None:
-            outputs = tuple(
-                Output(output.name, float(each))
-                for output, each in zip(outputs, intercepts, strict=True)
-            )
-        return RuleEnsemble(tuple(rules), start, self.feature_names, self.feature_kinds, outputs)
+        new = [*map(float, self.intercepts if intercepts is None else intercepts)]
+        names = [output.name for output in self.outputs]
+        return replace(
+            self,
+            rules=tuple(rules),
+            intercept=self.intercept if names else new[0],
+            outputs=tuple(itertools.starmap(Output, zip(names, new, strict=bool(names)))),
+        )
 
     def condition_texts(self, query: Query) -> list[str]:
         """Write the conditions of a query for people, in the values that the features hold.
@@ -373,15 +408,25 @@ class RuleEnsemble(Sequence[Rule]):
         -------
         text : str
         """
-        return f"{format_weight(rule.weight)} {self._when(rule)}"
+        return str(self._line(0, rule))
 
     def output_of(self, rule: Rule) -> str:
-        """Name the class that a rule is about; empty where a row has one raw prediction."""
+        """Name the class whose raw prediction a rule changes; empty where a row has only one."""
         return self.outputs[rule.output].name if self.outputs else ""
 
-    def _when(self, rule: Rule) -> str:
-        what = f"for {self.output_of(rule)} " if self.outputs else ""
-        return f"{what}{'if ' if rule.query else ''}{self.text(rule.query)}"
+    @property
+    def lines(self) -> list[Line]:
+        """What to show of the model, line by line: intercepts that are worth a line, and rules."""
+        names = [output.name for output in self.outputs]
+        if not names and (self.intercept != 0.0 or not self.rules):
+            names = [""]
+        pairs = zip(self.intercepts, names, strict=False)
+        intercepts = [Line(0, intercept, name, [INTERCEPT]) for intercept, name in pairs]
+        return [*intercepts, *itertools.starmap(self._line, enumerate(self.rules, start=1))]
+
+    def _line(self, number: int, rule: Rule) -> Line:
+        conditions = self.condition_texts(rule.query)
+        return Line(number, rule.weight, self.output_of(rule), conditions, rule)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Rules as a DataFrame, one row each, without the intercept.
@@ -453,13 +498,7 @@ class RuleEnsemble(Sequence[Rule]):
         return len(self.rules)
 
     def __str__(self) -> str:
-        rules = [(rule.weight, self._when(rule)) for rule in self.rules]
-        lines = [*self.intercept_lines, *rules]
-        weights = [format_weight(weight) for weight, _ in lines]
-        width = max(map(len, weights))
-        return "\n".join(
-            f"{weight:>{width}} {text}" for weight, (_, text) in zip(weights, lines, strict=True)
-        )
+        return aligned(map(str, self.lines))
 
     def __repr__(self) -> str:
         return f"<RuleEnsemble: {self.size}>\n{self}"
@@ -467,19 +506,7 @@ class RuleEnsemble(Sequence[Rule]):
     def _repr_html_(self) -> str:
         """Table for notebooks."""
         conditions = [str(len(rule.query)) for rule in self.rules]
-        return rules_html(self, f"RuleEnsemble: {self.size}", {"conditions": conditions})
-
-    @property
-    def intercept_lines(self) -> list[tuple[float, str]]:
-        """What raw predictions start from, with words, where that is worth a line."""
-        if self.outputs:
-            return [(each.intercept, f"for {each.name} {INTERCEPT}") for each in self.outputs]
-        return [(self.intercept, INTERCEPT)] if self.shows_intercept else []
-
-    @property
-    def shows_intercept(self) -> bool:
-        """Whether the intercept is worth a line: when it is not 0, or all there is."""
-        return self.intercept != 0.0 or not self.rules
+        return rules_html(self.lines, f"RuleEnsemble: {self.size}", {"conditions": conditions})
 
     @property
     def size(self) -> str:
@@ -489,15 +516,6 @@ class RuleEnsemble(Sequence[Rule]):
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:
-    # One block even where there are no rows: a missing column is an error there too.
+    # One block even where there are no rows: a missing column is an error in that case, too.
     for start in range(0, max(n_rows, 1), BLOCK_SIZE):
         yield slice(start, min(start + BLOCK_SIZE, n_rows))
-
-
-class Output(NamedTuple):
-    """One of several raw predictions."""
-
-    name: str
-    """What it is about: a class, as texts write it."""
-    intercept: float
-    """What it is for a row that no rule covers."""

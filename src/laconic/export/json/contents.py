@@ -202,9 +202,7 @@ def _stages_to_list(model: RuleModel) -> list[list[Any]] | None:
 
 def _start_to_json(ensemble: RuleEnsemble) -> Any:
     """Give the intercept, or those of three or more classes in their order."""
-    if ensemble.outputs:
-        return [output.intercept for output in ensemble.outputs]
-    return ensemble.intercept
+    return list(ensemble.intercepts) if ensemble.outputs else ensemble.intercept
 
 
 def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
@@ -307,8 +305,8 @@ def _read_stages(value: Any, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]
     for (intercept, outputs), *weights in numbers:
         pairs = zip(ensemble, weights, strict=False)
         rules = (Rule(rule.query, weight, rule.output) for rule, weight in pairs)
-        starts = [output.intercept for output in outputs]
-        stages.append(ensemble.with_rules(rules, intercept, starts))
+        starts = [output.intercept for output in outputs] or [intercept]
+        stages.append(ensemble.with_rules(rules, starts))
     return (*stages, ensemble)
 
 

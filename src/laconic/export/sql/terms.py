@@ -101,7 +101,7 @@ class SqlTerms:
         That is of one of three or more classes, if an output is given.
         """
         ensemble = self.portable.ensemble
-        intercept = ensemble.intercept if output is None else ensemble.outputs[output].intercept
+        intercept = ensemble.intercepts[output or 0]
         rules = [rule for rule in ensemble if output in (None, rule.output)]
         terms = [self._weight_where(rule.query, rule.weight) for rule in rules]
         if intercept != 0.0 or not terms:
