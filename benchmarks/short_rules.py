@@ -21,7 +21,7 @@ from benchmarks.suites.planted import planted
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.search.optimal import search_optimal
 
-OBJECTIVES = {"stagewise": {}, "joint": {"objective": "joint", "fit_intercept": True}}
+STRATEGIES = {"stagewise": {}, "joint": {"strategy": "joint", "fit_intercept": True}}
 WAYS = {
     "auto": search_optimal,
     "tables": partial(search_optimal, branching="tables"),
@@ -47,12 +47,12 @@ def draw(shape):
     return Drawn(drawn.table, drawn.target)
 
 
-def measure(problem, way, max_conditions, l2_regularization, time_limit, objective):
+def measure(problem, way, max_conditions, l2_regularization, time_limit, strategy):
     """Fit ten rules; returns CPU seconds and the results of the searches."""
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     model = kind(
         n_rules=10,
-        **(AS_IN_THE_PAPER | OBJECTIVES[objective]),
+        **(AS_IN_THE_PAPER | STRATEGIES[strategy]),
         search=WAYS[way],
         max_conditions=max_conditions,
         l2_regularization=l2_regularization,
@@ -87,7 +87,7 @@ def main():
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--problems", nargs="+", default=None)
     parser.add_argument("--shapes", nargs="+", default=[], help="such as 10000x10, instead")
-    parser.add_argument("--objective", default="stagewise", choices=OBJECTIVES)
+    parser.add_argument("--strategy", default="stagewise", choices=STRATEGIES)
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--max-conditions", nargs="+", type=int, default=[2, 3, 4, 5])
     parser.add_argument("--l2-regularization", nargs="+", type=float, default=[0.1, 1.0, 10.0])
@@ -105,7 +105,7 @@ def main():
             for penalty in arguments.l2_regularization:
                 for way in arguments.ways:
                     seconds, results = measure(
-                        problem, way, n, penalty, arguments.time_limit, arguments.objective
+                        problem, way, n, penalty, arguments.time_limit, arguments.strategy
                     )
                     totals[n, penalty, way] = totals.get((n, penalty, way), 0.0) + seconds
                     print(row(name, way, n, penalty, seconds, results), flush=True)

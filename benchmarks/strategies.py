@@ -20,7 +20,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 STRATEGIES = {
     "joint": {},
-    "polished": {"polish": True},
+    "polished": {"strategy": "polished"},
     "global": {"strategy": "global"},
 }
 

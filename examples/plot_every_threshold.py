@@ -29,7 +29,7 @@ X_train, X_test, y_train, y_test = train_test_split(experiments, product, random
 for max_thresholds in (7, None):
     model = RuleBoostingRegressor(
         n_rules=1,
-        objective="stagewise",
+        strategy="stagewise",
         max_conditions=4,
         max_thresholds=max_thresholds,
         l2_regularization=1,

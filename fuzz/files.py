@@ -38,7 +38,7 @@ def models() -> list[str]:
     y = np.array([float(a) * (b == "a") + c for a, b, c in X.tolist()])
     fitted = (
         RuleBoostingRegressor(3).fit(X, y),
-        RuleBoostingClassifier(3, objective="stagewise").fit(X, np.where(y > 0, "yes", "no")),
+        RuleBoostingClassifier(3, strategy="stagewise").fit(X, np.where(y > 0, "yes", "no")),
     )
     return [to_json(model) for model in fitted]
 

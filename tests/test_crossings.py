@@ -145,16 +145,16 @@ def test_judges_see_what_is_wrong(spoil, strategy, tmp_path):
 @pytest.mark.parametrize(
     ("factor", "value"),
     [
-        ("features", "excluded_features"),
-        ("features", "lone_features"),
-        ("features", "separated_features"),
+        ("features", "interaction_cst, alone"),
+        ("features", "interaction_cst, apart"),
+        ("costs", "feature_costs=inf"),
         ("signs", "weight_signs"),
         ("signs", "monotonic_cst"),
         ("rules", "excluded_rules"),
         ("limits", "min_coverage"),
         ("max_conditions", "1"),
         ("fit_intercept", "False"),
-        ("objective", "stagewise"),
+        ("strategy", "stagewise"),
         ("costs", "feature_costs"),
     ],
 )

@@ -166,22 +166,16 @@ def _readings(split: Split, raw: NDArray[np.float64]) -> NDArray[np.float64]:
     return expit(raw) if split.is_classification else raw
 
 
-def _known(settings: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what says "as ever" to an estimator that has no other way."""
-    known = RuleBoostingRegressor().get_params()
-    return {name: value for name, value in settings.items() if name in known}
-
-
 STAGEWISE, GREEDY, SHORT = "optimal", "greedy", "optimal, three conditions"
 JOINT, POLISHED = "joint", "joint, polished"
 
 _JOINT = {
-    "objective": "joint",
+    "strategy": "joint",
     "fit_intercept": True,
     "max_conditions": 3,
     "l2_regularization": "auto",
 }
-PLAIN = _known({"objective": "stagewise", "polish": False}) | {"fit_intercept": False}
+PLAIN = {"strategy": "stagewise", "fit_intercept": False}
 """Boosting as in the paper, whatever the defaults are."""
 _STAGEWISE = PLAIN | {"max_conditions": 5, "l2_regularization": 1.0}
 
@@ -190,7 +184,7 @@ VARIANTS = (
     Variant(SHORT, _STAGEWISE | {"max_conditions": 3}),
     Variant(STAGEWISE, _STAGEWISE),
     Variant(JOINT, _JOINT, "warm"),
-    Variant(POLISHED, _JOINT | {"polish": True}, "fits"),
+    Variant(POLISHED, _JOINT | {"strategy": "polished"}, "fits"),
 )
 """The ways of laconic that are compared with other learners."""
 
@@ -206,9 +200,6 @@ def settings_to_choose_from() -> list[Variant]:
     others = {
         f"joint, {base}, two conditions": {"max_conditions": 2},
         f"joint, {base}, four conditions": {"max_conditions": 4},
-        f"joint, {base}, simplified by 5 %": {"simplify": 0.05},
-        f"joint, {base}, simplified by 10 %": {"simplify": 0.1},
-        f"joint, {base}, simplified by 20 %": {"simplify": 0.2},
         f"joint, {base}, greedy": {"search": "greedy"},
         f"joint, {base}, beam": {"search": "beam"},
     }

@@ -14,24 +14,20 @@ FACTORS: dict[str, tuple[str, ...]] = {
         *("plain", "sample_weight", "class_weight='balanced'", "class_weight={...}", "exposure"),
         "sample_weight and exposure",
     ),
-    "features": (
-        *("free", "interaction_cst", "excluded_features", "lone_features"),
-        "separated_features",
-    ),
+    "features": (*("free", "interaction_cst", "interaction_cst, alone", "interaction_cst, apart"),),
     "signs": ("free", "monotonic_cst", "weight_signs"),
-    "costs": ("none", "feature_costs"),
+    "costs": ("none", "feature_costs", "feature_costs=inf"),
     "rules": ("found", "initial_rules", "excluded_rules"),
     "columns": (
         *("numbers", "missing values", "categories", "categories='sets'", "ordered categories"),
         *("dates", "date_parts", "sparse matrix", "conditions", "integers and booleans"),
     ),
-    "objective": ("joint", "stagewise"),
-    "strategy": ("boosting", "polish", "global"),
+    "strategy": ("joint", "stagewise", "polished", "global"),
     "search": ("optimal", "greedy", "beam"),
     "max_conditions": ("2", "1", "3"),
     "fit_intercept": ("True", "False"),
     "limits": (
-        *("none", "min_coverage", "simplify", "approximation_factor", "node_limit"),
+        *("none", "min_coverage", "approximation_factor", "node_limit"),
         "max_thresholds",
     ),
     "table": (

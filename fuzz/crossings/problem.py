@@ -29,23 +29,20 @@ CLASS_WEIGHTS = {
 }
 _FEATURES: dict[str, Any] = {
     "interaction_cst": [["x0", "x2"], ["x1"]],
-    "excluded_features": ["x2"],
-    "lone_features": ["x2"],
-    "separated_features": [["x1", "x2"]],
+    "interaction_cst, alone": [["x2"]],
+    "interaction_cst, apart": [["x0", "x1"], ["x0", "x2"]],
 }
 _GROUPS = {
     "free": ("x0 x1 x2",),
     "interaction_cst": ("x0 x2", "x1"),
-    "excluded_features": ("x0 x1",),
-    "lone_features": ("x0 x1", "x2"),
-    "separated_features": ("x0 x1", "x0 x2"),
+    "interaction_cst, alone": ("x0 x1", "x2"),
+    "interaction_cst, apart": ("x0 x1", "x0 x2"),
 }
 # The last column has an order, which its conditions are about.
 _IN_ORDER = ("numbers", "missing values", "dates", "sparse matrix", "integers and booleans")
 _LIMITS: dict[str, dict[str, Any]] = {
     "none": {},
     "min_coverage": {"min_coverage": 12.0},
-    "simplify": {"simplify": 0.2},
     "approximation_factor": {"approximation_factor": 0.7},
     "node_limit": {"node_limit": 1},
     "max_thresholds": {"max_thresholds": None},
@@ -70,7 +67,7 @@ class Problem:
     @property
     def is_joint(self) -> bool:
         """Whether all weights are refitted."""
-        return self["objective"] == "joint"
+        return self["strategy"] != "stagewise"
 
     @property
     def fit_intercept(self) -> bool:
@@ -80,7 +77,7 @@ class Problem:
     @property
     def is_polished(self) -> bool:
         """Whether rules are exchanged."""
-        return self["strategy"] != "boosting"
+        return self["strategy"] in ("polished", "global")
 
     # The truth
 
@@ -138,7 +135,8 @@ class Problem:
     @cached_property
     def limits(self) -> Limits:
         """What rules may be made of."""
-        groups = tuple(frozenset(names.split()) for names in _GROUPS[self["features"]])
+        absent = {name for name, cost in self.costs.items() if cost == np.inf}
+        groups = tuple(frozenset(names.split()) - absent for names in _GROUPS[self["features"]])
         sign = 1 if self["signs"] == "weight_signs" else 0
         return Limits(groups, self.directions, sign, self.costs, self.truth.n_outputs)
 
@@ -154,6 +152,8 @@ class Problem:
         """What features cost, so that it matters: a share of the best gain without costs."""
         if self["costs"] == "none":
             return {}
+        if self["costs"] == "feature_costs=inf":
+            return {"x2": np.inf}
         gain = float(self._first_gains(self._free_sets).max())
         return {"x1": 0.1 * gain, "x2": 0.25 * gain}
 
@@ -230,11 +230,9 @@ class Problem:
     def parameters(self) -> dict[str, Any]:
         """List the parameters of the estimator that are not the default."""
         chosen: dict[str, Any] = {"n_rules": N_RULES, "max_conditions": self.max_conditions}
-        chosen |= {"objective": self["objective"], "fit_intercept": self.fit_intercept}
+        chosen |= {"strategy": self["strategy"], "fit_intercept": self.fit_intercept}
         chosen |= {"loss": self.loss_parameter, "search": self["search"]}
         chosen |= _LIMITS[self["limits"]]
-        if self.is_polished:
-            chosen |= {"polish": True} if self["strategy"] == "polish" else {"strategy": "global"}
         return chosen | self._columns() | self._constraints() | self._rows()
 
     def _columns(self) -> dict[str, Any]:
@@ -246,13 +244,13 @@ class Problem:
         if columns == "conditions":
             return {"conditions": [Condition(*condition) for condition in brute.GIVEN]}
         if columns == "ordered categories" and self["table"] not in ("pandas", "Dask"):
-            return {"ordered_features": ["x2"]}
+            return {"categorical_features": {"x2": "ordered"}}
         return {}
 
     def _constraints(self) -> dict[str, Any]:
         chosen: dict[str, Any] = {}
         if self["features"] != "free":
-            chosen[self["features"]] = _FEATURES[self["features"]]
+            chosen["interaction_cst"] = _FEATURES[self["features"]]
         if self["signs"] == "monotonic_cst":
             chosen["monotonic_cst"] = self.directions
         if self["signs"] == "weight_signs":

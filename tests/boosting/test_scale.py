@@ -65,7 +65,7 @@ def test_the_threshold_of_the_huber_loss_has_the_scale():
     assert Scale(10).loss(SquaredLoss()) == SquaredLoss()
 
 
-@pytest.mark.parametrize("options", [{}, {"objective": "stagewise", "fit_intercept": False}])
+@pytest.mark.parametrize("options", [{}, {"strategy": "stagewise", "fit_intercept": False}])
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-70, 2.0**70, 2.0**490])
 def test_rules_of_the_huber_loss_do_not_depend_on_the_unit(scale, options):
     """Below 1e-200 and above 1e15 there were no rules."""
@@ -185,5 +185,5 @@ def test_rules_to_go_on_from_have_a_say():
     assert model.ensemble_[0].query == query
     assert np.isfinite(model.predict(X)).all()
     given = Rule(model.ensemble_[0].query, 1e10)
-    kept = RuleBoostingRegressor(1, objective="stagewise", initial_rules=[given])
+    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_rules=[given])
     assert kept.fit(X, 1e-300 * y).ensemble_[0] == given

@@ -234,7 +234,7 @@ class TestCategorical:
         negative = ["x0 != a", "x0 != b", "x0 != c"]
         X = column("c", "a", "b")
         assert texts(X) == positive + negative
-        assert texts(X, negated_categories=False) == positive
+        assert texts(X, categories="equal") == positive
 
     def test_number_categories(self):
         X = pd.DataFrame({"a": pd.Categorical([30, 4])})
@@ -316,7 +316,7 @@ class TestWeights:
         extents = candidate_conditions(
             X,
             max_thresholds=max_thresholds,
-            negated_categories=negated,
+            categories="values" if negated else "equal",
             sample_weight=weights,
         ).covered()
         assert extents.any(axis=1).all()

@@ -36,9 +36,8 @@ class TestSets:
         assert len(five) == 2**5 - 2
         assert "x not in {a, b}" in five
         assert "x in {c, d, e}" not in five
-        without = texts(frame(list("abcde")), categories="sets", negated_categories=False)
-        assert len(without) == 2**5 - 2
-        assert not any("not in" in text or "!=" in text for text in without)
+        without = texts(frame(list("abcde")), categories="equal")
+        assert without == [f"x == {value}" for value in "abcde"]
 
     def test_two_categories_need_none(self):
         assert texts(frame(["a", "b"]), categories="sets") == ["x == a", "x == b"]
@@ -154,8 +153,7 @@ def test_a_first_rule_of_one_condition_is_the_best_of_all_sets(loss):
             "n_rules": 1,
             "max_conditions": 1,
             "categories": "sets",
-            "negated_categories": number % 4 < 2,
-            "objective": ("joint", "stagewise")[number // 2 % 2],
+            "strategy": ("joint", "stagewise")[number // 2 % 2],
             "fit_intercept": number % 5 > 0,
             "l2_regularization": float(generator.choice([0.3, 3.0, 30.0])),
         }
@@ -176,7 +174,7 @@ def test_a_first_rule_of_one_condition_is_the_best_of_all_sets(loss):
                 hessians,
                 options["l2_regularization"],
                 weights,
-                has_intercept=options["fit_intercept"] and options["objective"] == "joint",
+                has_intercept=options["fit_intercept"] and options["strategy"] == "joint",
             )
             for gradients, hessians in zip(
                 model.loss_.gradients(target, raw).reshape(n_rows, -1).T,
@@ -244,7 +242,7 @@ class TestOrder:
             (pa.table({"size": dictionary}), {}),
             (
                 pl.DataFrame({"size": cells}, schema={"size": pl.Enum(self.SIZES)}),
-                {"ordered_features": ["size"]},
+                {"categorical_features": {"size": "ordered"}},
             ),
         )
 
@@ -268,6 +266,11 @@ class TestOrder:
         X, _ = self.frames()[2]
         assert texts(X)[:4] == ["size == L", "size == M", "size == S", "size == XL"]
 
+    def test_ordered_categories_may_be_nominal(self):
+        X, _ = self.frames()[0]
+        found = texts(X, categorical_features={"size": "nominal"})
+        assert found[:4] == ["size == L", "size == M", "size == S", "size == XL"]
+
     def test_two_thresholds_are_an_interval(self):
         kinds = {"size": self.SIZES}
         query = Query(
@@ -283,21 +286,24 @@ class TestOrder:
 class TestWhichColumns:
     X = pd.DataFrame({"zip": [8001, 8005, 8001, 8050], "age": [1.0, 2.0, 3.0, np.nan]})
 
-    @pytest.mark.parametrize("given", [["zip"], [0], [True, False], np.array([True, False])])
+    @pytest.mark.parametrize(
+        "given",
+        [["zip"], [0], [True, False], np.array([True, False]), {"zip": "nominal"}, {0: "nominal"}],
+    )
     def test_numbers_can_be_categories(self, given):
         model = RuleBoostingRegressor(n_rules=1, categorical_features=given, l2_regularization=0)
         model.fit(self.X, [1.0, 0.0, 1.0, 0.0])
         assert "zip == 8001" in str(model)
-        assert model.settings_.categorical_features == ("zip",)
+        assert model.settings_.categorical_features == {"zip": "nominal"}
         # Also where another table has them as categories.
         assert model.predict(self.X.astype({"zip": "category"})) == pytest.approx([1, 0, 1, 0])
 
     def test_by_default_types_decide(self):
         for given in ("from_dtype", None):
             model = RuleBoostingRegressor(categorical_features=given).fit(self.X, [1, 0, 1, 0])
-            assert model.settings_.categorical_features == ()
+            assert model.settings_.categorical_features == {}
 
-    @pytest.mark.parametrize("given", [["zap"], [7], [True]])
+    @pytest.mark.parametrize("given", [["zap"], [7], [True], {"zap": "ordered"}])
     def test_columns_must_exist(self, given):
         model = RuleBoostingRegressor(categorical_features=given)
         with pytest.raises(ValueError, match="must be names or positions of columns of X"):

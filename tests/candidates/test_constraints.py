@@ -96,15 +96,15 @@ CASES = {
         lambda conditions, sign: len(features(conditions)) <= 1,
     ),
     "excluded features": Case(
-        {"excluded_features": ["x1", 3]},
+        {"feature_costs": {"x1": np.inf, 3: math.inf}},
         lambda conditions, sign: features(conditions).isdisjoint({"x1", "x3"}),
     ),
     "lone features": Case(
-        {"lone_features": ["x1"]},
+        {"interaction_cst": [{"x1"}]},
         lambda conditions, sign: "x1" not in features(conditions) or features(conditions) == {"x1"},
     ),
     "separated features": Case(
-        {"separated_features": [{"x0", "x1", "x3"}]},
+        {"interaction_cst": [{"x2", name} for name in ("x0", "x1", "x3")]},
         lambda conditions, sign: is_apart(conditions, {"x0", "x1", "x3"}),
     ),
     "monotone features": Case({"monotonic_cst": {"x0": 1, "x1": -1, "x3": 1}}, is_monotone),
@@ -118,7 +118,7 @@ CASES = {
     "all together": Case(
         {
             "monotonic_cst": [1, -1, 0, 1],
-            "separated_features": [("x0", "x2")],
+            "interaction_cst": [{"x0", "x1", "x3"}, ("x1", "x2", "x3")],
             "weight_signs": "negative",
             "feature_costs": {"x1": 0.01},
         },
@@ -190,30 +190,26 @@ def test_groups_are_the_largest_sets_that_are_allowed():
     rng = np.random.default_rng(0)
     for _ in range(300):
         names = [f"f{i}" for i in range(rng.integers(1, 7))]
-        separated = [some_of(rng, names) for _ in range(rng.integers(0, 3))]
-        lone = some_of(rng, names) if rng.random() < 0.3 else set()
         interactions = None
         if rng.random() < 0.6:
             interactions = [some_of(rng, names) for _ in range(rng.integers(1, 4))]
         sets = [set(names)] if interactions is None else interactions
         rest = set(names).difference(*sets)
 
-        def is_allowed(subset, sets=sets, rest=rest, lone=lone, separated=separated):
-            together = any(subset <= group for group in (*sets, rest))
-            is_lone = len(subset) == 1 or not subset & lone
-            return together and is_lone and all(len(subset & pair) <= 1 for pair in separated)
+        def is_allowed(subset, sets=sets, rest=rest):
+            return any(subset <= group for group in (*sets, rest))
 
         expected = all_groups(names, is_allowed)
-        found = feature_groups(names, interactions, lone, separated)
+        found = feature_groups(names, interactions)
         assert {frozenset(s) for s in expected} == set(found)
         assert len(found) == len(expected)
 
 
 def test_too_many_groups_are_refused():
     names = [f"f{i}" for i in range(40)]
-    pairs = list(itertools.pairwise(names))
+    triples = list(itertools.combinations(names, 3))
     with pytest.raises(ValueError, match=f"no more than {MAX_GROUPS:,} sets of features"):
-        feature_groups(names, None, (), [*pairs[::2], (names[0], names[-1])])
+        feature_groups(names, triples)
 
 
 # What users write
@@ -226,10 +222,10 @@ def test_too_many_groups_are_refused():
         ({"monotonic_cst": {"zzz": 1}}, "There are 'age', 'sex' and 'plan'"),
         ({"monotonic_cst": {"age": 2}}, "must say -1, 0 or 1 of a feature. Got 2 for 'age'"),
         ({"monotonic_cst": [1, 0]}, "an entry for each of the 3 features. Got 2"),
-        ({"excluded_features": [3]}, "must be between 0 and 2. Got 3"),
-        ({"excluded_features": ["age", "sex", "plan"]}, "must leave at least one feature"),
-        ({"separated_features": ["age"]}, "must hold lists of features. Got 'age'"),
-        ({"feature_costs": {"age": -1}}, r"in the range \[0, inf\). Got -1 for 'age'"),
+        ({"feature_costs": {3: 1}}, "must be between 0 and 2. Got 3"),
+        ({"feature_costs": dict.fromkeys(range(3), np.inf)}, "must leave at least one feature"),
+        ({"interaction_cst": ["age"]}, "must hold lists of features. Got 'age'"),
+        ({"feature_costs": {"age": -1}}, r"in the range \[0, inf\]. Got -1 for 'age'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(parameters, message):
@@ -239,25 +235,24 @@ def test_what_makes_no_sense_is_refused(parameters, message):
 
 def test_nothing_is_no_constraint():
     assert read_constraints(["a", "b"]) is None
-    assert read_constraints(["a", "b"], monotonic_cst=[0, 0], excluded_features=[]) is None
+    assert read_constraints(["a", "b"], monotonic_cst=[0, 0], interaction_cst=[]) is None
 
 
 def test_settings_are_plain_values_that_read_the_same():
     given = {
         "monotonic_cst": np.array([1, 0, -1]),
         "interaction_cst": [(0, 1), {"c"}],
-        "excluded_features": (),
-        "feature_costs": {2: 0.5},
+        "feature_costs": {2: 0.5, 1: np.inf},
         "weight_signs": "positive",
     }
     constraints = read_constraints(["a", "b", "c"], **given)
     assert constraints.settings == {
         "monotonic_cst": {"a": 1, "c": -1},
         "interaction_cst": [["a", "b"], ["c"]],
-        "feature_costs": {"c": 0.5},
+        "feature_costs": {"c": 0.5, "b": None},
         "weight_signs": "positive",
     }
-    assert read_constraints(["a", "b", "c"], **constraints.settings) == constraints
+    assert read_constraints(["a", "b", "c"], **constraints.parameters) == constraints
 
 
 @pytest.mark.parametrize(
@@ -265,7 +260,6 @@ def test_settings_are_plain_values_that_read_the_same():
     [
         ("monotonic_cst", "age", "a dict of features to -1, 0 or 1"),
         ("interaction_cst", "triples", "'pairwise', 'no_interactions', a list of sets"),
-        ("excluded_features", "age", "a list of features or None"),
         ("feature_costs", [1, 2], "a dict of features to numbers"),
         ("weight_signs", None, "a str among {'both', 'positive', 'negative'}"),
     ],
@@ -302,8 +296,8 @@ def test_rules_that_are_not_allowed_are_refused(rule, message):
     constraints = read_constraints(
         list("abcd"),
         monotonic_cst={"a": 1, "b": -1},
-        separated_features=[["b", "c"]],
-        excluded_features=["d"],
+        interaction_cst=[["a", "b"], ["a", "c"]],
+        feature_costs={"d": np.inf},
     )
     with pytest.raises(ValueError, match=message):
         constraints.check(Query(tuple(Condition(*condition) for condition in rule)))
@@ -322,9 +316,9 @@ def random_model(seed):
     kinds = itertools.product(
         (RuleBoostingRegressor, RuleBoostingClassifier),
         (
-            {"objective": "joint"},
-            {"objective": "joint", "polish": True},
-            {"objective": "stagewise"},
+            {"strategy": "joint"},
+            {"strategy": "polished"},
+            {"strategy": "stagewise"},
         ),
     )
     estimator, parameters = list(kinds)[seed % 6]
@@ -372,8 +366,8 @@ def test_weights_have_the_signs_that_are_asked_for():
     X = rng.normal(size=(200, 4))
     y = X[:, 0] - X[:, 1] + 0.3 * rng.normal(size=200)
     for signs, sign in (("positive", 1), ("negative", -1)):
-        for objective in ("joint", "stagewise"):
-            model = RuleBoostingRegressor(8, weight_signs=signs, objective=objective).fit(X, y)
+        for strategy in ("joint", "stagewise"):
+            model = RuleBoostingRegressor(8, weight_signs=signs, strategy=strategy).fit(X, y)
             assert len(model.ensemble_) > 3
             assert all(rule.weight * sign > 0 for rule in model.ensemble_)
             assert len(model.search_results_) == len(model.ensemble_) == len(model.stages_) - 1
@@ -419,9 +413,9 @@ def test_a_dear_feature_is_used_where_it_gains_more_than_it_costs():
     gain = RuleBoostingRegressor(2, l2_regularization=0.0).fit(X, y).search_results_[1]
     cheap, dear = 0.9 * gain.objective_value, 1.1 * gain.objective_value
     for cost, names in ((cheap, ["x0", "x1"]), (dear, ["x0"])):
-        for polish in (False, True):
+        for strategy in ("joint", "polished"):
             model = RuleBoostingRegressor(
-                2, l2_regularization=0.0, feature_costs={1: cost}, polish=polish
+                2, l2_regularization=0.0, feature_costs={1: cost}, strategy=strategy
             ).fit(X, y)
             assert model.ensemble_.used_features == names
             assert all(result.is_optimal for result in model.search_results_)
@@ -466,7 +460,7 @@ def test_request_regulated_features_out_of_interactions():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(300, 3)).astype(float)
     y = X[:, 0] * X[:, 1] + X[:, 1] * X[:, 2] + 0.1 * rng.normal(size=300)
-    model = RuleBoostingRegressor(8, lone_features=["x0"]).fit(X, y)
+    model = RuleBoostingRegressor(8, interaction_cst=[{"x0"}]).fit(X, y)
     used = [features(rule.query) for rule in model.ensemble_]
     assert {"x1", "x2"} in used
     assert any("x0" in names for names in used)

@@ -55,14 +55,14 @@ def rises_with_dates(conditions, sign):
 
 
 CASES = {
-    "excluded": ({"excluded_features": ["booked"]}, lambda c, s: "booked" not in columns(c)),
-    "other excluded": ({"excluded_features": ["plan"]}, lambda c, s: "plan" not in columns(c)),
+    "excluded": ({"feature_costs": {"booked": np.inf}}, lambda c, s: "booked" not in columns(c)),
+    "other excluded": ({"feature_costs": {"plan": np.inf}}, lambda c, s: "plan" not in columns(c)),
     "lone": (
-        {"lone_features": ["booked"]},
+        {"interaction_cst": [{"booked"}]},
         lambda c, s: "booked" not in columns(c) or columns(c) == {"booked"},
     ),
     "separated": (
-        {"separated_features": [["booked", "x"]]},
+        {"interaction_cst": [{"booked", "plan"}, {"x", "plan"}]},
         lambda c, s: not {"booked", "x"} <= columns(c),
     ),
     "no interactions": (
@@ -126,21 +126,21 @@ def test_a_constraint_on_another_column_leaves_parts_of_dates_in():
     X, y = bookings()
     options = {"date_parts": ["weekday"], "max_conditions": 1}
     free = RuleBoostingRegressor(3, **options).fit(X, y)
-    for constraint in ({"lone_features": ["x"]}, {"feature_costs": {"x": 1e-9}}):
+    for constraint in ({"interaction_cst": [{"x"}]}, {"feature_costs": {"x": 1e-9}}):
         model = RuleBoostingRegressor(3, **options, **constraint)
         assert model.fit(X, y).ensemble_ == free.ensemble_
         assert "weekday of booked" in str(model)
 
 
 @pytest.mark.parametrize("direction", [1, -1])
-@pytest.mark.parametrize("objective", ["joint", "stagewise"])
-def test_models_are_monotone_in_the_date_itself(direction, objective, tmp_path):
+@pytest.mark.parametrize("strategy", ["joint", "stagewise"])
+def test_models_are_monotone_in_the_date_itself(direction, strategy, tmp_path):
     X, y = bookings()
     model = RuleBoostingRegressor(
         8,
         date_parts=[*PARTS, "day"],
         monotonic_cst={"booked": direction},
-        objective=objective,
+        strategy=strategy,
         l2_regularization=0.1,
     ).fit(X, y)
     assert "year of booked" in str(model) or "booked" in str(model)
@@ -160,14 +160,14 @@ def test_rules_about_other_parts_of_a_monotone_date_are_refused_in_words():
     assert constraints.signs_of(query) == frozenset()
     constraints.check(Query((Condition("year of booked", ">", 2022),)))
     constraints.check(Query((Condition("weekday of booked", "is present"),)))
-    excluded = read_constraints(NAMES, excluded_features=["booked"])
+    excluded = read_constraints(NAMES, feature_costs={"booked": np.inf})
     with pytest.raises(ValueError, match="A rule may not use 'booked', as the constraints say"):
         excluded.check(Query(query.conditions[:1]))
 
 
 def test_a_column_may_have_the_name_of_a_part():
     names = ["booked", "weekday of booked"]
-    constraints = read_constraints(names, excluded_features=["booked"])
+    constraints = read_constraints(names, feature_costs={"booked": np.inf})
     condition = Condition("weekday of booked", "==", "Sat")
     constraints.check(Query((condition,)))
     assert [family.conditions for family in constraints.allowed([condition]).families] == [(0,)]

@@ -63,9 +63,7 @@ def roles_for(kept, weight=None):
 
 
 def in_parts(frame, cuts, roles, max_thresholds=7):
-    return reduce_source(
-        Parts(frame, cuts), roles, ConditionOptions(max_thresholds, negated_categories=True)
-    )
+    return reduce_source(Parts(frame, cuts), roles, ConditionOptions(max_thresholds))
 
 
 class Parts(FrameSource):
@@ -105,7 +103,7 @@ def test_relations_of_duckdb_give_the_same(frame, kept, has_weights):
     roles = roles_for(kept, "weight" if has_weights else None)
     known = in_parts(frame, [], roles)
     source = scan(duckdb.sql("SELECT * FROM frame"))
-    found = reduce_source(source, roles, ConditionOptions(7, negated_categories=True))
+    found = reduce_source(source, roles, ConditionOptions(7))
     assert found.conditions == known.conditions
     assert found.kinds == known.kinds
     np.testing.assert_array_equal(found.rows.amounts, known.rows.amounts)
@@ -153,7 +151,7 @@ def test_rows_of_the_reduced_table_fulfil_the_same_conditions():
         {"x": [1.0, 2.0, 3.0, None], "c": ["a", "b", None, "a"], "class": ["u", "v", "u", "v"]}
     )
     roles = Roles("class", ("x", "c"))
-    found = reduce_source(scan(frame), roles, ConditionOptions(7, negated_categories=True))
+    found = reduce_source(scan(frame), roles, ConditionOptions(7))
     reduced = given_candidates(found.rows.table(), found.conditions)
     np.testing.assert_array_equal(
         reduced.covered(), found.rows.candidates(found.conditions, {}).covered()
@@ -172,7 +170,7 @@ def test_many_numbers_are_looked_into_until_thresholds_are_exact(monkeypatch):
     found = reduce_source(
         scan(frame, rows_per_part=700),
         Roles("class", ("x",)),
-        ConditionOptions(15, negated_categories=True),
+        ConditionOptions(15),
         lambda progress: steps.append(progress.step),
     )
     assert found.conditions == known.conditions
@@ -183,7 +181,7 @@ def test_too_many_numbers_for_all_thresholds_are_refused(monkeypatch):
     monkeypatch.setattr(ValueCounts.of.__func__, "__defaults__", (10,))
     frame = pl.DataFrame({"x": range(100), "class": [0, 1] * 50})
     with pytest.raises(ValueError, match="different values, too many for"):
-        reduce_source(scan(frame), Roles("class", ("x",)), ConditionOptions(None, True))
+        reduce_source(scan(frame), Roles("class", ("x",)), ConditionOptions(None))
     assert conditions_module.MAX_RANGES > 10
 
 
@@ -233,7 +231,7 @@ def test_wide_rows_take_keys_of_several_numbers():
     frame = pl.DataFrame({f"x{i}": rng.integers(0, 9, 300) for i in range(40)})
     frame = frame.with_columns(pl.Series("class", rng.integers(0, 3, 300)))
     names = tuple(frame.columns[:-1])
-    found = reduce_source(scan(frame), Roles("class", names), ConditionOptions(7, True))
+    found = reduce_source(scan(frame), Roles("class", names), ConditionOptions(7))
     assert found.rows.keys.shape[1] > 1
     known = np.sort(candidate_conditions(frame.select(names)).covered().sum(axis=1))
     weights = found.rows.weights()
@@ -246,7 +244,7 @@ def test_parts_and_plans_can_be_pickled():
     frame = pl.DataFrame({"x": [1, 2, 3], "class": ["a", "b", "a"]})
     roles = Roles("class", ("x",))
     summary = pickle.loads(pickle.dumps(partition_summary(frame, roles)))
-    plan, _, _ = make_plan(summary, roles, ConditionOptions(7, True))
+    plan, _, _ = make_plan(summary, roles, ConditionOptions(7))
     part = pickle.loads(pickle.dumps(reduce_partition(frame, pickle.loads(pickle.dumps(plan)))))
     assert len(Collector().add(part).add(part).total()) == 3
 
@@ -255,11 +253,11 @@ def test_given_conditions_and_those_of_earlier_rules_tell_rows_apart():
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "class": ["a", "a", "b", "b"]})
     roles = Roles("class", ("x",))
     own = [Condition("x", "==", 2), Condition("x", "!=", 4.0)]
-    found = reduce_source(scan(frame), roles, ConditionOptions(7, True, given=own))
+    found = reduce_source(scan(frame), roles, ConditionOptions(7, given=own))
     assert found.conditions == (*own,)
     covered = found.rows.candidates(found.conditions, {}).covered()
     assert (covered @ found.rows.weights()).tolist() == [1.0, 3.0]
-    found = reduce_source(scan(frame), roles, ConditionOptions(1, True, known=own))
+    found = reduce_source(scan(frame), roles, ConditionOptions(1, known=own))
     assert len(found.rows) == 4
 
 
@@ -280,7 +278,7 @@ def test_given_conditions_and_those_of_earlier_rules_tell_rows_apart():
 def test_what_cannot_be_reduced_is_told(columns, roles, message):
     frame = pl.DataFrame(columns)
     with pytest.raises(ValueError, match=message):
-        reduce_source(scan(frame), replace(Roles("y", ("x",)), **roles), ConditionOptions(7, True))
+        reduce_source(scan(frame), replace(Roles("y", ("x",)), **roles), ConditionOptions(7))
 
 
 def test_parts_of_different_types_or_columns_are_refused():
@@ -297,7 +295,7 @@ def test_parts_of_different_types_or_columns_are_refused():
 def test_a_table_that_changes_while_it_is_read_is_refused():
     frame = pl.DataFrame({"x": ["a", "b"], "y": [0, 1]})
     roles = Roles("y", ("x",))
-    plan, _, _ = make_plan(partition_summary(frame, roles), roles, ConditionOptions(7, True))
+    plan, _, _ = make_plan(partition_summary(frame, roles), roles, ConditionOptions(7))
     for changed in ({"x": ["c"], "y": [0]}, {"x": ["a"], "y": [2]}):
         with pytest.raises(ValueError, match="must stay the same while it is read"):
             reduce_partition(pl.DataFrame(changed), plan)

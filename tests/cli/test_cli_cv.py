@@ -39,10 +39,10 @@ def test_scores_of_classes(run, table):
 
 
 def test_every_size_is_polished(run, table):
-    _, out, _ = run("cv", table, *TOKENS[:-1], 3, "--polish", "--json", "--folds", 2)
+    _, out, _ = run("cv", table, *TOKENS[:-1], 3, "--strategy", "polished", "--json", "--folds", 2)
     X, y = people().drop("client", "spent", "weight"), people()["client"].to_numpy()
     splits = list(StratifiedKFold(2, shuffle=True, random_state=0).split(y, y))
-    chosen = RuleBoostingClassifierCV(3, cv=splits, polish=True).fit(X, y)
+    chosen = RuleBoostingClassifierCV(3, cv=splits, strategy="polished").fit(X, y)
     losses = [size["log_loss"] for size in json.loads(out)["sizes"]]
     expected = [chosen.cv_results_[f"split{number}_loss"] for number in (0, 1)]
     assert np.array(losses) == pytest.approx(np.transpose(expected))
@@ -102,13 +102,13 @@ def test_models_are_those_of_fit(run, table, monkeypatch):
 
     monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     options = ("--min-coverage", 7, "--node-limit", 50, "--time-limit", 90, "--folds", 2)
-    shares = ("--approximation-factor", "0.9", "--no-negated-categories")
+    shares = ("--approximation-factor", "0.9", "--categories", "equal")
     assert run("cv", table, *TOKENS, *options, *shares)[0] == 0
     expected = {
         "min_coverage": 7,
         "node_limit": 50,
         "time_limit": 90,
         "approximation_factor": 0.9,
-        "negated_categories": False,
+        "categories": "equal",
     }
     assert [{name: each[name] for name in expected} for each in given] == [expected] * 2

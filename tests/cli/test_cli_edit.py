@@ -75,13 +75,21 @@ def test_alternatives_are_listed(run, folder):
 
 
 def test_constraints_are_options_of_fit(run, folder):
-    options = ["--monotonic", "age=+1", "--separate", "age,income", "--cost", "income=0.001"]
+    options = [
+        "--monotonic",
+        "age=+1",
+        "--interactions",
+        "age,[red]plan",
+        "income",
+        "--cost",
+        "income=0.001",
+    ]
     more = ["--weight-signs", "positive", "--initial-rules", "age > 50"]
     assert run(*fit(folder, "constrained.json", *options, *more))[0] == 0
     model = load_model(folder / "constrained.json")
     assert model.settings_.constraints.settings == {
         "monotonic_cst": {"age": 1},
-        "separated_features": [["age", "income"]],
+        "interaction_cst": [["age", "[red]plan"], ["income"]],
         "feature_costs": {"income": 0.001},
         "weight_signs": "positive",
     }
@@ -89,7 +97,7 @@ def test_constraints_are_options_of_fit(run, folder):
     assert all(rule.weight > 0 for rule in model.ensemble_)
     assert model.record_.settings["monotonic"] == "age=+1"
     _, out, _ = run("show", folder / "constrained.json")
-    assert "--separate age,income" in out.replace("\n", " ")
+    assert "--interactions age,[red]plan, income" in out.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

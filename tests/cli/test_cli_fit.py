@@ -55,13 +55,12 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
     monkeypatch.setitem(ESTIMATORS, "regression", Spy)
     options = {
         "n_rules": 2,
-        "objective": "joint",
+        "strategy": "joint",
         "l2_regularization": 0.5,
         "search": "beam",
         "max_conditions": 2,
         "min_coverage": 2.5,
         "approximation_factor": 0.9,
-        "simplify": 0.05,
         "node_limit": 77,
         "time_limit": 9.5,
         "max_thresholds": 3,
@@ -70,12 +69,12 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
         "n_jobs": 2,
     }
     tokens = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    more = ["--fit-intercept", "--no-negated-categories", "--weight", "weight", "--drop=client"]
+    more = ["--fit-intercept", "--weight", "weight", "--drop=client"]
     more += ["--no-validation", "--date-parts", "weekday", "month"]
     code, out, _ = run("fit", table, "--target", "spent", *tokens, *more)
     assert code == 0
     assert re.search(r"scores +R²", out)
-    flags = {"fit_intercept": True, "negated_categories": False, "date_parts": ["weekday", "month"]}
+    flags = {"fit_intercept": True, "date_parts": ["weekday", "month"]}
     assert given.items() >= (options | flags).items()
     assert given["columns"] == ["age", "[red]plan", "income"]
     assert given["sample_weight"].tolist() == people()["weight"].to_list()

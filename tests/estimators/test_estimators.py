@@ -265,7 +265,8 @@ def three_classes(n_rows=150, seed=0):
 @pytest.mark.parametrize("class_weight", [{"low": 3.0}, {"low": 1e3, "top": 1e-4}, "balanced"])
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize(
-    "parameters", [{}, {"objective": "stagewise"}, {"polish": True, "l2_regularization": 0.5}]
+    "parameters",
+    [{}, {"strategy": "stagewise"}, {"strategy": "polished", "l2_regularization": 0.5}],
 )
 def test_weights_of_classes_are_weights_of_rows(labels, class_weight, is_weighted, parameters):
     X, y = three_classes()

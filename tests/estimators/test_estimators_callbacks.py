@@ -80,8 +80,8 @@ def test_three_classes():
 def test_models_are_the_same_with_and_without():
     X, y = numeric_problem("regressor")
     seen = []
-    plain = RuleBoostingRegressor(3, polish=True).fit(X, y)
-    told = RuleBoostingRegressor(3, polish=True, callback=seen.append)
+    plain = RuleBoostingRegressor(3, strategy="polished").fit(X, y)
+    told = RuleBoostingRegressor(3, strategy="polished", callback=seen.append)
     told.set_callbacks(Recorder()).fit(X, y)
     assert told.ensemble_ == plain.ensemble_
     assert [len(each.rules) for each in seen if each.search is None][:3] == [1, 2, 3]

@@ -125,7 +125,7 @@ def test_models_of_all_rules_at_once_can_be_edited(data, tmp_path):
     model = RuleBoostingRegressor(3, strategy="global").fit(X, y)
     edited = model.edit(X, y, drop=[2])
     assert queries(edited)[:2] == [queries(model)[0], queries(model)[2]]
-    assert (edited.strategy, edited.polish) == ("boosting", True)
+    assert edited.strategy == "polished"
     save_model(model, tmp_path / "model.json")
     assert load_model(tmp_path / "model.json").edit(X, y, drop=[2]).ensemble_ == edited.ensemble_
 
@@ -219,7 +219,7 @@ def brute_force_alternatives(model, X, y, number, tolerance):
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
     X, y = data[0][:60], data[1][:60]
-    model = RuleBoostingRegressor(3, objective="stagewise", max_thresholds=2, max_conditions=2).fit(
+    model = RuleBoostingRegressor(3, strategy="stagewise", max_thresholds=2, max_conditions=2).fit(
         X, y
     )
     expected = brute_force_alternatives(model, X, y, number, 0.3)
@@ -270,7 +270,7 @@ def test_alternatives_keep_constraints(data):
 def test_a_rule_that_was_found_twice_is_kept_once():
     X = [[a, b] for a in (0, 1) for b in (0, 1)] * 5
     y = [5.0 * a + 2.0 * b for a, b in X]
-    options = {"objective": "stagewise", "weight_signs": "positive", "l2_regularization": 20.0}
+    options = {"strategy": "stagewise", "weight_signs": "positive", "l2_regularization": 20.0}
     model = RuleBoostingRegressor(4, max_conditions=1, **options).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_] == ["x0 > 0"] * 4
     edited = model.edit(X, y, force=["x1 > 0"], n_rules=2)
@@ -282,7 +282,7 @@ def test_a_rule_that_is_there_twice_is_judged_once():
     X = [[float(x > 2)] for x in range(6)] * 10
     y = [2.0 * x + 0.1 * (n % 3) for n, [x] in enumerate(X)]
     model = RuleBoostingRegressor(
-        3, objective="stagewise", l2_regularization=20.0, weight_signs="positive"
+        3, strategy="stagewise", l2_regularization=20.0, weight_signs="positive"
     ).fit(X, y)
     edited = model.edit(X, y, lock=[1])
     assert len(edited.ensemble_) == 3

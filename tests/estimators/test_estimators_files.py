@@ -189,10 +189,10 @@ def test_byte_order_mark_is_welcome(tmp_path):
     "parameters",
     [
         {"l2_regularization": 0.5, "max_conditions": 2},
-        {"node_limit": None, "time_limit": 60.0, "simplify": 0.1, "polish": True},
-        {"excluded_features": ["flag"], "weight_signs": "positive"},
+        {"node_limit": None, "time_limit": 60.0, "strategy": "polished"},
+        {"feature_costs": {"flag": np.inf}, "weight_signs": "positive"},
         {"categories": "sets", "max_categories": None, "max_thresholds": None},
-        {"objective": "stagewise", "search": "greedy"},
+        {"strategy": "stagewise", "search": "greedy"},
     ],
 )
 def test_loaded_parameters_are_those_of_the_fit(parameters):

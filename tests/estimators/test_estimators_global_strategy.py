@@ -35,7 +35,7 @@ def test_never_worse_than_both_starts(task, seed):
     X, y = tangled(task, seed)
     weights = None if seed % 2 else np.resize([0.0, 1.0, 2.5], len(y))
     options = {"l2_regularization": 3.0, "fit_intercept": seed != 3}
-    polished = ESTIMATORS[task](4, polish=True, **options).fit(X, y, weights)
+    polished = ESTIMATORS[task](4, strategy="polished", **options).fit(X, y, weights)
     model = ESTIMATORS[task](4, strategy="global", **options).fit(X, y, weights)
     found = objective(model, X, y, weights)
     assert found <= objective(polished, X, y, weights) * (1 + 1e-12)
@@ -54,7 +54,7 @@ def test_second_start_can_be_the_better_one():
     for seed in range(12):
         X, y = tangled("regressor", seed, 80)
         options = {"n_rules": 3, "l2_regularization": 1.0}
-        polished = RuleBoostingRegressor(polish=True, **options).fit(X, y)
+        polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
         model = RuleBoostingRegressor(strategy="global", **options).fit(X, y)
         better += objective(model, X, y) < objective(polished, X, y) * (1 - 1e-9)
     assert better > 0
@@ -147,7 +147,7 @@ def test_edited_model_loses_its_certificate(tmp_path):
 def test_next_fit_forgets_the_certificate():
     X, y = tangled("regressor")
     model = RuleBoostingRegressor(2, strategy="global").fit(X, y)
-    model.set_params(strategy="boosting").fit(X, y)
+    model.set_params(strategy="joint").fit(X, y)
     assert model.certificate_ is None
 
 
@@ -163,8 +163,6 @@ def test_parameters_that_do_not_go_together(task):
     X, y = numeric_problem(task)
     with pytest.raises(ValueError, match=r"'warm_start' parameter of .* must be False"):
         ESTIMATORS[task](strategy="global", warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="must be 'boosting' with objective='stagewise'"):
-        ESTIMATORS[task](strategy="global", objective="stagewise").fit(X, y)
     with pytest.raises(ValueError, match=r"'strategy' parameter of .* must be a str among"):
         ESTIMATORS[task](strategy="best").fit(X, y)
 
@@ -197,7 +195,7 @@ def test_progress_says_what_it_is_at(capsys):
 def test_callback_ends_the_fit_with_the_first_start(stage, seed):
     X, y = tangled("regressor", seed, 80)
     options = {"n_rules": 3, "l2_regularization": 1.0}
-    polished = RuleBoostingRegressor(polish=True, **options).fit(X, y)
+    polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
     model = RuleBoostingRegressor(
         strategy="global", callback=lambda progress: progress.stage == stage, **options
     ).fit(X, y)
@@ -225,7 +223,7 @@ def test_ctrl_c(keeps):
         return
     with pytest.warns(ConvergenceWarning, match="second start may still improve"):
         model.fit(X, y)
-    polished = clone(model).set_params(strategy="boosting", polish=True, callback=None).fit(X, y)
+    polished = clone(model).set_params(strategy="polished", callback=None).fit(X, y)
     assert model.ensemble_ == polished.ensemble_
     assert model.certificate_.verify(X)
 

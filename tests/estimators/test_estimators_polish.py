@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from estimators import ESTIMATORS, both, numeric_problem
+from estimators import ESTIMATORS, both
 from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV, load_model, save_model
 from laconic.estimators import fitting
 from laconic.terms.coverage import rule_coverages
@@ -38,17 +38,17 @@ def test_polishing_lowers_the_penalised_loss(task):
     if task == "classifier":
         y = y > 0
     plain = ESTIMATORS[task](5, **JOINT).fit(X, y)
-    model = ESTIMATORS[task](5, polish=True, **JOINT).fit(X, y)
+    model = ESTIMATORS[task](5, strategy="polished", **JOINT).fit(X, y)
     assert risk(model, X, y) < risk(plain, X, y)
     assert len(model.ensemble_) == len(model.search_results_) == 5
-    again = ESTIMATORS[task](5, polish=True, **JOINT).fit(X, y)
+    again = ESTIMATORS[task](5, strategy="polished", **JOINT).fit(X, y)
     assert again.ensemble_ == model.ensemble_
 
 
 def test_a_compromise_gives_way():
     X, y = three_rules()
     plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
-    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    model = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y)
     assert "x0 > 0" in str(plain.ensemble_[0])
     assert "x0 > 1" in str(model.ensemble_[0])
     assert [rule.query for rule in model.ensemble_[1:]] == [r.query for r in plain.ensemble_[1:]]
@@ -58,7 +58,7 @@ def test_a_compromise_gives_way():
 def test_coverages_and_certificates_are_those_of_the_new_rules(tmp_path):
     X, y = three_rules()
     weights = np.tile([0.0, 1.0, 2.0], 100)
-    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y, weights)
+    model = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y, weights)
     counted = weights > 0
     covered = model.ensemble_.covered(X)[counted].T
     assert model.rule_coverages_ == rule_coverages(covered, y[counted], weights[counted])
@@ -68,17 +68,9 @@ def test_coverages_and_certificates_are_those_of_the_new_rules(tmp_path):
     assert loaded.search_results_ == model.search_results_
 
 
-@both
-def test_stagewise_weights_cannot_be_polished(task):
-    with pytest.raises(ValueError, match="must be False with objective='stagewise'"):
-        ESTIMATORS[task](polish=True, objective="stagewise").fit(*numeric_problem(task))
-    with pytest.raises(ValueError, match=r"'polish' parameter of .* must be a bool"):
-        ESTIMATORS[task](polish="yes", objective="joint").fit(*numeric_problem(task))
-
-
 def test_progress_says_polishing(capsys):
     X, y = three_rules()
-    model = RuleBoostingRegressor(3, polish=True, verbose=1, **JOINT).fit(X, y)
+    model = RuleBoostingRegressor(3, strategy="polished", verbose=1, **JOINT).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     starts = [re.match(r"[^:]*", line).group() for line in lines]
     assert starts[:3] == ["rule 1 of 3", "rule 2 of 3", "rule 3 of 3"]
@@ -101,7 +93,7 @@ def test_ctrl_c_while_polishing():
     def press():
         signal.raise_signal(signal.SIGINT)
 
-    parameters = JOINT | {"polish": True, "callback": at_polishing(press)}
+    parameters = JOINT | {"strategy": "polished", "callback": at_polishing(press)}
     with pytest.raises(KeyboardInterrupt):
         RuleBoostingRegressor(3, **parameters).fit(X, y)
     model = RuleBoostingRegressor(3, on_interrupt="keep", **parameters)
@@ -113,10 +105,10 @@ def test_ctrl_c_while_polishing():
 def test_callback_ends_the_polishing():
     X, y = three_rules()
     stopped = RuleBoostingRegressor(
-        3, polish=True, callback=at_polishing(lambda: True), **JOINT
+        3, strategy="polished", callback=at_polishing(lambda: True), **JOINT
     ).fit(X, y)
     plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
-    polished = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    polished = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y)
     assert risk(polished, X, y) <= risk(stopped, X, y) <= risk(plain, X, y)
 
 
@@ -124,20 +116,20 @@ def test_too_many_rounds_are_told(monkeypatch):
     polish = fitting.polish
     monkeypatch.setattr(fitting, "polish", lambda *model: polish(*model, max_rounds=1))
     with pytest.warns(ConvergenceWarning, match="exchanges of rules may still improve the model"):
-        RuleBoostingRegressor(3, polish=True, **JOINT).fit(*three_rules())
+        RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(*three_rules())
 
 
 def test_rules_of_an_earlier_fit_are_polished_too():
     X, y = three_rules()
-    model = RuleBoostingRegressor(1, polish=True, warm_start=True, **JOINT).fit(X, y)
+    model = RuleBoostingRegressor(1, strategy="polished", warm_start=True, **JOINT).fit(X, y)
     model.set_params(n_rules=3).fit(X, y)
-    direct = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    direct = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y)
     assert_allclose(risk(model, X, y), risk(direct, X, y))
 
 
 def test_first_rules_of_a_polished_model_have_weights_of_their_own(tmp_path):
     X, y = three_rules()
-    model = RuleBoostingRegressor(3, polish=True, **JOINT).fit(X, y)
+    model = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y)
     plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
     assert model.ensemble_[0].query != plain.ensemble_[0].query
     assert model.stages_[-1] == model.ensemble_
@@ -157,8 +149,11 @@ def test_first_rules_of_a_polished_model_have_weights_of_their_own(tmp_path):
 def test_sizes_are_judged_by_polished_models():
     X, y = three_rules()
     plain = RuleBoostingRegressorCV(**JOINT).fit(X, y)
-    model = RuleBoostingRegressorCV(polish=True, **JOINT).fit(X, y)
+    model = RuleBoostingRegressorCV(strategy="polished", **JOINT).fit(X, y)
     assert (plain.n_rules_, model.n_rules_) == (5, 4)
     assert_allclose(plain.cv_results_["mean_loss"][:2], model.cv_results_["mean_loss"][:2])
     assert plain.cv_results_["mean_loss"][4] > model.cv_results_["mean_loss"][4]
-    assert model.ensemble_ == RuleBoostingRegressor(4, polish=True, **JOINT).fit(X, y).ensemble_
+    assert (
+        model.ensemble_
+        == RuleBoostingRegressor(4, strategy="polished", **JOINT).fit(X, y).ensemble_
+    )

@@ -74,7 +74,7 @@ def test_callback_sees_weights_change():
 
     seen = []
     X, y = numeric_problem("regressor")
-    options = {"objective": "joint", "fit_intercept": True, "max_conditions": 2}
+    options = {"strategy": "joint", "fit_intercept": True, "max_conditions": 2}
     model = RuleBoostingRegressor(3, callback=remember, **options).fit(X, y)
     assert [len(rules) for rules in seen] == [1, 2, 3]
     assert seen[-1] == model.ensemble_.rules

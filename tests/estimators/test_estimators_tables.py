@@ -264,8 +264,8 @@ SMALL_AND_LARGE = [5e-324 * 2**60, 1e-300, 1e-170, 1e-100, 1e150]
     "options",
     [
         {},
-        {"polish": True},
-        {"objective": "stagewise", "simplify": 0.1},
+        {"strategy": "polished"},
+        {"strategy": "stagewise", "approximation_factor": 0.9},
         {"search": "beam", "fit_intercept": False},
     ],
 )

@@ -33,11 +33,11 @@ def table(n_rows=200, seed=0):
     return X, score + rng.normal(size=n_rows)
 
 
-@pytest.mark.parametrize("objective", ["joint", "stagewise"])
-def test_initial_rules_come_first_and_the_others_are_found_given_them(objective):
+@pytest.mark.parametrize("strategy", ["joint", "stagewise"])
+def test_initial_rules_come_first_and_the_others_are_found_given_them(strategy):
     X, y = table()
     texts = ['age > 65 & sex == "f"', "income <= 30"]
-    model = RuleBoostingRegressor(5, objective=objective, initial_rules=texts).fit(X, y)
+    model = RuleBoostingRegressor(5, strategy=strategy, initial_rules=texts).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_[:2]] == [
         "age > 65 & sex == f",
         "income <= 30",
@@ -50,8 +50,8 @@ def test_initial_rules_come_first_and_the_others_are_found_given_them(objective)
     # Weights and coverages are those of the rules.
     covered = model.ensemble_.covered(X)
     assert [coverage.coverage for coverage in model.rule_coverages_] == covered.sum(axis=0).tolist()
-    if objective == "joint":
-        free = RuleBoostingRegressor(5, objective=objective).fit(X, y)
+    if strategy == "joint":
+        free = RuleBoostingRegressor(5, strategy=strategy).fit(X, y)
         best = free.search_results_[0].objective_value
         assert model.search_results_[0].bound == pytest.approx(best)
 
@@ -62,16 +62,16 @@ def test_weights_of_given_rules_are_the_best_ones_or_their_own():
     joint = RuleBoostingRegressor(1, initial_rules=[rule]).fit(X, y)
     searched = RuleBoostingRegressor(1).fit(X, y)
     assert joint.ensemble_[0].weight == pytest.approx(searched.ensemble_[0].weight)
-    kept = RuleBoostingRegressor(1, objective="stagewise", initial_rules=[rule]).fit(X, y)
+    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_rules=[rule]).fit(X, y)
     assert kept.ensemble_[0].weight == 0.125
 
 
 def test_polishing_does_not_exchange_them():
     X, y = table()
     texts = ["income <= 30", "age <= 20"]
-    model = RuleBoostingRegressor(4, polish=True, initial_rules=texts).fit(X, y)
+    model = RuleBoostingRegressor(4, strategy="polished", initial_rules=texts).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_[:2]] == texts
-    everything = RuleBoostingRegressor(2, polish=True, initial_rules=texts).fit(X, y)
+    everything = RuleBoostingRegressor(2, strategy="polished", initial_rules=texts).fit(X, y)
     assert [str(rule.query) for rule in everything.ensemble_] == texts
 
 
@@ -87,7 +87,7 @@ def test_they_are_saved_and_cloned(tmp_path):
     assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
 
 
-@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+@pytest.mark.parametrize("parameters", [{}, {"strategy": "stagewise"}, {"strategy": "polished"}])
 def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, tmp_path):
     X, y = table()
     given = {"initial_rules": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
@@ -104,7 +104,7 @@ def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, 
     assert certificate.objective_value <= certificate.bound
 
 
-@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}])
+@pytest.mark.parametrize("parameters", [{}, {"strategy": "stagewise"}, {"strategy": "polished"}])
 def test_a_given_rule_that_costs_more_than_it_gains_is_saved(parameters, tmp_path):
     X, y = table()
     model = RuleBoostingRegressor(
@@ -180,10 +180,10 @@ def test_rules_of_long_tables_cover_the_rows_that_they_say():
 
 def test_excluded_rules_are_not_found_in_other_words_either():
     X, y = table()
-    for objective in ("joint", "stagewise"):
-        free = RuleBoostingRegressor(1, objective=objective).fit(X, y)
+    for strategy in ("joint", "stagewise"):
+        free = RuleBoostingRegressor(1, strategy=strategy).fit(X, y)
         without = RuleBoostingRegressor(
-            1, objective=objective, excluded_rules=[free.ensemble_[0]]
+            1, strategy=strategy, excluded_rules=[free.ensemble_[0]]
         ).fit(X, y)
         covered = free.ensemble_[0].query.covered(X)
         assert (without.ensemble_[0].query.covered(X) != covered).any()

@@ -45,11 +45,11 @@ def test_node_limit_warns_with_a_true_ratio():
         ({"max_conditions": 3, "node_limit": 1}, {"node_limit": "auto"}),
     ],
 )
-@pytest.mark.parametrize("objective", ["joint", "stagewise"])
-def test_advice_of_the_warning_is_good(objective, parameters, changes):
+@pytest.mark.parametrize("strategy", ["joint", "stagewise"])
+def test_advice_of_the_warning_is_good(strategy, parameters, changes):
     X, y = np.split(np.random.default_rng(0).normal(size=(200, 9)), [8], axis=1)
     y = y[:, 0]
-    model = RuleBoostingRegressor(2, objective=objective, **parameters)
+    model = RuleBoostingRegressor(2, strategy=strategy, **parameters)
     words = " or ".join(f"{name}={value!r}" for name, value in changes.items())
     with pytest.warns(ConvergenceWarning, match=f"With {words} every rule would be proven"):
         model.fit(X, y)

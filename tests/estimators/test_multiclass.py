@@ -186,7 +186,7 @@ def test_a_callback_ends_the_fit(iris):
 def test_a_search_that_is_stopped_says_so_for_all_classes():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 12)), rng.integers(0, 3, 300)
-    model = RuleBoostingClassifier(1, max_conditions=None, node_limit=1, objective="stagewise")
+    model = RuleBoostingClassifier(1, max_conditions=None, node_limit=1, strategy="stagewise")
     with pytest.warns(UserWarning, match="not proven"):
         model.fit(X, y)
     [result] = model.search_results_
@@ -197,15 +197,15 @@ def test_a_search_that_is_stopped_says_so_for_all_classes():
 def test_given_rules_are_about_a_class(iris):
     X, y = iris
     rules = [("petal length (cm) > 5", "setosa"), "petal width (cm) <= 0.8"]
-    for objective in ("joint", "stagewise"):
-        model = RuleBoostingClassifier(4, initial_rules=rules, objective=objective).fit(X, y)
+    for strategy in ("joint", "stagewise"):
+        model = RuleBoostingClassifier(4, initial_rules=rules, strategy=strategy).fit(X, y)
         texts = [model.ensemble_.rule_text(rule) for rule in model.ensemble_[:2]]
         assert texts[0].endswith(" for setosa if petal length (cm) > 5")
         assert texts[1].endswith(" for setosa if petal width (cm) <= 0.8")
         assert [result.status for result in model.search_results_[:2]] == ["given", "given"]
         assert all(result.is_optimal for result in model.search_results_[2:])
     own = Rule(Query((Condition("petal length (cm)", ">", 5.0),)), -0.125, 1)
-    kept = RuleBoostingClassifier(2, initial_rules=[own], objective="stagewise").fit(X, y)
+    kept = RuleBoostingClassifier(2, initial_rules=[own], strategy="stagewise").fit(X, y)
     assert kept.ensemble_[0] == own
     with pytest.raises(ValueError, match=r"one of three or more classes\. Got 'rose'"):
         RuleBoostingClassifier(2, initial_rules=[("petal width (cm) > 1", "rose")]).fit(X, y)
@@ -218,7 +218,9 @@ def test_given_rules_are_about_a_class(iris):
 
 
 @pytest.mark.parametrize("signs", ["positive", "negative"])
-@pytest.mark.parametrize("parameters", [{}, {"objective": "stagewise"}, {"polish": True}], ids=str)
+@pytest.mark.parametrize(
+    "parameters", [{}, {"strategy": "stagewise"}, {"strategy": "polished"}], ids=str
+)
 def test_weights_of_all_classes_have_the_signs_that_are_asked_for(iris, signs, parameters):
     model = RuleBoostingClassifier(6, weight_signs=signs, **parameters).fit(*iris)
     sign = 1 if signs == "positive" else -1
@@ -238,8 +240,8 @@ def test_polishing_lowers_the_penalised_loss(iris):
         )
 
     plain, polished = (
-        RuleBoostingClassifier(8, polish=polish, l2_regularization=0.3).fit(X, y)
-        for polish in (False, True)
+        RuleBoostingClassifier(8, strategy=strategy, l2_regularization=0.3).fit(X, y)
+        for strategy in ("joint", "polished")
     )
     assert risk(polished) < risk(plain)
     assert tuple(polished.stages_)[-1] == polished.ensemble_
@@ -276,14 +278,14 @@ def test_rules_of_classes_are_edited(iris, model, tmp_path):
     assert again.ensemble_ == model.edit(X, y, drop=[1]).ensemble_
 
 
-@pytest.mark.parametrize("objective", ["stagewise", "joint"])
-def test_alternatives_are_those_of_all_classes(objective):
+@pytest.mark.parametrize("strategy", ["stagewise", "joint"])
+def test_alternatives_are_those_of_all_classes(strategy):
     """All sets of rows and classes that gain nearly as much, one by one."""
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (60, 3)).astype(float)
     y = np.argmax(X + rng.gumbel(size=X.shape), axis=1).astype(float)
     model = RuleBoostingClassifier(
-        3, objective=objective, max_conditions=2, l2_regularization=1.0
+        3, strategy=strategy, max_conditions=2, l2_regularization=1.0
     ).fit(X, y)
     sets = all_covered(candidate_conditions(X), 2)
     for number in (1, 2, 3):
@@ -293,20 +295,20 @@ def test_alternatives_are_those_of_all_classes(objective):
         own = model.ensemble_[number - 1]
         rows = own.query.covered(X)
         best = max(expected.values())
-        del expected[own.output, key_of(rows, objective)]
+        del expected[own.output, key_of(rows, strategy)]
         kept = sorted((v / best for v in expected.values() if v >= 0.6 * best), reverse=True)
         assert [one.share for one in found] == pytest.approx(kept, rel=1e-6)
         assert {one.output for one in found} <= {"0", "1", "2", "class 0", "class 1", "class 2"}
 
 
-def key_of(rows, objective):
+def key_of(rows, strategy):
     """Beside an intercept that is refitted, a set of rows and the rest of them say the same."""
-    return min(rows.tobytes(), (~rows).tobytes()) if objective == "joint" else rows.tobytes()
+    return min(rows.tobytes(), (~rows).tobytes()) if strategy == "joint" else rows.tobytes()
 
 
 def gains_in_place(model, X, y, number, sets):
     """What each set of rows gains for each class in the place of a rule, to second order."""
-    penalty, is_joint = model.l2_regularization_, model.objective == "joint"
+    penalty, is_joint = model.l2_regularization_, model.strategy == "joint"
     others = [rule for n, rule in enumerate(model.ensemble_, start=1) if n != number]
     raw = model.stages_[number - 1].raw_predictions(X)
     if is_joint:
@@ -327,7 +329,7 @@ def gains_in_place(model, X, y, number, sets):
             curvature = (matrix * hessians[:, output]) @ matrix.T + np.diag(penalties)
             inverse = np.linalg.pinv(curvature, rcond=1e-12, hermitian=True)[0, 0]
             gain = (rows @ gradients[:, output]) ** 2 * inverse / 2
-            found[output, key_of(rows, model.objective)] = gain
+            found[output, key_of(rows, model.strategy)] = gain
     return found
 
 
@@ -430,7 +432,7 @@ def test_pictures_of_rules_and_of_one_row(model, iris):
         RuleBoxDisplay.from_estimator(model, X, y, features="petal length (cm)")
 
 
-@parametrize_with_checks([RuleBoostingClassifier(n_rules=3, objective="stagewise")])
+@parametrize_with_checks([RuleBoostingClassifier(n_rules=3, strategy="stagewise")])
 def test_the_contract_of_scikit_learn_with_classes(estimator, check):
     check(estimator)
 

@@ -33,7 +33,7 @@ def test_imodels_265_no_model_returns_two_columns_for_three_classes():
     y[0] = 0 if y[0] else 1
     model = RuleBoostingClassifier(3).fit(X, y)
     assert model.predict_proba(X).shape[1] == len(model.classes_) == 3
-    polished = RuleBoostingClassifier(3, polish=True).fit(X, y)
+    polished = RuleBoostingClassifier(3, strategy="polished").fit(X, y)
     assert polished.predict_proba(X).shape[1] == 3
 
 

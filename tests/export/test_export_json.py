@@ -77,9 +77,13 @@ SETTINGS = {
     "time_limit": 2.5,
     "l2_regularization": 3.0,
     "search": "greedy",
-    "categorical_features": ["a"],
+    "categorical_features": {"a": "ordered"},
     "conditions": [{"feature": "a", "relation": ">", "value": 1.0}],
-    "constraints": {"monotonic_cst": {"a": -1}, "weight_signs": "positive"},
+    "constraints": {
+        "monotonic_cst": {"a": -1},
+        "feature_costs": {"a": 0.5, "b": None},
+        "weight_signs": "positive",
+    },
     "initial_rules": [
         {"conditions": [], "weight": None, "output": None},
         {
@@ -149,7 +153,7 @@ BROKEN = [
     (put("more", "settings", "l2_regularization"), "settings.l2_regularization must be", True),
     (put(None, "settings", "search"), "settings.search must be a string", True),
     (put(1, "settings", "rows"), "settings must have the keys", True),
-    (drop("settings", "polish"), "settings must have the key 'polish'", True),
+    (drop("settings", "strategy"), "settings must have the key 'strategy'", True),
     (put({"a": 2}, "settings", "class_weight"), "settings.class_weight must be", True),
     (put([[0, -1.0]], "settings", "class_weight"), "settings.class_weight[0][1] must be", True),
     (put([[0]], "settings", "class_weight"), "settings.class_weight[0] must be an array", True),
@@ -161,7 +165,6 @@ BROKEN = [
     ),
     (put([None], "settings", "excluded_rules"), "settings.excluded_rules[0] must be", True),
     (put({"cost": 1}, "settings", "constraints"), "settings.constraints must have", True),
-    (put(-1, "rules", 0, "certificate", "n_conditions_found"), "n_conditions_found must be", True),
     (put([0], "classes"), "classes must be a list of two", True),
     (put([0, 1, 2], "classes"), "classes must be two classes, or more with the loss", True),
     (put([1, 1], "classes"), "classes must be different classes", True),

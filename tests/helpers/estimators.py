@@ -12,7 +12,7 @@ ESTIMATORS = {"classifier": RuleBoostingClassifier, "regressor": RuleBoostingReg
 
 # Boosting as in the paper, where rules keep their weights.
 STAGEWISE = {
-    "objective": "stagewise",
+    "strategy": "stagewise",
     "fit_intercept": False,
     "l2_regularization": 1.0,
     "max_conditions": 5,

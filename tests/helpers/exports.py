@@ -270,7 +270,7 @@ SMALL_RECORD = FitRecord(
     "y",
     10,
     "2026-01-31",
-    {"n_rules": 2, "polish": False, "time_limit": None, "objective": "joint"},
+    {"n_rules": 2, "fit_intercept": False, "time_limit": None, "strategy": "joint"},
     (RowScores("cross-validation", 10, {"r2": 0.5}, {"r2": 0.1}),),
 )
 

@@ -172,10 +172,10 @@ class OffsetPoissonLoss(OwnPoissonLoss):
         return super().hessians(y, raw + np.log(self.exposure))
 
 
-@pytest.mark.parametrize("objective", ["stagewise", "joint"])
-def test_an_exposure_is_an_offset_of_the_poisson_loss(objective):
+@pytest.mark.parametrize("strategy", ["stagewise", "joint"])
+def test_an_exposure_is_an_offset_of_the_poisson_loss(strategy):
     X, y, exposure = counts_table(3)
-    settings = {"n_rules": 5, "objective": objective, "l2_regularization": 3.0}
+    settings = {"n_rules": 5, "strategy": strategy, "l2_regularization": 3.0}
     model = RuleBoostingRegressor(loss="poisson", **settings).fit(X, y, exposure=exposure)
     other = RuleBoostingRegressor(loss=OffsetPoissonLoss(exposure), **settings).fit(X, y)
     assert [rule.query for rule in model.ensemble_] == [rule.query for rule in other.ensemble_]
@@ -262,7 +262,7 @@ def test_a_full_step_that_made_the_loss_sixteen_times_worse_is_halved():
     X = np.column_stack([np.repeat([0.0, 1.0], 50), rng.integers(0, 3, 100)])
     y = rng.poisson(np.where(X[:, 0] > rng.random(100) / 0.9, 60.0, 1.0)).astype(float)
     model = RuleBoostingRegressor(
-        3, loss=OwnPoissonLoss(), objective="stagewise", fit_intercept=False, l2_regularization=1.0
+        3, loss=OwnPoissonLoss(), strategy="stagewise", fit_intercept=False, l2_regularization=1.0
     ).fit(X, y)
     risks = list(staged_risks(model, X, y, 0.0))
     assert (np.diff(risks) < 0).all()
@@ -273,8 +273,8 @@ def test_a_full_step_that_made_the_loss_sixteen_times_worse_is_halved():
 
 
 @pytest.mark.parametrize("loss", [*POSITIVE[:3], OwnPoissonLoss(), HuberLoss()], ids=repr)
-@pytest.mark.parametrize("objective", ["stagewise", "joint"])
-def test_no_rule_makes_the_training_loss_larger(loss, objective):
+@pytest.mark.parametrize("strategy", ["stagewise", "joint"])
+def test_no_rule_makes_the_training_loss_larger(loss, strategy):
     for seed in range(20):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 4, (40, 3)).astype(float)
@@ -282,14 +282,14 @@ def test_no_rule_makes_the_training_loss_larger(loss, objective):
         model = RuleBoostingRegressor(
             6,
             loss=loss,
-            objective=objective,
+            strategy=strategy,
             fit_intercept=bool(seed % 2),
             l2_regularization=10.0 ** rng.uniform(-6, 1),
         ).fit(X, y)
         penalty = model.l2_regularization_
         risks = np.array([*staged_risks(model, X, y, penalty)])
         assert (np.diff(risks) <= 1e-9 * np.abs(risks).max()).all()
-        if objective == "stagewise":
+        if strategy == "stagewise":
             losses = np.array([*staged_risks(model, X, y, 0.0)])
             assert (np.diff(losses) <= 1e-9 * np.abs(losses).max()).all()
 

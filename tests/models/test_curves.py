@@ -292,7 +292,7 @@ def test_copies_know_no_table(copied, has_steps, parity):
 def test_smaller_sizes_of_refitted_models_have_their_own_weights(is_loaded):
     diabetes = diabetes_table()
     X, y = diabetes.data, diabetes.target
-    options = {"objective": "joint", "fit_intercept": True, "max_conditions": 2}
+    options = {"strategy": "joint", "fit_intercept": True, "max_conditions": 2}
     model = RuleBoostingRegressor(n_rules=4, **options).fit(X, y)
     assert [len(stage) for stage in model.stages_] == [0, 1, 2, 3, 4]
     assert model.stages_[-1] == model.ensemble_

@@ -93,7 +93,7 @@ def test_certificates_say_what_was_searched(fitted):
         ({"min_coverage": 20}, "that cover at least 20 rows, out of"),
         ({"search": "greedy"}, "Tried by a heuristic: some conjunctions"),
         ({"max_thresholds": None}, ": all thresholds per number, and “is” and “is not” for each"),
-        ({"negated_categories": False}, "per number, and “is” for each category."),
+        ({"categories": "equal"}, "per number, and “is” for each category."),
         ({"conditions": [Condition("age", ">", 12)]}, "out of 1 given candidate."),
         ({"max_conditions": np.int64(2)}, "up to 2 conditions"),
         ({"max_conditions": 1}, "all conjunctions of up to 1 condition, out of"),
@@ -113,7 +113,7 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
     ("parameters", "words"),
     [
         ({}, "the rules before it"),
-        ({"polish": True}, "all others"),
+        ({"strategy": "polished"}, "all others"),
         ({"strategy": "global"}, "all others"),
     ],
 )
@@ -126,7 +126,7 @@ def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     text = " ".join(report.to_html().split())
     assert f"means that, given {words}, no other such conjunction" in text
     # What the fit was told counts, not what the estimator is told now.
-    model.set_params(polish=not parameters, strategy="boosting")
+    model.set_params(strategy="joint" if parameters else "polished")
     assert model.report(X[:80], y[:80]).to_dict()["certificates"]["given"] == words
 
 
@@ -341,7 +341,7 @@ def test_texts_come_back_from_the_page_as_they_were(names, values):
 def test_half_a_surrogate_pair_is_no_obstacle(tmp_path):
     X = [["x\ud800"], ["y"]] * 5
     y = [1.0, 2.0] * 5
-    model = RuleBoostingRegressor(n_rules=1, negated_categories=False).fit(X, y)
+    model = RuleBoostingRegressor(n_rules=1, categories="equal").fit(X, y)
     model.report(X, y).save(tmp_path / "report.html")
     assert "\\ud800" in (tmp_path / "report.html").read_text("utf-8")
 

@@ -12,10 +12,7 @@ def test_every_constraint_has_words():
         {
             "monotonic_cst": {"age": 1, "income": 1, "price": -1},
             "interaction_cst": [["age", "income"], ["price"]],
-            "excluded_features": ["id"],
-            "lone_features": ["sex"],
-            "separated_features": [["age", "sex"], ["a & b", "c"]],
-            "feature_costs": {"mri": 0.01},
+            "feature_costs": {"mri": 0.01, "id": None},
             "excluded_rules": ["age > 65", "sex == f"],
             "weight_signs": "positive",
         }
@@ -24,8 +21,6 @@ def test_every_constraint_has_words():
         " Predictions only rise with age and income and only fall with price."
         " A rule uses columns of one set only: age and income; price; all others."
         " No rule uses id."
-        " A rule uses sex alone."
-        " A rule uses at most one of age and sex and one of 'a & b' and c."
         " What a rule gains is net of the cost of mri (0.01)."
         " Left out: age > 65; sex == f."
         " Weights are positive."

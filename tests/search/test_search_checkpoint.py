@@ -42,7 +42,6 @@ def test_searches_are_not_repeated(tmp_path, monkeypatch):
         for other, options in [
             (problem_of(2.0), {"max_conditions": 2}),
             (problem, {"max_conditions": 3}),
-            (problem, {"max_conditions": 2, "simplify": 0.1}),
             (problem, {"max_conditions": 2, "branching": "paper"}),
         ]:
             with pytest.raises(AssertionError, match="again"):
@@ -52,8 +51,8 @@ def test_searches_are_not_repeated(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: RuleBoostingClassifier(4, polish=True, max_conditions=2),
-        lambda: RuleBoostingRegressorCV(3, objective="stagewise", max_conditions=2),
+        lambda: RuleBoostingClassifier(4, strategy="polished", max_conditions=2),
+        lambda: RuleBoostingRegressorCV(3, strategy="stagewise", max_conditions=2),
     ],
 )
 def test_fits_go_on_to_the_same_model(make, tmp_path, monkeypatch):

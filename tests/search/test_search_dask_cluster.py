@@ -30,12 +30,12 @@ FITS = [
     (RuleBoostingRegressor, {"max_conditions": 3}),
     (RuleBoostingRegressor, {"max_conditions": 4}),
     (RuleBoostingRegressor, {"max_conditions": 5, "l2_regularization": 3.0}),
-    (RuleBoostingRegressor, {"max_conditions": None, "objective": "stagewise"}),
-    (RuleBoostingRegressor, {"max_conditions": 5, "objective": "stagewise"}),
+    (RuleBoostingRegressor, {"max_conditions": None, "strategy": "stagewise"}),
+    (RuleBoostingRegressor, {"max_conditions": 5, "strategy": "stagewise"}),
     (RuleBoostingClassifier, {"max_conditions": None}),
     (RuleBoostingClassifier, {"max_conditions": 4, "min_coverage": 12}),
-    (RuleBoostingClassifier, {"max_conditions": 5, "objective": "stagewise"}),
-    (RuleBoostingClassifier, {"max_conditions": None, "objective": "stagewise"}),
+    (RuleBoostingClassifier, {"max_conditions": 5, "strategy": "stagewise"}),
+    (RuleBoostingClassifier, {"max_conditions": None, "strategy": "stagewise"}),
     (RuleBoostingRegressor, {"max_conditions": 4, "monotonic_cst": [1, 0, 0, 0]}),
 ]
 

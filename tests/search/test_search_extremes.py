@@ -108,14 +108,11 @@ def test_stopped_searches_prove_nothing_where_objectives_underflow(scale):
     gradients = scale * generator.normal(size=300)
     problem = SearchProblem(extents, gradients, np.ones(300), 1.0)
     seen = []
-    result = search(
-        problem, max_conditions=5, node_limit=20, simplify=0.1, callback=lambda p: seen.append(p)
-    )
+    result = search(problem, max_conditions=5, node_limit=20, callback=lambda p: seen.append(p))
     usual = search(
         SearchProblem(extents, gradients / scale, np.ones(300), 1.0),
         max_conditions=5,
         node_limit=20,
-        simplify=0.1,
     )
     assert (result.query, result.status) == (usual.query, usual.status)
     assert usual.status is SearchStatus.NODE_LIMIT

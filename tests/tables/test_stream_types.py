@@ -109,7 +109,7 @@ def test_conditions_are_those_of_a_table_in_memory(kind, tmp_path):
     convert["dask"] = convert["pandas"]
     in_memory = convert.get(kind, pl.DataFrame.clone)(frame.select(features))
     known = candidate_conditions(in_memory, max_thresholds=7)
-    found = reduce_source(source, Roles("class", features), ConditionOptions(7, True))
+    found = reduce_source(source, Roles("class", features), ConditionOptions(7))
     for name in features:
         assert [each for each in found.conditions if each.feature == name] == [
             each for each in known.conditions if each.feature == name

@@ -169,7 +169,7 @@ def columns_of_every_kind(rng):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_condition_that_is_printed_is_read(seed):
-    """Thresholds of `ordered_features` were once printed as ``size <= M``, but not read."""
+    """Thresholds of ordered categories were once printed as ``size <= M``, but not read."""
     rng = np.random.default_rng(seed)
     columns = columns_of_every_kind(rng)
     names = rng.permutation(len(HOSTILE_NAMES))[: len(columns)]
@@ -182,7 +182,7 @@ def test_every_condition_that_is_printed_is_read(seed):
         X,
         categories=["values", "sets"][seed % 2],
         max_categories=[None, 3][seed % 3 > 0],
-        ordered_features=ordered,
+        categorical_features=dict.fromkeys(ordered, "ordered"),
         date_parts=DATE_PARTS,
         max_thresholds=4,
         orders=[(rng.normal(size=N_ROWS), None)],
@@ -217,7 +217,9 @@ def test_names_are_told_apart_from_conditions(values):
     }
     X = pd.DataFrame(cells)
     table = as_table(X)
-    candidates = candidate_conditions(X, categories="sets", ordered_features=X.columns[::2])
+    candidates = candidate_conditions(
+        X, categories="sets", categorical_features=dict.fromkeys(X.columns[::2], "ordered")
+    )
     queries = [[p] for p in candidates.conditions]
     queries += [[p, q] for p, q in pairwise(candidates.conditions)]
     describe = features_of(table)
@@ -236,15 +238,19 @@ def test_rules_of_models_told_of_an_order_can_be_given_again(declared):
     dtype = pd.CategoricalDtype(order) if declared == "category" else object
     X = pd.DataFrame({"size": pd.Series(size, dtype=dtype)})
     y = 2.0 * np.isin(size, order[:2]) + rng.normal(size=200)
-    model = RuleBoostingRegressor(1, ordered_features=["size"]).fit(X, y)
+    model = RuleBoostingRegressor(1, categorical_features={"size": "ordered"}).fit(X, y)
     [text] = model.ensemble_.condition_texts(model.ensemble_.rules[0].query)
     assert text in (f"size <= {order[1]}", f"size > {order[1]}")
     covered = model.ensemble_.rules[0].query.covered(X)
-    given = RuleBoostingRegressor(1, ordered_features=["size"], initial_rules=[text]).fit(X, y)
+    given = RuleBoostingRegressor(
+        1, categorical_features={"size": "ordered"}, initial_rules=[text]
+    ).fit(X, y)
     assert (given.ensemble_.rules[0].query.covered(X) == covered).all()
     forced = model.edit(X, y, drop=[1], force=[text])
     assert (forced.ensemble_.rules[0].query.covered(X) == covered).all()
-    other = RuleBoostingRegressor(1, ordered_features=["size"], excluded_rules=[text]).fit(X, y)
+    other = RuleBoostingRegressor(
+        1, categorical_features={"size": "ordered"}, excluded_rules=[text]
+    ).fit(X, y)
     assert (other.ensemble_.rules[0].query.covered(X) != covered).any()
 
 

@@ -3,8 +3,7 @@
 from typing import Final
 
 DEFAULT_N_RULES = 10
-DEFAULT_STRATEGY: Final = "boosting"
-DEFAULT_OBJECTIVE: Final = "joint"
+DEFAULT_STRATEGY: Final = "joint"
 DEFAULT_L2_REGULARIZATION: Final = "auto"
 # The automatic penalty counts as much as this many rows.
 PSEUDO_ROWS = 10

@@ -362,7 +362,6 @@ class Rounds:
             objective_value=max(value, 0.0),
             bound=max(found.result.bound, value),
             status=SearchStatus.GIVEN,
-            n_conditions_found=None,
         )
         added = self._appended(state, Rule(given.query, weight, rule.output), covered, certificate)
         assert added is not None  # given rules stay, with or without a weight

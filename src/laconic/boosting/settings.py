@@ -22,11 +22,9 @@ from laconic.terms.rules import Rule
 
 CONDITION_OPTIONS = (
     "max_thresholds",
-    "negated_categories",
     "categories",
     "max_categories",
     "categorical_features",
-    "ordered_features",
     "date_parts",
 )
 """What the conditions of a table depend on."""
@@ -34,7 +32,6 @@ SEARCH_OPTIONS = (
     "max_conditions",
     "min_coverage",
     "approximation_factor",
-    "simplify",
     "node_limit",
     "time_limit",
 )
@@ -63,8 +60,6 @@ class Settings:
 
     n_rules: int
     strategy: str
-    objective: str
-    polish: bool
     loss: Any
     """The parameter: a name, "auto" or a loss."""
     l2_regularization: float | str
@@ -75,15 +70,13 @@ class Settings:
     max_conditions: int | None
     min_coverage: float
     approximation_factor: float
-    simplify: float
     node_limit: int | str | None
     time_limit: float | None
     max_thresholds: int | None
-    negated_categories: bool
     categories: str
     max_categories: int | None
-    categorical_features: tuple[str, ...]
-    ordered_features: tuple[str, ...]
+    categorical_features: Mapping[str, str]
+    """Columns that are categories by request: "nominal" or "ordered"."""
     date_parts: tuple[str, ...]
     conditions: tuple[Condition, ...] | None = None
     """The conditions that were given; None where they were made from the table."""
@@ -97,12 +90,12 @@ class Settings:
     @property
     def is_joint(self) -> bool:
         """Whether weights are refitted after every round."""
-        return self.objective == "joint"
+        return self.strategy != "stagewise"
 
     @property
     def is_polished(self) -> bool:
         """Whether rules are exchanged for better ones, given all others."""
-        return self.polish or self.strategy == "global"
+        return self.strategy in ("polished", "global")
 
     @property
     def condition_options(self) -> dict[str, Any]:
@@ -125,8 +118,8 @@ class Settings:
     def is_same_search(self, other: Settings) -> bool:
         """Check whether rules of both are searched among the same ones, by the same objective."""
         names = (
-            *("objective", "search", "max_conditions", "min_coverage", "approximation_factor"),
-            *("simplify", *CONDITION_OPTIONS, "conditions", "constraints", "excluded_rules"),
+            *("is_joint", "search", "max_conditions", "min_coverage", "approximation_factor"),
+            *(*CONDITION_OPTIONS, "conditions", "constraints", "excluded_rules"),
         )
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -165,12 +158,12 @@ class Settings:
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         # Where the number was chosen, it may be 0.
         found["n_rules"] = max(self.n_rules, 1)
-        for name in ("categorical_features", "ordered_features", "date_parts", "excluded_rules"):
+        for name in ("date_parts", "excluded_rules"):
             found[name] = list(found[name]) or None
-        found["categorical_features"] = found["categorical_features"] or "from_dtype"
+        found["categorical_features"] = dict(self.categorical_features) or "from_dtype"
         found["initial_rules"] = [_parameter(rule, labels) for rule in self.initial_rules] or None
         found["conditions"] = None if self.conditions is None else list(self.conditions)
-        constraints = {} if self.constraints is None else self.constraints.settings
+        constraints = {} if self.constraints is None else self.constraints.parameters
         return {**found, **CONSTRAINTS, **constraints}
 
 

@@ -7,7 +7,7 @@ of numeric features, values of categorical ones, and whether a value is missing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress, groupby
 from operator import attrgetter
@@ -88,11 +88,9 @@ def candidate_conditions(
     X: Any,
     *,
     max_thresholds: int | None = DEFAULT_MAX_THRESHOLDS,
-    negated_categories: bool = True,
     categories: Way = "values",
     max_categories: int | None = DEFAULT_MAX_CATEGORIES,
-    categorical_features: Collection[str] = (),
-    ordered_features: Collection[str] = (),
+    categorical_features: Mapping[str, str] | None = None,
     date_parts: Sequence[str] = (),
     sample_weight: ArrayLike | None = None,
     orders: Sequence[tuple[ArrayLike, ArrayLike | None]] = (),
@@ -106,11 +104,12 @@ def candidate_conditions(
     affirmative one. Conditions that hold for all rows or for none are left out.
 
     There are at most `max_thresholds` per feature, at weighted quantiles; None places
-    one between all neighbouring values. With `negated_categories`, features with more
-    than two categories give ``x != v``. The `categories` and their largest number are those of
+    one between all neighbouring values. Features with more than two categories give ``x != v``
+    unless `categories` is "equal". The `categories` and their largest number are those of
     `category_conditions`, and so are the `orders`: pairs of values and weights of the rows, such
     as `losses.ranking_values` gives, by whose weighted means categories are ordered. Numbers of
-    `categorical_features` are categories, and categories of `ordered_features` ordered.
+    `categorical_features` are categories, "ordered" ones by their values; categories that are
+    "ordered" have thresholds, and those that are "nominal" have none, whatever their type says.
     Dates give each of the `date_parts` as well. Rows of weight zero are left out, also from the
     extents; an integer weight counts like that many copies of the row.
 
@@ -141,14 +140,14 @@ def candidate_conditions(
     builder = ExtentsBuilder(counted.n_rows)
     maker = _Maker(
         counted.weights,
-        CategoryOptions(categories, negated_categories, max_categories),
+        CategoryOptions(categories, max_categories),
         max_thresholds,
-        ordered_features,
+        categorical_features or {},
         [(counted.take_array(values), counted.take_array(weights)) for values, weights in orders],
     )
     conditions: list[Condition] = []
     kinds: dict[str, FeatureKind | None] = {}
-    for name, column, cuts in _columns(table, counted, maker, categorical_features, date_parts):
+    for name, column, cuts in _columns(table, counted, maker, date_parts):
         kinds[name] = maker.kind(name, column)
         if isinstance(column, StoredCells):
             found = list(numeric_conditions(name, cuts.tolist(), has_missing=False))
@@ -164,18 +163,17 @@ def _columns(
     table: Table,
     counted: _CountedRows,
     maker: _Maker,
-    categorical_features: Collection[str],
     date_parts: Sequence[str],
 ) -> Iterator[tuple[str, Column | StoredCells, Floats]]:
     """Names, columns and thresholds: with numbers that are categories, parts of dates."""
 
     def read(name: str) -> Iterator[tuple[str, Column | StoredCells]]:
-        stored = None if name in categorical_features else table.stored_cells(name)
+        stored = None if name in maker.declared else table.stored_cells(name)
         if stored is not None:
             yield name, counted.take(stored)
             return
         column = counted.take(table.pop_column(name))
-        yield name, as_categories(column) if name in categorical_features else column
+        yield name, as_categories(column) if name in maker.declared else column
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
                 # A day has no hours, and a column may have the name of a part.
@@ -337,7 +335,8 @@ class _Maker:
     weights: Floats | None
     options: CategoryOptions
     max_thresholds: int | None
-    ordered_features: Collection[str] = ()
+    declared: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are "nominal" or "ordered" categories by request."""
     orders: Sequence[tuple[Floats, Floats | None]] = ()
 
     def kind(self, name: str, column: Column | StoredCells) -> FeatureKind | None:
@@ -351,7 +350,7 @@ class _Maker:
         """Values of a column in their order, if it has one."""
         if not isinstance(column, CategoricalColumn):
             return ()
-        if column.is_ordered or column.name in self.ordered_features:
+        if self.declared.get(column.name, "ordered" if column.is_ordered else "") == "ordered":
             return column.order or column.categories
         return ()
 

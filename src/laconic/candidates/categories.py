@@ -15,8 +15,8 @@ from laconic.terms.conditions import Condition
 
 GroupMeans: TypeAlias = tuple[Floats, Floats]
 """A mean for each category, and the weight that it has in the mean of several categories."""
-Way: TypeAlias = Literal["values", "sets"]
-WAYS = ("values", "sets")
+Way: TypeAlias = Literal["values", "equal", "sets"]
+"""Of categories: ``==`` and ``!=`` for each value, only ``==``, or sets of them as well."""
 
 # More rules about single categories than that are rarely read, and take long to be searched.
 DEFAULT_MAX_CATEGORIES = 30
@@ -30,8 +30,12 @@ class CategoryOptions:
     """Which conditions categories give."""
 
     way: Way = "values"
-    is_negated: bool = True
     max_categories: int | None = DEFAULT_MAX_CATEGORIES
+
+    @property
+    def is_negated(self) -> bool:
+        """Whether there are conditions with ``!=``."""
+        return self.way != "equal"
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _member_sets(
     if options.is_negated and n_members > 2:
         for member in members:
             yield [other for other in members if other != member]
-    if options.way == "values":
+    if options.way != "sets":
         return
     if n_members <= MAX_FOR_ALL_SETS:
         for size in range(2, n_members):

@@ -7,7 +7,8 @@ Constraints as users write them: by names or positions of features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NoReturn
@@ -52,11 +53,22 @@ class Constraints:
     costs: Mapping[str, float] = field(default_factory=dict)
     """What a rule must gain more to use a feature."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As plain values with the names of the parameters, for files and people."""
+    """As plain values with the names of the parameters, for files and people; a cost that is None
+    is that of a feature that no rule uses."""
     features: frozenset[str] = frozenset()
     """All columns of the table."""
     outputs: Mapping[str, int] = field(default_factory=dict)
     """Of three or more classes, the position of the one that a direction is about."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of an estimator that has these constraints."""
+        found = dict(self.settings)
+        costs = found.get("feature_costs")
+        if costs is not None:
+            costs = {name: math.inf if cost is None else cost for name, cost in costs.items()}
+            found["feature_costs"] = costs
+        return found
 
     def allowed(self, conditions: Sequence[Condition], output: int | None = None) -> QueryFamilies:
         """List the queries that rules may have.
@@ -205,10 +217,8 @@ MAX_GROUPS = 5_000
 def feature_groups(
     features: Sequence[str],
     interactions: str | Sequence[Collection[str]] | None,
-    lone: Collection[str],
-    separated: Iterable[Collection[str]],
 ) -> list[frozenset[str]]:
-    """List the largest sets of features of which a rule may use any.
+    """List the largest sets of features that a rule may use together.
 
     Parameters
     ----------
@@ -216,38 +226,17 @@ def feature_groups(
         Those that rules may use at all.
     interactions : {"pairwise", "no_interactions"}, sequence of collections of str, or None
         A rule uses features of one of these sets only; those that no set names are one more.
-    lone : collection of str
-        Features that a rule uses by themselves, or not at all.
-    separated : iterable of collections of str
-        Of each of these sets, a rule uses one feature at most.
 
     Examples
     --------
-    >>> groups = feature_groups("abcd", None, lone="d", separated=["ab"])
+    >>> groups = feature_groups("abcd", ["ac", "bc", "b"])
     >>> ["".join(sorted(group)) for group in groups]
     ['ac', 'bc', 'd']
     """
-    apart = {frozenset(pair) for names in separated for pair in combinations(names, 2)}
-    friends = {
-        name: {
-            other
-            for other in features
-            if other != name
-            and frozenset((name, other)) not in apart
-            and name not in lone
-            and other not in lone
-        }
-        for name in features
-    }
-    found: dict[frozenset[str], None] = {}
-    for members in _interacting(features, interactions):
-        inside = {name: friends[name] & members for name in features if name in members}
-        for clique in _cliques(inside):
-            found[clique] = None
-            _check_number(len(found))
     order = {name: place for place, name in enumerate(features)}
-    largest = _largest(found)
-    return sorted(largest, key=lambda group: sorted(order[name] for name in group))
+    groups = dict.fromkeys(_interacting(features, interactions))
+    _check_number(len(groups))
+    return sorted(_largest(groups), key=lambda group: sorted(order[name] for name in group))
 
 
 def _interacting(
@@ -263,24 +252,6 @@ def _interacting(
     named = [frozenset(names) & frozenset(features) for names in interactions]
     rest = frozenset(features).difference(*named)
     return [group for group in (*named, rest) if group]
-
-
-def _cliques(friends: dict[str, set[str]]) -> Iterable[frozenset[str]]:
-    """Yield the largest sets whose members are all friends of each other (Bron and Kerbosch)."""
-    order = list(friends)
-    stack: list[tuple[frozenset[str], set[str], set[str]]] = [(frozenset(), set(friends), set())]
-    while stack:
-        members, open_, closed = stack.pop()
-        if not open_:
-            if not closed:
-                yield members
-            continue
-        pivot = max((n for n in order if n in open_ or n in closed),
-                    key=lambda name: len(friends[name] & open_))  # fmt: skip
-        for name in [n for n in order if n in open_ and n not in friends[pivot]]:
-            stack.append((members | {name}, open_ & friends[name], closed & friends[name]))
-            open_ = open_ - {name}
-            closed = closed | {name}
 
 
 def _largest(groups: Collection[frozenset[str]]) -> list[frozenset[str]]:
@@ -301,16 +272,13 @@ def _check_number(n_groups: int) -> None:
         raise ValueError(
             f"The constraints must leave no more than {MAX_GROUPS:,} sets of features that may be "
             f"used together, as each is searched by itself. Got {n_groups:,} or more. Name larger "
-            "sets in 'interaction_cst', separate fewer features, or exclude some."
+            "sets in 'interaction_cst', or exclude some features."
         )
 
 
 CONSTRAINTS: dict[str, Any] = {
     "monotonic_cst": None,
     "interaction_cst": None,
-    "excluded_features": None,
-    "lone_features": None,
-    "separated_features": None,
     "feature_costs": None,
     "weight_signs": "both",
 }
@@ -337,10 +305,10 @@ def read_constraints(
     Examples
     --------
     >>> constraints = read_constraints(
-    ...     ["age", "sex", "plan"], monotonic_cst={"age": 1}, separated_features=[("sex", "plan")]
+    ...     ["age", "sex", "plan"], monotonic_cst={"age": 1}, interaction_cst=[{"age", "sex"}]
     ... )
     >>> [sorted(group) for group in constraints.groups]
-    [['age', 'sex'], ['age', 'plan']]
+    [['age', 'sex'], ['plan']]
     >>> constraints = read_constraints(["age"], ["ill", "so-so", "well"], monotonic_cst={"age": -1})
     >>> constraints.settings
     {'monotonic_cst': {'age': {'well': -1}}}
@@ -350,18 +318,15 @@ def read_constraints(
         return None
     reader = _Reader(features, classes)
     directions, outputs = reader.directions(given["monotonic_cst"])
-    excluded = reader.names("excluded_features", given["excluded_features"])
-    lone = reader.names("lone_features", given["lone_features"])
-    separated = reader.sets("separated_features", given["separated_features"])
     interactions = given["interaction_cst"]
     if not (interactions is None or isinstance(interactions, str)):
         interactions = reader.sets("interaction_cst", interactions)
     costs = reader.costs(given["feature_costs"])
-    used = [name for name in features if name not in excluded]
+    used = [name for name in features if costs.get(name) != math.inf]
     if not used:
         raise ValueError(
-            "The 'excluded_features' parameter must leave at least one feature. Got all of them: "
-            f"{listed_names(features)}."
+            "The 'feature_costs' parameter must leave at least one feature of finite cost. Got inf "
+            f"for all of them: {listed_names(features)}."
         )
     settings = {
         "monotonic_cst": {
@@ -370,16 +335,14 @@ def read_constraints(
         }
         or None,
         "interaction_cst": _plain(interactions),
-        "excluded_features": _plain(excluded),
-        "lone_features": _plain(lone),
-        "separated_features": _plain(separated),
-        "feature_costs": dict(costs) or None,
+        "feature_costs": {name: None if c == math.inf else c for name, c in costs.items()} or None,
         "weight_signs": None if given["weight_signs"] == "both" else given["weight_signs"],
     }
     settings = {name: value for name, value in settings.items() if value is not None}
     if not settings:
         return None
-    groups = feature_groups(used, interactions, lone, separated)
+    groups = feature_groups(used, interactions)
+    costs = {name: cost for name, cost in costs.items() if name in used}
     return Constraints(
         tuple(groups),
         directions,
@@ -492,9 +455,9 @@ class _Reader:
         """Read what features cost."""
         costs = {}
         for key, value in ({} if given is None else given).items():
-            if not is_finite_number(value) or value < 0:
+            if not (value == math.inf or (is_finite_number(value) and value >= 0)):
                 raise ValueError(
-                    f"'feature_costs' must be numbers in the range [0, inf). Got {shown(value)} "
+                    f"'feature_costs' must be numbers in the range [0, inf]. Got {shown(value)} "
                     f"for {shown(key)}."
                 )
             costs[self.feature("feature_costs", key)] = float(value)
@@ -528,11 +491,8 @@ _REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         "'pairwise', 'no_interactions', a list of sets of features, or None",
         _is_interaction,
     ),
-    "excluded_features": ("a list of features or None", _is_list),
-    "lone_features": ("a list of features or None", _is_list),
-    "separated_features": ("a list of sets of features or None", _is_list),
     "feature_costs": (
-        "a dict of features to numbers in the range [0, inf) or None",
+        "a dict of features to numbers in the range [0, inf] or None",
         lambda value: isinstance(value, Mapping),
     ),
     "weight_signs": (

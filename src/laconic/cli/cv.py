@@ -128,7 +128,7 @@ def _models(
     from laconic.models import first_rules
 
     models = list(first_rules(fit(model), X))
-    if model.polish or model.strategy == "global":
+    if model.settings_.is_polished:
         # The model is, and those that led to it are not.
         models[1:-1] = [fit(clone(model).set_params(n_rules=n)) for n in range(1, len(models) - 1)]
     # A model that needs fewer rules stays as good as it is.

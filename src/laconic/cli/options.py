@@ -142,8 +142,6 @@ _DIRECTIONS = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "−1": -1, "−": -1
 def read_constraints(
     monotonic: Sequence[str],
     interactions: Sequence[str],
-    alone: Sequence[str],
-    separate: Sequence[str],
     cost: Sequence[str],
 ) -> dict[str, Any]:
     """Turn options into parameters of the estimators; those that are not given are left out."""
@@ -152,8 +150,6 @@ def read_constraints(
     given = {
         "monotonic_cst": dict(map(_direction, monotonic)),
         "interaction_cst": words[0] if is_word else list(map(_names, words)),
-        "lone_features": list(alone),
-        "separated_features": list(map(_names, separate)),
         "feature_costs": dict(map(_cost, cost)),
     }
     return {name: value or None for name, value in given.items()}

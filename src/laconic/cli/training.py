@@ -16,7 +16,6 @@ from laconic._util.defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
-    DEFAULT_OBJECTIVE,
     DEFAULT_STRATEGY,
 )
 from laconic._util.types import Floats
@@ -153,7 +152,7 @@ class Source:
 
 
 # Options that take several words.
-_CONSTRAINTS = ("monotonic", "interactions", "alone", "separate", "cost")
+_CONSTRAINTS = ("monotonic", "interactions", "cost")
 _LISTS = (*_CONSTRAINTS, "initial_rules", "date_parts")
 
 
@@ -167,13 +166,10 @@ class Learning:
     n_rules : int
         Largest number of rules; "auto" chooses a number of up to 10 by cross-validation.
     strategy : str
-        How rules come together: "boosting" finds one after the other, "global" looks at all rules
-        at once as well, keeps the better model, and proves how close it comes to the best one.
-    objective : str
-        What a rule is judged by: "joint" refits the weights of all rules, "stagewise" keeps those
-        of the rules before it, "orthogonal" refits them, as published.
-    polish : bool
-        Exchange rules for better ones, given all others, where weights are refitted.
+        How rules are found: "joint" refits the weights of all rules after every rule, "stagewise"
+        keeps those of the rules before it, "polished" also exchanges rules for better ones, and
+        "global" starts a second time from all rules at once, keeps the better model, and proves how
+        close it comes to the best one.
     loss : str
         What predictions are judged by: "logistic" for classes; for numbers "squared", "poisson"
         (counts), "gamma" (positive amounts), "tweedie" (amounts that are often 0) or "huber"
@@ -189,9 +185,6 @@ class Learning:
         Smallest number of rows, or total weight, that a rule covers.
     approximation_factor : float
         Be content with a rule proven to reach this share of the best possible objective.
-    simplify : float
-        Leave out conditions of a rule as long as that costs no more than this share of its
-        objective.
     node_limit : int
         Stop searching for a rule after that many nodes; "auto" allows for a few seconds, "none" for
         no limit.
@@ -200,11 +193,9 @@ class Learning:
     max_thresholds : int
         Largest number of thresholds per numeric column, at quantiles; "all" or "none" for all
         values.
-    negated_categories : bool
-        Whether text columns give conditions with != besides those with ==. Without them, rules
-        tell what a row is and not what it is not.
     categories : str
-        What text columns are compared with: "values" one by one, or "sets" of them as well.
+        Conditions on text columns: "values" gives == and !=, "equal" only ==, and "sets" adds sets
+        of values.
     max_categories : int
         Categories of a column that are told apart, the commonest; all others are one group. "none"
         for no limit.
@@ -214,11 +205,7 @@ class Learning:
         Columns with which predictions may only rise or only fall, such as age=+1 or price=-1.
     interactions : tuple of str
         Columns that a rule may use together: "pairwise", "no_interactions", or sets such as
-        age,income.
-    alone : tuple of str
-        Columns that a rule uses by themselves or not at all.
-    separate : tuple of str
-        Sets of columns, such as age,sex, of which a rule uses one at most.
+        age,income. Columns in no set form one more set.
     cost : tuple of str
         What a rule must gain, in units of the mean loss, to use a column, such as mri=0.01.
     weight_signs : str
@@ -232,27 +219,21 @@ class Learning:
     """
 
     n_rules: options.CountOrChoice = DEFAULT_N_RULES
-    strategy: Literal["boosting", "global"] = DEFAULT_STRATEGY
-    objective: Literal["joint", "stagewise", "orthogonal"] = DEFAULT_OBJECTIVE
-    polish: options.Flag = False
+    strategy: Literal["joint", "stagewise", "polished", "global"] = DEFAULT_STRATEGY
     loss: Literal["auto", "logistic", "squared", "poisson", "gamma", "tweedie", "huber"] = "auto"
     l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
     search: Literal["optimal", "greedy", "beam"] = "optimal"
     max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
     min_coverage: options.Amount = 0
     approximation_factor: options.Share = 1.0
-    simplify: options.ShareOrZero = 0.0
     node_limit: options.CountOrAuto = "auto"
     time_limit: options.Seconds = None
     max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
-    negated_categories: bool = True
-    categories: Literal["values", "sets"] = "values"
+    categories: Literal["values", "equal", "sets"] = "values"
     max_categories: options.CountOrNone = DEFAULT_MAX_CATEGORIES
     date_parts: options.Names = ()
     monotonic: options.Names = ()
     interactions: options.Names = ()
-    alone: options.Names = ()
-    separate: options.Names = ()
     cost: options.Names = ()
     weight_signs: Literal["both", "positive", "negative"] = "both"
     initial_rules: options.Names = ()

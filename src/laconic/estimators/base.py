@@ -642,7 +642,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     ) -> Alternatives:
         """Find all rules that are nearly as good as the best one in the place of a rule.
 
-        With objective="stagewise" that is the place after the rules before it; otherwise it is
+        With strategy="stagewise" that is the place after the rules before it; otherwise it is
         judged given all others. The same exact search finds one after the other, none of which
         covers the same rows as another or as the rule itself; nor, beside an intercept that is
         refitted, the rest of them, which says the same.

@@ -140,8 +140,7 @@ def edited(
     changed = dataclasses.replace(
         settings,
         # The convex problem over all rules knows none that are given; others may be exchanged.
-        strategy="boosting",
-        polish=settings.is_polished,
+        strategy="polished" if settings.strategy == "global" else settings.strategy,
         n_rules=max(n_wanted, len(kept), 1),
         initial_rules=tuple(kept),
         excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
@@ -286,7 +285,6 @@ def alternatives(
         *(data, settings, candidates, model.l2_regularization_),
         n_jobs=model.n_jobs,
         method="optimal",
-        simplify=0.0,
         approximation_factor=1.0,
     )
     place = rounds.place(before.divided_by(data.scale), number - 1)

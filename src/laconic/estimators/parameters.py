@@ -13,6 +13,7 @@ from typing import (
     TypeAlias,
     TypedDict,
     TypeVar,
+    get_args,
     get_type_hints,
 )
 
@@ -23,12 +24,10 @@ from laconic._util.defaults import (
     DEFAULT_L2_REGULARIZATION,
     DEFAULT_MAX_CONDITIONS,
     DEFAULT_N_RULES,
-    DEFAULT_OBJECTIVE,
     DEFAULT_STRATEGY,
 )
-from laconic.boosting import OBJECTIVES
 from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
-from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES, WAYS
+from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES, Way
 from laconic.candidates.constraints import CONSTRAINTS, check_constraint
 from laconic.estimators.progress import FitProgress
 from laconic.losses import ABSENT_LOSSES, Loss
@@ -42,21 +41,18 @@ DEFAULT_FOLDS = 5
 PARAMETERS = """\
 n_rules : int, default=10
     Largest number of rules. Fewer are found when no further rule improves the fit.
-strategy : {{"boosting", "global"}}, default="boosting"
-    How rules come together. "boosting" finds one after the other. "global" polishes them as well,
-    starts a second time from the convex problem over all rules at once, reduced to `n_rules` of
-    them and polished, and keeps the model with the smaller penalised loss. How close it comes to
-    the best possible one is proven, in `certificate_`. Takes longer, and needs classes or the
-    squared loss, and refitted weights; a limit on a search counts `n_rules` times for the proof.
-objective : {{"joint", "stagewise"}}, default="joint"
-    What a rule is judged by. "joint" is what it gains once all weights, and the intercept if there
-    is one, are refitted; they are, after every rule. "stagewise" is the paper's objective: what the
-    rule gains while all rules before it keep their weights.
-polish : bool, default=False
-    Whether rules are exchanged for better ones, given all others, one at a time and as long as that
-    makes the penalised loss smaller. With the squared loss, and where searches are proven, no
-    single exchange then improves the model; with other losses none does to second order. Needs
-    ``objective="joint"``.
+strategy : {{"joint", "stagewise", "polished", "global"}}, default="joint"
+    How rules are found, one after the other. "joint" takes the rule that gains most once all
+    weights, and the intercept if there is one, are refitted; they are refitted after every rule.
+    "stagewise" is the published algorithm: it takes the rule that gains most while the rules before
+    it keep their weights. "polished" is "joint", and then exchanges rules for better ones, given
+    all others, one at a time, as long as the penalised loss decreases. With the squared loss, and
+    where all searches end with a proof, no single exchange then improves the model; with other
+    losses none does to second order. "global" is "polished", starts a second time from the convex
+    problem over all rules, reduced to `n_rules` of them and polished, and keeps the model with the
+    smaller penalised loss. `certificate_` then proves how close the model comes to the best
+    possible one. It takes longer and needs classes or the squared loss; a limit on a search counts
+    `n_rules` times for the proof.
 loss : {losses} or Loss, default="auto"
     {about_losses}Any object with the methods of :class:`laconic.losses.Loss` serves.
 l2_regularization : float or "auto", default="auto"
@@ -71,9 +67,6 @@ min_coverage : float, default=0
     Smallest number of training rows, or total weight if there are weights, that a rule covers.
 approximation_factor : float in (0, 1], default=1.0
     Be content with a rule once it is proven to reach this share of the best possible objective.
-simplify : float in [0, 1), default=0.0
-    Leave out conditions of a rule as long as that costs no more than this share of the objective of
-    the rule found. The certificate says what remains.
 node_limit : int, None or "auto", default="auto"
     Stop searching for a rule after that many nodes. "auto" allows for a few seconds per rule:
     between 20 and 20,000 nodes, fewer the larger the table; None sets no limit. A
@@ -83,23 +76,23 @@ time_limit : float or None, default=None
     depends on the machine.
 max_thresholds : int or None, default=7
     Largest number of thresholds per numeric feature, at quantiles. None: between all values.
-negated_categories : bool, default=True
-    Whether features with more than two categories give ``x != v`` besides ``x == v``.
-categories : {{"values", "sets"}}, default="values"
-    Whether a condition is about one category, or about a set of them: ``region in {{"N", "NE"}}``.
-    Up to five categories give all of their sets; more give the beginnings and ends of their order
-    by target: by the mean target, by the share of each of three or more classes, or by the mean
-    step that the Huber loss or one of your own asks for. For a first rule of one condition, the
-    best set of all is among them, unless `min_coverage` or `excluded_rules` rule it out.
+categories : {{"values", "equal", "sets"}}, default="values"
+    Conditions on categories. "values" gives ``x == v`` and, for features with more than two
+    categories, ``x != v``; "equal" gives ``x == v`` only. "sets" adds sets of categories, such as
+    ``region in {{"N", "NE"}}``. Up to five categories give all of their sets; more give the
+    beginnings and ends of their order by target: by the mean target, by the share of each of three
+    or more classes, or by the mean step of the Huber loss or of a loss of your own. For a first
+    rule of one condition, the best set of all is among them, unless `min_coverage` or
+    `excluded_rules` exclude it.
 max_categories : int or None, default=30
     Largest number of categories of a feature that are told apart: the commonest. All others, and
     those that did not occur in training, are one group: what is none of these. None sets no limit.
-categorical_features : "from_dtype", array-like or None, default="from_dtype"
+categorical_features : "from_dtype", array-like, dict or None, default="from_dtype"
     Columns of numbers that are categories, by names, positions or a mask. Text, booleans and
-    columns of a categorical type always are; "from_dtype" and None add no others.
-ordered_features : list of str or None, default=None
-    Columns of categories whose order, that of their type, gives thresholds: ``size <= M``. Ordered
-    categories of pandas and PyArrow always do, an Enum of polars where it is named here.
+    columns of a categorical type always are; "from_dtype" and None add no others. A dict of columns
+    to "nominal" or "ordered" also says which categories have an order, that of their type, which
+    gives thresholds: ``size <= M``. Ordered categories of pandas and PyArrow have one unless they
+    are named as nominal, an Enum of polars where it is named as ordered.
 date_parts : list of str or None, default=None
     Parts of dates that rules may be about, besides the dates themselves: "year", "month", "day",
     "weekday" and "hour". They give conditions such as ``weekday of booked == Sat``.
@@ -116,23 +109,19 @@ monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
     Features must have an order: numbers or booleans.
 interaction_cst : {{"pairwise", "no_interactions"}}, list of sets of features or None, default=None
     Which features a rule may use together: any two, none, or those of one of the sets. Features
-    that no set names are one more set.
-excluded_features : list of features or None, default=None
-    Features that no rule uses, by name or position.
-lone_features : list of features or None, default=None
-    Features that a rule uses by themselves or not at all.
-separated_features : list of sets of features or None, default=None
-    Of each set a rule uses one feature at most.
+    that no set names are one more set: with ``[{{"x"}}]``, a rule uses x alone or not at all, and
+    with ``[{{"x", "z"}}, {{"y", "z"}}]``, a rule never uses x and y together.
 feature_costs : dict of features to float or None, default=None
     What a rule must gain, in units of the mean loss, to use a feature; each feature counts once per
-    rule. The rule found is the best one after costs.
+    rule. The rule found is the best one after costs. No rule uses a feature whose cost is
+    ``np.inf``.
 weight_signs : {{"both", "positive", "negative"}}, default="both"
     Signs that weights of rules may have; the intercept may have any.
 initial_rules : list of str, Query, Rule or pair, or None, default=None
     Rules that the model has in any case, written as models print them, such as
     ``'age > 65 & sex == "f"'``. They come first and are never exchanged; the others are found given
     them. Weights are the best ones, which are 0 where constraints leave no other; with
-    objective="stagewise", a `Rule` keeps its own. Of three or more classes, a rule is about the one
+    strategy="stagewise", a `Rule` keeps its own. Of three or more classes, a rule is about the one
     for which it gains most, unless it is given as a pair of a rule and a class. Their certificates
     say how they compare with the best rule in their place.
 excluded_rules : list of str, Query or Rule, or None, default=None
@@ -238,7 +227,7 @@ def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
 
 
-STRATEGIES = ("boosting", "global")
+STRATEGIES = ("joint", "stagewise", "polished", "global")
 _BOOL: Requirement = ("a bool", lambda value: isinstance(value, bool | np.bool_))
 _COUNT: Requirement = ("an int in the range [1, inf)", lambda value: is_whole(value, 1))
 _AMOUNT = _number("[0, inf)", lambda value: value >= 0)
@@ -251,17 +240,20 @@ _COUNT_OR_AUTO: Requirement = (
     lambda value: value is None or _is_auto(value) or _COUNT[1](value),
 )
 _SHARE = _number("(0, 1]", lambda value: 0 < value <= 1)
-_PART = _number("[0, 1)", lambda value: 0 <= value < 1)
 _SECONDS = _number("(0, inf)", lambda value: value > 0)
 _METHOD: Requirement = (
     _among(METHODS)[0],
     lambda value: callable(value) or (isinstance(value, str) and value in METHODS),
 )
 _FEATURES: Requirement = (
-    "'from_dtype', names, positions or a mask of columns, or None",
-    lambda value: not isinstance(value, str) or value == "from_dtype",
+    "'from_dtype', names, positions or a mask of columns, a dict of columns to 'nominal' or "
+    "'ordered', or None",
+    lambda value: (
+        {*value.values()} <= {"nominal", "ordered"}
+        if isinstance(value, Mapping)
+        else not isinstance(value, str) or value == "from_dtype"
+    ),
 )
-_NAMES: Requirement = ("a list of names of columns", lambda value: not isinstance(value, str))
 _DATE_PARTS: Requirement = (
     f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}}",
     lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
@@ -285,23 +277,18 @@ class Parameters(TypedDict, total=False):
     """The parameters that all estimators have besides the number of rules."""
 
     strategy: Annotated[str, Parameter(DEFAULT_STRATEGY, _among(STRATEGIES))]
-    objective: Annotated[str, Parameter(DEFAULT_OBJECTIVE, _among(OBJECTIVES))]
-    polish: Annotated[bool, Parameter(False, _BOOL)]
     loss: Annotated[str | Loss, Parameter("auto")]
     l2_regularization: Annotated[float | str, Parameter(DEFAULT_L2_REGULARIZATION, _AMOUNT_OR_AUTO)]
     search: Annotated[str | Callable[..., SearchResult], Parameter("optimal", _METHOD)]
     max_conditions: Annotated[int | None, Parameter(DEFAULT_MAX_CONDITIONS, _or_none(_COUNT))]
     min_coverage: Annotated[float, Parameter(0, _AMOUNT)]
     approximation_factor: Annotated[float, Parameter(1.0, _SHARE)]
-    simplify: Annotated[float, Parameter(0.0, _PART)]
     node_limit: Annotated[int | str | None, Parameter("auto", _COUNT_OR_AUTO)]
     time_limit: Annotated[float | None, Parameter(None, _or_none(_SECONDS))]
     max_thresholds: Annotated[int | None, Parameter(DEFAULT_MAX_THRESHOLDS, _or_none(_COUNT))]
-    negated_categories: Annotated[bool, Parameter(True, _BOOL)]
-    categories: Annotated[str, Parameter("values", _among(WAYS))]
+    categories: Annotated[str, Parameter("values", _among(get_args(Way)))]
     max_categories: Annotated[int | None, Parameter(DEFAULT_MAX_CATEGORIES, _or_none(_COUNT))]
     categorical_features: Annotated[Any, Parameter("from_dtype", _FEATURES)]
-    ordered_features: Annotated[Sequence[str] | None, Parameter(None, _or_none(_NAMES))]
     date_parts: Annotated[Sequence[str] | None, Parameter(None, _or_none(_DATE_PARTS))]
     conditions: Annotated[
         Sequence[Condition] | Callable[[Any], Sequence[Condition]] | None,
@@ -309,9 +296,6 @@ class Parameters(TypedDict, total=False):
     ]
     monotonic_cst: Any
     interaction_cst: Any
-    excluded_features: Any
-    lone_features: Any
-    separated_features: Any
     feature_costs: Any
     weight_signs: str
     initial_rules: Annotated[Sequence[Any] | None, Parameter(None, _RULES)]
@@ -443,8 +427,6 @@ class Refusal(NamedTuple):
 
 
 REFUSALS = (
-    Refusal("strategy", "objective", "stagewise", "which keeps the weights of rules"),
-    Refusal("polish", "objective", "stagewise", "which keeps the weights of rules"),
     Refusal("warm_start", "strategy", "global", "which exchanges all rules"),
     *(
         Refusal(name, "strategy", "global", "which compares with all rules")

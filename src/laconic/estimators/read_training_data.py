@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from laconic._util.words import listed_names
 from laconic.boosting import Settings, TrainingData
 from laconic.candidates.candidates import check_conditions
+from laconic.candidates.categories import CategoryOptions, Way
 from laconic.candidates.distinct_rows import (
     ConditionOptions,
     ReadProgress,
@@ -197,9 +198,8 @@ def _has_order(table: Table) -> bool:
 def _special_options(settings: Settings) -> list[str]:
     """List the settings that ask for conditions other than thresholds and values."""
     asked = {
-        "categories": settings.categories != "values",
+        "categories": settings.categories == "sets",
         "categorical_features": bool(settings.categorical_features),
-        "ordered_features": bool(settings.ordered_features),
         "date_parts": bool(settings.date_parts),
     }
     return [name for name, is_asked in asked.items() if is_asked]
@@ -231,10 +231,9 @@ def _condition_options(settings: Settings, fitted: Iterable[Rule]) -> ConditionO
     queries += [rule.query for rule in settings.initial_rules]
     return ConditionOptions(
         settings.max_thresholds,
-        settings.negated_categories,
         settings.conditions,
         tuple(each for query in (*queries, *settings.excluded_rules) for each in query),
-        max_categories=settings.max_categories,
+        categories=CategoryOptions(cast("Way", settings.categories), settings.max_categories),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,9 @@ def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str])
     values: dict[str, Any] = {
         name: getattr(estimator, name) for name in PLAIN_SETTINGS if name != "is_mixed"
     }
-    for name in ("categorical_features", "ordered_features"):
-        values[name] = named_features(name, values[name], feature_names)
+    values["categorical_features"] = categorical_kinds(
+        values["categorical_features"], feature_names
+    )
     values["date_parts"] = tuple(map(str, values["date_parts"] or ()))
     return Settings(
         **{name: _plain(value, PLAIN_SETTINGS[name]) for name, value in values.items()},
@@ -117,36 +118,33 @@ def _initial_rule(
     return InitialRule(as_query(rule, names, describe), weight, output)
 
 
-def named_features(parameter: str, given: Any, feature_names: Sequence[str]) -> tuple[str, ...]:
-    """Find the names of features that are given by names, positions or a mask.
+def categorical_kinds(given: Any, feature_names: Sequence[str]) -> dict[str, str]:
+    """Read `categorical_features`: "nominal" or "ordered" for each of them, by its name.
 
     Examples
     --------
     >>> names = ("age", "zip", "plan")
-    >>> named_features("categorical_features", [1], names)
-    ('zip',)
-    >>> named_features("categorical_features", [False, True, True], names)
-    ('zip', 'plan')
+    >>> categorical_kinds([1], names)
+    {'zip': 'nominal'}
+    >>> categorical_kinds([False, True, True], names)
+    {'zip': 'nominal', 'plan': 'nominal'}
+    >>> categorical_kinds({"plan": "ordered"}, names)
+    {'plan': 'ordered'}
     """
     if given is None or isinstance(given, str):
-        return ()
-    features = np.asarray(given)
-    if features.dtype == bool:
-        _require(len(features) == len(feature_names), parameter, given, feature_names)
-        return tuple(np.array(feature_names, dtype=object)[features].tolist())
+        return {}
     names = list(feature_names)
-    find: Callable[[Any], Any] = str
-    if features.dtype.kind in "iu":
-        _require(bool((np.abs(features) < len(names)).all()), parameter, given, feature_names)
-        find = names.__getitem__
-    found = [find(feature) for feature in features.tolist()]
-    _require({*found} <= {*names}, parameter, given, feature_names)
-    return tuple(name for name in names if name in found)
-
-
-def _require(is_met: bool, parameter: str, given: Any, feature_names: Sequence[str]) -> None:
-    if not is_met:
+    kinds = given if isinstance(given, Mapping) else {}
+    features = np.asarray(list(given) if kinds else given)
+    if features.dtype == bool and len(features) == len(names):
+        features = np.flatnonzero(features)
+    is_position = features.dtype.kind in "iu" and bool((np.abs(features) < len(names)).all())
+    found = [names[each] if is_position else str(each) for each in features.tolist()]
+    if not {*found} <= {*names}:
         raise ValueError(
-            f"The {parameter!r} parameter must be names or positions of columns of X, or a mask "
-            f"with one entry for each of them. Got {given!r} for {listed_names(feature_names)}."
+            "The 'categorical_features' parameter must be names or positions of columns of X, or "
+            f"a mask with one entry for each of them. Got {given!r} for "
+            f"{listed_names(feature_names)}."
         )
+    read = dict(zip(found, kinds.values(), strict=True)) if kinds else dict.fromkeys(found, "")
+    return {name: str(read[name] or "nominal") for name in names if name in read}

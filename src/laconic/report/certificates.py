@@ -28,7 +28,6 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
         "objective_value": float(result.objective_value),
         "bound": float(result.bound) if has_bound else None,
         "proven_percent": proven_percent(result.approximation_ratio) if has_bound else 0,
-        "n_conditions_found": result.n_conditions_found,
         "n_nodes": int(result.counters.get("nodes", 0)),
         "seconds": float(result.seconds),
     }
@@ -68,11 +67,11 @@ def _scope(model: RuleModel) -> dict[str, Any]:
     settings = model.settings_
     return {
         "search": settings.search if isinstance(settings.search, str) else "own",
-        "objective": settings.objective,
+        "strategy": settings.strategy,
         "l2_regularization": model.l2_regularization_,
         **{
             name: getattr(settings, name)
-            for name in ("max_conditions", "min_coverage", "approximation_factor", "simplify")
+            for name in ("max_conditions", "min_coverage", "approximation_factor")
         },
         **{
             name: list(value) if isinstance(value, tuple) else value
@@ -127,13 +126,13 @@ def _candidate_words(scope: Settings, n_candidates: int, table: Table) -> str:
 
 def _category_words(scope: Settings, table: Table) -> str:
     """Say which sets of categories were searched, and of which categories."""
-    words = "“is” and “is not”" if scope.negated_categories else "“is”"
+    words = "“is” and “is not”" if scope.categories != "equal" else "“is”"
     columns = (table.column(name) for name in table.feature_names)
     largest = max(len(c.categories) for c in columns if isinstance(c, CategoricalColumn))
     each = "each category"
     if scope.max_categories is not None and largest > scope.max_categories:
         each = f"each of the {scope.max_categories} commonest categories and all others"
-    if scope.categories == "values":
+    if scope.categories != "sets":
         return f"{words} for {each}"
     return (
         f"sets of categories: all of up to {MAX_FOR_ALL_SETS}; of more, {words} for {each} and "

@@ -148,24 +148,23 @@ def _interactions(given: Any) -> str:
     return f"A rule uses columns of one set only: {sets}; all others"
 
 
-def _separated(given: Iterable[Iterable[str]] | None) -> str:
-    sets = ["one of " + _names(names) for names in given or ()]
-    return f"A rule uses at most {listed(sets)}" if sets else ""
-
-
-def _costs(given: Mapping[str, float] | None) -> str:
-    prices = [
-        f"{format_name(name)} ({format_number(price)})" for name, price in (given or {}).items()
+def _costs(given: Mapping[str, float | None] | None) -> str:
+    """Say what features cost; None is for one that no rule uses."""
+    costs = dict(given or {})
+    excluded = [name for name, cost in costs.items() if cost is None]
+    paid = [
+        f"{format_name(name)} ({format_number(cost)})"
+        for name, cost in costs.items()
+        if cost is not None
     ]
-    return f"What a rule gains is net of the cost of {listed(prices)}" if prices else ""
+    words = [f"No rule uses {_names(excluded)}"] if excluded else []
+    words += [f"What a rule gains is net of the cost of {listed(paid)}"] if paid else []
+    return ". ".join(words)
 
 
 _CONSTRAINT_WORDS: dict[str, Callable[[Any], str]] = {
     "monotonic_cst": _directions,
     "interaction_cst": _interactions,
-    "excluded_features": lambda given: f"No rule uses {_names(given)}" if given else "",
-    "lone_features": lambda given: f"A rule uses {_names(given)} alone" if given else "",
-    "separated_features": _separated,
     "feature_costs": _costs,
     "excluded_rules": lambda given: f"Left out: {'; '.join(given)}" if given else "",
     "weight_signs": lambda given: f"Weights are {given}" if given else "",

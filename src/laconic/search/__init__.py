@@ -37,7 +37,6 @@ from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.query_families import Family, QueryFamilies, search_allowed
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
-from laconic.search.simplify import simplified
 
 __all__ = [
     "METHODS",
@@ -78,7 +77,6 @@ def search(
     time_limit: float | None = None,
     cutoff: float | None = None,
     stop_above_cutoff: bool = False,
-    simplify: float = 0.0,
     on_interrupt: Literal["raise", "keep"] = "raise",
     allowed: QueryFamilies | None = None,
     **options: Any,
@@ -100,9 +98,6 @@ def search(
     max_conditions, min_coverage, approximation_factor, node_limit, time_limit, cutoff, \
     stop_above_cutoff
         What the result may be and how long the search may take, as :class:`SearchLimits` says.
-    simplify : float in [0, 1), default=0.0
-        Leave out conditions of the query found as long as that costs no more than this share of
-        its objective.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
     allowed : QueryFamilies, default=None
@@ -136,12 +131,11 @@ def search(
     require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
     n_best = options.get("n_best", 1)
     require(allowed is None or n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
-    require(0 <= simplify < 1, "simplify", "a number in the range [0, 1)", simplify)
     journal, key = current_journal(), ""
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         if journal is not None:
-            key = journal.key(problem, method, limits, simplify, allowed, options)
+            key = journal.key(problem, method, limits, allowed, options)
             known = journal.find(key, problem, is_priced=allowed is not None)
             if known is not None:
                 return known
@@ -155,11 +149,9 @@ def search(
     run = _runner(method, n_jobs, callback, on_interrupt, options)
     started = time.perf_counter()
     if allowed is not None:
-        result = search_allowed(posed, allowed, limits, run, simplify)
+        result = search_allowed(posed, allowed, limits, run)
     else:
         result = run(posed, limits)
-        if simplify > 0:
-            result = simplified(posed, result, simplify)
     seconds = time.perf_counter() - started
     if is_posed:
         result = _unscaled(problem, result, seconds=seconds)

@@ -81,7 +81,6 @@ class Checkpoint:
         problem: SearchProblem,
         method: str,
         limits: SearchLimits,
-        simplify: float,
         allowed: QueryFamilies | None,
         options: Mapping[str, Any],
     ) -> str:
@@ -93,7 +92,7 @@ class Checkpoint:
         asked = (problem.l2_regularization, problem.unscaled(1.0), problem.sign, method, limits)
         # Where a search is run decides nothing.
         how = sorted((name, value) for name, value in options.items() if name != "client")
-        digest.update(repr((*asked, simplify, how, _told(allowed))).encode())
+        digest.update(repr((*asked, how, _told(allowed))).encode())
         return digest.hexdigest()
 
     def find(

@@ -27,7 +27,6 @@ from weakref import WeakKeyDictionary
 from laconic._core import Extents, ExtentsBuilder
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.results import SearchResult, SearchStatus
-from laconic.search.simplify import simplified
 
 Search = Callable[[SearchProblem, SearchLimits], SearchResult]
 Groups: TypeAlias = frozenset[frozenset[int]]
@@ -65,7 +64,6 @@ def search_allowed(
     allowed: QueryFamilies,
     limits: SearchLimits,
     search: Search,
-    simplify: float = 0.0,
 ) -> SearchResult:
     """Find the best query of all that are allowed.
 
@@ -81,8 +79,6 @@ def search_allowed(
         A time limit, or a number of nodes, holds for all families together; "auto" for each.
     search : callable
         Searches a problem within limits.
-    simplify : float in [0, 1), default=0.0
-        As for :func:`laconic.search.search`.
 
     Returns
     -------
@@ -110,7 +106,7 @@ def search_allowed(
             run.bound = math.inf  # nobody has looked at the others
             break
     run.branch()
-    return run.result(simplify)
+    return run.result()
 
 
 @dataclass(frozen=True)
@@ -249,28 +245,17 @@ class _Run:
             self._open(dataclasses.replace(node, paid=node.paid | {group}))
             self.look_at(node.family, node.absent | {group}, node.paid)
 
-    def result(self, simplify: float) -> SearchResult:
+    def result(self) -> SearchResult:
         """Sum up what all searches have shown."""
         assert self.best is not None  # there is a family at least
-        found = self.best
-        inner = dataclasses.replace(found.result, objective_value=self.value)
-        if simplify > 0.0:
-            inner = simplified(
-                found.problem,
-                inner,
-                simplify,
-                lambda query: self.allowed.price(found.in_problem(query)),
-            )
-        query, value = found.in_problem(inner.query), inner.objective_value
-        bounds = [self.bound, *(-bound for bound, _, _ in self.open), value]
-        bound = max(bounds)
+        query, value = self.best.in_problem(self.best.result.query), self.value
+        bound = max(self.bound, *(-bound for bound, _, _ in self.open), value)
         return SearchResult(
             query=query,
             objective_value=value,
             bound=bound,
             status=self._status(value, bound),
             counters=dict(self.counters),
-            n_conditions_found=inner.n_conditions_found,
             branching=self.branchings[0] if len(set(self.branchings)) == 1 else None,
             node_limit=self.node_limit,
         )

@@ -84,9 +84,6 @@ class SearchResult:
     longer query that is good enough, and how often each pruning rule applied (bound or equivalence,
     immediate or propagated)."""
     seconds: float = 0.0
-    n_conditions_found: int | None = None
-    """Number of conditions of the best query found, where the search gives a shorter one that is
-    nearly as good; None where it gives that query itself."""
     n_halvings: int = 0
     """How often the step to the new weights was halved, because the loss itself, of which the
     objective knows slope and curvature only, would have become larger."""
@@ -130,15 +127,8 @@ def describe_certificate(result: SearchResult) -> str:
     'proven optimal'
     >>> describe_certificate(SearchResult((0,), 0.45, 0.5, SearchStatus.NODE_LIMIT))
     'at least 90% of the best possible'
-    >>> describe_certificate(
-    ...     SearchResult((0,), 0.49, 0.5, SearchStatus.APPROXIMATE, n_conditions_found=3)
-    ... )
-    'at least 98% of the best possible, with 1 condition instead of 3'
     """
     words = _describe_proof(result)
-    if result.n_conditions_found is not None:
-        n_conditions = format_count(len(result.query), "condition")
-        words = f"{words}, with {n_conditions} instead of {result.n_conditions_found}"
     if result.n_halvings > 0:
         words = f"{words}, step halved {format_count(result.n_halvings, 'time')}"
     return words

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from laconic.candidates.candidates import CandidateConditions, check_conditions
-from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES, CategoryOptions
+from laconic.candidates.categories import CategoryOptions
 from laconic.candidates.distinct_rows.bins import TableCells, summary_conditions
 from laconic.candidates.distinct_rows.column_roles import NO_TARGETS, Range, Roles
 from laconic.candidates.distinct_rows.exact_sums import Units
@@ -23,19 +23,14 @@ class ConditionOptions:
     """What the conditions of a table are made from."""
 
     max_thresholds: int | None
-    negated_categories: bool
     given: Sequence[Condition] | None = None
     """ConditionOptions to take instead of those that the table suggests."""
     known: Sequence[Condition] = ()
     """Further ones that rows have to be told apart by: those of rules to go on from."""
     wanted: Callable[[Sequence[str], Callable[[str], Feature]], Sequence[Condition]] | None = None
     """Reads those of rules that are written as texts, given the features and what they hold."""
-    max_categories: int | None = DEFAULT_MAX_CATEGORIES
-
-    @property
-    def categories(self) -> CategoryOptions:
-        """Which conditions categories give."""
-        return CategoryOptions("values", bool(self.negated_categories), self.max_categories)
+    categories: CategoryOptions = field(default_factory=CategoryOptions)
+    """Which conditions categories give."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -215,7 +215,6 @@ def _rule_to_dict(rule: Rule, result: SearchResult) -> dict[str, Any]:
         "status": str(result.status),
         "counters": {name: int(count) for name, count in result.counters.items()},
         "seconds": float(result.seconds),
-        "n_conditions_found": result.n_conditions_found,
     }
     if result.n_halvings > 0:
         certificate["n_halvings"] = result.n_halvings
@@ -365,8 +364,7 @@ def _read_rule(
 
 def _read_certificate(data: Any, path: str) -> SearchResult:
     keys = ("query", "objective_value", "bound", "status", "counters", "seconds")
-    check_keys(data, path, (*keys, "n_conditions_found"), ("n_halvings",))
-    n_found = data["n_conditions_found"]
+    check_keys(data, path, keys, ("n_halvings",))
     return SearchResult(
         tuple(read_list(data["query"], f"{path}.query", read_whole)),
         read_amount(data["objective_value"], f"{path}.objective_value"),
@@ -374,7 +372,6 @@ def _read_certificate(data: Any, path: str) -> SearchResult:
         SearchStatus(read_choice(data["status"], f"{path}.status", list(SearchStatus))),
         read_mapping(data["counters"], f"{path}.counters", read_whole),
         read_amount(data["seconds"], f"{path}.seconds"),
-        None if n_found is None else read_whole(n_found, f"{path}.n_conditions_found"),
         read_whole(data.get("n_halvings", 0), f"{path}.n_halvings"),
     )
 

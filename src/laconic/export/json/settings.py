@@ -5,6 +5,7 @@ The constraints on the rules of a model, as a file tells them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -143,6 +144,10 @@ def _read_class_weight(value: Any, path: str) -> dict[Any, float] | str | None:
     return dict(read_list(value, path, read_pair))
 
 
+def _read_kind(value: Any, path: str) -> str:
+    return read_choice(value, path, ("nominal", "ordered"))
+
+
 def _or(other: Any, read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
     """Read a value that may also be something else."""
 
@@ -162,6 +167,7 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "int | None": _or(None, read_whole),
     "int | str | None": _or("auto", _or(None, read_whole)),
     "str": read_text,
+    "Mapping[str, str]": lambda value, path: read_mapping(value, path, _read_kind),
     "tuple[str, ...]": lambda value, path: tuple(read_list(value, path, read_text)),
 }
 
@@ -172,18 +178,15 @@ def read_constraint_entries(data: Any, path: str) -> dict[str, Any]:
     return {name: _ENTRIES[name](value, f"{path}.{name}") for name, value in data.items()}
 
 
-def _read_features(value: Any, path: str) -> list[str]:
-    return read_list(value, path, read_text)
-
-
-def _read_sets(value: Any, path: str) -> list[list[str]]:
-    return read_list(value, path, _read_features)
-
-
 def _read_interactions(value: Any, path: str) -> str | list[list[str]]:
     if isinstance(value, str):
         return read_choice(value, path, ("pairwise", "no_interactions"))
-    return _read_sets(value, path)
+    return read_list(value, path, lambda names, path: read_list(names, path, read_text))
+
+
+def _or_inf(value: Any, path: str) -> float:
+    """Read a cost, which is null for a feature that no rule uses."""
+    return math.inf if value is None else read_amount(value, path)
 
 
 def _read_direction(value: Any, path: str) -> int:
@@ -202,9 +205,6 @@ def _read_directions(value: Any, path: str) -> int | dict[str, int]:
 _ENTRIES: dict[str, Callable[[Any, str], Any]] = {
     "monotonic_cst": lambda value, path: read_mapping(value, path, _read_directions),
     "interaction_cst": _read_interactions,
-    "excluded_features": _read_features,
-    "lone_features": _read_features,
-    "separated_features": _read_sets,
-    "feature_costs": lambda value, path: read_mapping(value, path, read_amount),
+    "feature_costs": lambda value, path: read_mapping(value, path, _or_inf),
     "weight_signs": lambda value, path: read_choice(value, path, ("positive", "negative")),
 }
