@@ -172,7 +172,7 @@ def test_weights_that_leave_one_class():
         ("max_thresholds", 0, "an int in the range [1, inf) or None"),
         ("max_thresholds", 2.5, "an int in the range [1, inf) or None"),
         ("categories", "set", "a str among {'values', 'equal', 'sets'}"),
-        ("categorical_features", {"x": "sorted"}, "a dict of columns to 'nominal' or 'ordered', or None"),
+        ("categorical_features", {"x": "sorted"}, "'nominal' or 'ordered', or None"),
         ("fit_intercept", None, "a bool"),
         ("warm_start", 1, "a bool"),
         ("on_interrupt", "ignore", "a str among {'raise', 'keep'}"),
