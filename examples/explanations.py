@@ -1,4 +1,4 @@
-"""What a model says, and why it says it: the pictures of the README and of docs/explain.md.
+"""Draw the pictures of the README and of docs/explain.md: a model, and one prediction.
 
 python examples/explanations.py docs/images
 """
@@ -14,12 +14,12 @@ from laconic import RuleBoostingClassifier
 from laconic.datasets import noisy_parity
 from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
 
-# A tumour about which the rules disagree.
+# A tumour with rules for and against each class.
 ROW = 73
 
 
 def draw_tumours(path: Path) -> None:
-    """The rules of a model, and one of its predictions."""
+    """Draw the rules of a model, and one of its predictions."""
     data = load_breast_cancer(as_frame=True)
     classes = data.target.map(dict(enumerate(data.target_names)))
     X_train, X_test, y_train, _ = train_test_split(data.data, classes, random_state=0)
@@ -32,7 +32,7 @@ def draw_tumours(path: Path) -> None:
 
 
 def draw_parity(path: Path) -> None:
-    """Rules as boxes in the plane of two features."""
+    """Draw rules as boxes in the plane of two features."""
     dataset = noisy_parity(400, 2, random_state=0)
     model = RuleBoostingClassifier(n_rules=2, max_thresholds=9).fit(dataset.data, dataset.target)
     display = RuleBoxDisplay.from_estimator(

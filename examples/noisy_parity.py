@@ -1,9 +1,9 @@
-"""Why optimal rules: the noisy parity problem, where no single condition helps.
+"""Compare optimal and greedy rules on the noisy parity problem.
 
-Each row belongs to one of the 2**d corners of a cube and carries the product of the corner's signs
-as its class. A greedy search must choose a first condition that by itself says nothing, so it
-follows chance; the optimal search finds whole corners. Half of them, and a constant for the
-others, make the best model.
+Each row belongs to one of the 2**d corners of a cube, and its class is the product of the signs of
+the corner. A single condition is not informative, so the choices of a greedy search are arbitrary.
+The optimal search finds whole corners. Rules for half of them, and an intercept for the others,
+make the best model.
 
     python examples/noisy_parity.py docs/images/noisy_parity.png
 """
@@ -22,7 +22,7 @@ COLOURS = {"optimal": "#1f5a8a", "greedy": "#b3541e"}
 
 
 def accuracies(search: str, n_features: int) -> list[float]:
-    """Share of new rows classified correctly by models of up to 2**(d - 1) rules."""
+    """Compute the accuracy on new rows of models of up to 2**(d - 1) rules."""
     train = noisy_parity(100 * 2**n_features, n_features, random_state=0)
     test = noisy_parity(10_000, n_features, random_state=1)
     model = RuleBoostingClassifier(
@@ -34,7 +34,7 @@ def accuracies(search: str, n_features: int) -> list[float]:
 
 
 def draw(ax: Axes, n_features: int) -> None:
-    """Accuracy against the number of rules, for both searches."""
+    """Plot accuracy against the number of rules, for both searches."""
     for search, colour in COLOURS.items():
         curve = accuracies(search, n_features)
         ax.plot(range(len(curve)), curve, color=colour, linewidth=2.2)

@@ -1,9 +1,9 @@
 """
-How good is the whole model?
-============================
+Certificate for a whole model
+=============================
 
-That every rule is the best one at its place leaves a question: could other rules together be much
-better? A certificate answers it, and anybody can check it.
+Every rule of a model is the best one at its place, but another set of rules could be better. A
+certificate bounds how much better, and can be verified independently.
 """
 
 import matplotlib.pyplot as plt
@@ -17,16 +17,16 @@ certificate = model.certificate(game.data, game.target, by_size=True)
 print(certificate)
 
 # %%
-# The bound is checked by other code than that which found it, in exact arithmetic:
+# `verify` checks the bound in exact arithmetic. It shares no code with the search:
 print(certificate.verify(game.data))
 
 # %%
-# By size: the model of the first rules, and what no rules get below. Between the two lines lies all
-# that better rules could gain.
+# The training objective of the first rules, and the lower bound for as many rules. Better rules
+# could gain at most the difference.
 sizes = range(len(certificate.sizes))
 _, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
-axes.plot(sizes, [size.objective for size in certificate.sizes], marker="o", label="the model")
-axes.plot(sizes, [size.bound for size in certificate.sizes], label="no rules get below")
+axes.plot(sizes, [size.objective for size in certificate.sizes], marker="o", label="model")
+axes.plot(sizes, [size.bound for size in certificate.sizes], label="lower bound for any rules")
 axes.set(xlabel="number of rules", ylabel="training objective", ylim=(0, None))
-axes.set_title("The model, and what is proven")
+axes.set_title("Objective of the model and lower bound")
 axes.legend(frameon=False)

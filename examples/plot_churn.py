@@ -1,9 +1,9 @@
 """
-Churn: how many rules does the table deserve?
-=============================================
+Churn: choosing the number of rules
+===================================
 
-A made-up table of customers with text, numbers and missing values. Cross-validation chooses the
-number of rules, and a picture shows where they overlap.
+The generated table of customers has text, numbers and missing values. Cross-validation chooses the
+number of rules, and a plot shows where they overlap.
 """
 
 import numpy as np
@@ -32,10 +32,10 @@ model = RuleBoostingClassifierCV().fit(customers, left)
 print(model)
 
 # %%
-# Why that many:
+# The cross-validated loss by number of rules:
 display = CrossValidationDisplay.from_estimator(model)
-display.ax_.set_title("Loss on customers held out, by number of rules")
+display.ax_.set_title("Loss on held-out customers, by number of rules")
 
 # %%
-# Which customers the rules share:
+# The number of customers that pairs of rules cover:
 RuleOverlapDisplay.from_estimator(model, customers)

@@ -1,9 +1,9 @@
 """
-Counts with exposure: claims of drivers
-=======================================
+Counts with exposure: insurance claims
+======================================
 
-Insurers know each driver for a different part of the year. The Poisson loss with an exposure models
-claims per year, and each rule multiplies that rate. The drivers are made up.
+Drivers are insured for different fractions of a year. The Poisson loss with an exposure models
+claims per year, and each rule multiplies that rate. The data are generated.
 """
 
 import matplotlib.pyplot as plt
@@ -33,7 +33,7 @@ model = RuleBoostingRegressor(n_rules=4, loss="poisson").fit(drivers, claims, ex
 print(model)
 
 # %%
-# `predict` gives claims per year; times the years, that is the expected number of claims.
+# `predict` returns claims per year. Multiply by the exposure to get the expected number of claims.
 expected = model.predict(drivers) * years
 constant = np.full(n_drivers, claims.sum() / years.sum()) * years
 for name, mean in {"no model": constant, "4 rules": expected}.items():

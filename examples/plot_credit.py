@@ -1,9 +1,9 @@
 """
-Credit: a scorecard of whole points
-===================================
+Credit: a scorecard with integer points
+=======================================
 
-Lenders want points that a clerk can add up. The weights of a rule model become points, with a
-table from sums to probabilities. The applicants are made up.
+A scorecard turns the weights of a rule model into integer points that can be added up by hand, with
+a table from totals to probabilities. The data are generated.
 """
 
 import matplotlib.pyplot as plt
@@ -39,23 +39,23 @@ model = RuleBoostingClassifier(n_rules=5).fit(X_train, y_train)
 print(model)
 
 # %%
-# The same in points:
+# The model as a scorecard:
 card = to_scorecard(model)
 print(card)
 
 # %%
-# What is lost by rounding, on applicants that the model has not seen? The best that anybody could
-# do, knowing how the table was made, stands beside it: most of who defaults is chance.
+# The cost of rounding on new applicants. The true log odds, from which the data were generated, are
+# the upper limit: most defaults are random.
 repaid = y_test == "repaid"
 for name, scores in {
     "weights": model.decision_function(X_test),
     "points": card.total_points(X_test),
-    "the truth": -log_odds[X_test.index],
+    "true log odds": -log_odds[X_test.index],
 }.items():
     print(f"area under the curve by {name}: {roc_auc_score(repaid, scores):.3f}")
 
 # %%
-# Probability of repayment against the truth, in ten groups of equal size:
+# Calibration of the predicted probabilities, in ten groups of equal size:
 probabilities = model.predict_proba(X_test)[:, 1]
 groups = pd.qcut(probabilities, 10, duplicates="drop")
 means = (
@@ -64,5 +64,5 @@ means = (
 _, axes = plt.subplots(figsize=(4, 4), layout="constrained")
 axes.plot([0, 1], [0, 1], color="0.7")
 axes.plot(means["predicted"], means["true"], marker="o")
-axes.set(xlabel="predicted probability", ylabel="share that repaid", aspect="equal")
-axes.set_title("Predicted and true repayment")
+axes.set(xlabel="predicted probability", ylabel="observed frequency", aspect="equal")
+axes.set_title("Calibration of the probability of repayment")

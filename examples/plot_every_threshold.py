@@ -2,9 +2,9 @@
 Every threshold: a narrow window
 ================================
 
-By default a number is cut at up to seven places, its quantiles. Where something happens in a narrow
-window only, that is too coarse: with ``max_thresholds=None`` rules are proven over all thresholds,
-however many different values a column has. The experiments are made up.
+By default, conditions on a numeric column use up to seven thresholds at its quantiles. This is too
+coarse for effects in a narrow window. With ``max_thresholds=None``, rules are proven optimal over
+all thresholds, however many distinct values a column has. The data are generated.
 """
 
 import numpy as np
@@ -38,10 +38,10 @@ for max_thresholds in (7, None):
     print(f"proven over {model.n_candidates_:,} conditions: {model.search_results_[0].is_optimal}")
 
 # %%
-# The window, as the rule has found it:
+# The window that the rule found:
 print(model)
 
 # %%
-# And where it lies:
+# The same window as a plot:
 display = RuleBoxDisplay.from_estimator(model, X_train, features=["temperature", "pH"])
 display.ax_.set_title("The window that the rule found")

@@ -1,9 +1,9 @@
 """
-From the model to the database
-==============================
+Export a model to SQL and Python
+================================
 
 A model of a few rules is a few lines of SQL. The export is run and compared with the model before
-it is handed out.
+it is returned.
 """
 
 import duckdb
@@ -19,27 +19,27 @@ model = RuleBoostingClassifier(n_rules=2).fit(X, flower)
 print(model)
 
 # %%
-# As SQL:
+# The model as SQL:
 query = to_sql(model, dialect="duckdb", table="X")
 print(query)
 
 # %%
-# In a database, here DuckDB, which reads the data frame:
+# Run it in DuckDB, which reads data frames directly:
 print(duckdb.sql(query).df().head())
 
 # %%
-# The same probabilities, to the last digit that a double has:
+# The probabilities agree to double precision:
 probabilities = duckdb.sql(query).df()["probability"].to_numpy()
 print(f"largest difference {abs(probabilities - model.predict_proba(X)[:, 1]).max():.0e}")
 
 # %%
-# As a Python module that needs nothing else, for a row as a dictionary:
+# The model as a Python module without dependencies, applied to a row as a dictionary:
 module: dict = {}
 exec(to_python(model), module)
 print(module["predict"](X.iloc[100].to_dict()))
 
 # %%
-# The two rules and the flowers, in the plane of what they speak of:
+# The two rules and the flowers, in the plane of the features that the rules use:
 RuleBoxDisplay.from_estimator(
     model, X, flower, features=["petal length (cm)", "petal width (cm)"]
-).ax_.set_title("The model that was exported")
+).ax_.set_title("The exported model")

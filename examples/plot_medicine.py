@@ -1,9 +1,9 @@
 """
-Medicine: a tumour model to check with a pencil
-===============================================
+Medicine: a tumour model that can be checked by hand
+====================================================
 
-Four rules tell benign from malignant tumours. Each is proven to be the best one to add, and each
-prediction can be explained to the person it is about.
+Four rules classify tumours as benign or malignant. Each is proven to be the best rule to add, and
+each prediction can be explained to the patient.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -21,17 +21,17 @@ model = RuleBoostingClassifier(n_rules=4).fit(X_train, y_train)
 print(model)
 
 # %%
-# On tumours that the model has not seen:
+# Scores on held-out tumours:
 print(f"accuracy {model.score(X_test, y_test):.3f}")
 print(f"area under the curve {roc_auc_score(y_test, model.decision_function(X_test)):.3f}")
 
 # %%
-# The weights, as bars:
+# The weights of the rules:
 display = RuleWeightDisplay.from_estimator(model)
 display.ax_.set_title("Weights of four rules")
 
 # %%
-# One prediction, from the constant to the sum:
+# One prediction, from the intercept to the sum:
 patient = X_test.iloc[[73]]
 print(model.explain(patient)[0])
 ContributionDisplay.from_estimator(model, patient)

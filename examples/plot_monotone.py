@@ -1,9 +1,9 @@
 """
-Constraints: a price that only rises
-====================================
+Constraints: a monotonic price
+==============================
 
-A regulator asks that more kilometres never make an insurance cheaper. A constraint is part of the
-search: each rule is proven to be the best of those that are allowed. The contracts are made up.
+A regulator requires that more kilometres never make an insurance cheaper. The constraint is part of
+the search: each rule is proven to be the best of those that satisfy it. The data are generated.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ models = {"free": free.fit(contracts, cost), "rising": rising.fit(contracts, cos
 print(rising)
 
 # %%
-# All proven, and the price never falls:
+# All rules are proven, and the constrained price never falls:
 grid = pd.DataFrame({"km per year": np.arange(0, 40000, 100.0), "age of car": 5})
 for name, model in models.items():
     steps = np.diff(model.predict(grid))
@@ -39,7 +39,7 @@ for name, model in models.items():
     print(f"{name}: proven {proven}, largest fall {max(0, -steps.min()):.1f}")
 
 # %%
-# Along the kilometres, for a car of five years:
+# Predictions by kilometres, for a car that is five years old:
 _, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
 axes.scatter(contracts["km per year"], cost, s=6, color="0.75")
 for name, model in models.items():

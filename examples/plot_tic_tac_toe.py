@@ -2,8 +2,9 @@
 Tic-tac-toe: rules that a greedy search does not find
 =====================================================
 
-Who has won a finished game of tic-tac-toe? The truth is eight rules, one for each line. No single
-field says much, so a greedy search goes astray; the exact search finds the lines.
+Who has won a finished game of tic-tac-toe? Eight rules, one for each line, describe it completely.
+A single field is not very informative, so a greedy search does not find the lines; the exact search
+does.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +25,7 @@ models = {
 print(models["optimal"])
 
 # %%
-# How often each of them is right on games that it has not seen, by number of rules:
+# Accuracy on held-out games, by number of rules:
 _, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 for name, model in models.items():
     scores = [

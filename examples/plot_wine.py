@@ -1,9 +1,9 @@
 """
-Science: which wine, by its chemistry
-=====================================
+Science: multiclass classification of wines
+===========================================
 
-Three growers, thirteen measurements. With three classes every rule speaks for or against one of
-them, and the class with the largest sum wins.
+The growers of wines are predicted from thirteen chemical measurements. With three classes, every
+rule votes for or against one class, and the class with the largest sum is predicted.
 """
 
 import matplotlib.pyplot as plt
@@ -21,15 +21,15 @@ model = RuleBoostingClassifier(n_rules=6, max_conditions=2)
 print(model.fit(X_train, y_train))
 
 # %%
-# Every one of the six is proven: no class and no rule for it would have been better in its place.
+# All six rules are proven: no rule for any class would have been better at its place.
 print(all(result.is_optimal for result in model.search_results_))
 
 # %%
-# Five times over, on wines that the model has not seen:
+# Accuracy in five-fold cross-validation:
 print(cross_val_score(model, X, grower, cv=5).round(2))
 
 # %%
-# Which are taken for which:
+# The confusion matrix on held-out wines:
 _, axes = plt.subplots(figsize=(4, 3.6), layout="constrained")
 ConfusionMatrixDisplay.from_estimator(model, X_test, y_test, cmap="Blues", colorbar=False, ax=axes)
 axes.set_title("New wines: true and predicted grower")
