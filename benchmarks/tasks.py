@@ -208,32 +208,31 @@ def page(results: dict[str, Any]) -> str:
         for each in results["claims"]
     )
     return f"""\
-# Classes, counts and amounts
+# Multiclass and count data
 
-`python -m benchmarks.tasks` measures what is on this page, and writes it. Scores are means over
-{N_SPLITS} random splits into 70 % of the rows to learn from and 30 % to judge by.
+`python -m benchmarks.tasks` measures the numbers on this page and writes it. Scores are means over
+{N_SPLITS} random splits into 70 % training and 30 % test rows.
 
 ## Three or more classes
 
-Log loss on unseen rows, the smaller the better, of rules with up to {MAX_CONDITIONS} conditions:
-one model of all classes; a model of two classes for each class against the rest, with as many rules
-altogether; and a tree of one more leaf than there are rules, with one row of each class added to
-every leaf.
+Log loss on test rows (lower is better) of rules with up to {MAX_CONDITIONS} conditions. Compared are
+one multiclass model; one-vs-rest models with the same total number of rules; and a decision tree
+with one more leaf than there are rules, with one row of each class added to every leaf.
 
 | table | rows | classes | rules | one model | one-vs-rest | tree | rules proven |
 |---|---:|---:|---:|---:|---:|---:|---:|
 {classes}
 
-## Claims
+## Insurance claims
 
-Mean deviance on unseen rows of {N_CLAIM_RULES} rules, of scikit-learn's
-`HistGradientBoostingRegressor` with the same loss, with its defaults (100 trees, which overfit
-these tables) and with early stopping, and of the mean. The difference is that to the stopped one.
-Both tables are generated: claims per year with the years as exposure, and cost per claim with the
-number of claims as exposure. The last column is the largest rise of the training deviance from one
-rule to the next.
+Mean deviance on test rows of {N_CLAIM_RULES} rules, of scikit-learn's `HistGradientBoostingRegressor`
+with the same loss, with default settings (100 trees, which overfit these tables) and with early
+stopping, and of the mean. The difference is relative to early stopping. Both tables are generated:
+claims per year with the years as exposure, and cost per claim with the number of claims as
+exposure. The last column is the largest increase of the training deviance from one rule to the
+next.
 
-| table | loss | rows | {N_CLAIM_RULES} rules | trees | stopped | mean | difference | rise |
+| table | loss | rows | {N_CLAIM_RULES} rules | trees | early stopping | mean | difference | increase |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
 {claims}
 """

@@ -128,14 +128,14 @@ def _is_settled_by(factor: str, row: Row, words: Callable[[Row], str]) -> bool:
 
 # The page
 
-_HEAD = f"""# Which features go together
+_HEAD = f"""# Compatibility of options
 
-Any two features go together, unless they are listed here. Losses, weights and exposures,
-constraints, kinds of columns, objectives, strategies, searches and limits, tables of all kinds,
-models that were saved or copied, and everything that can be done with a model are crossed by the
-tests, every pair of them in some small model. It is compared with brute force, with the same rows
-in memory, with the model before it was saved, and with what the readers of an export predict. Other
-combinations are refused in these words, in which `...` and `N` stand for names and numbers.
+All options can be combined, except for the combinations in this table. The tests cross every pair
+of losses, weights, exposures, constraints, column types, strategies, searches, limits, types of
+tables, saved or copied models, and operations on models, each in some small model. The models are
+compared with brute force, with the same rows in memory, with the model before it was saved, and
+with the predictions of exports in their readers. The combinations below raise an error with this
+message, in which `...` and `N` stand for names and numbers.
 
 <!-- Written by `{COMMAND}`. -->
 """
@@ -146,8 +146,8 @@ def page(refused: Refusals) -> str:
     by_words: dict[str, list[Combination]] = {}
     for combination in in_order(refused):
         by_words.setdefault(refused[combination], []).append(combination)
-    parts = [_HEAD, "| Together | Refused, as |", "|---|---|"]
-    by_words["Nothing that goes with the one goes with the other."] = implied(refused)
+    parts = [_HEAD, "| Combination | Error message |", "|---|---|"]
+    by_words["There is no setting that is compatible with both."] = implied(refused)
     for words, combinations in by_words.items():
         shown = "<br>".join(" with ".join(group) for group in _groups(combinations))
         parts.append(f"| {shown} | {words.replace('|', chr(92) + '|')} |")
