@@ -215,9 +215,9 @@ def page(results: dict[str, Any]) -> str:
 
 ## Three or more classes
 
-Log loss on test rows (lower is better) of rules with up to {MAX_CONDITIONS} conditions. Compared are
-one multiclass model; one-vs-rest models with the same total number of rules; and a decision tree
-with one more leaf than there are rules, with one row of each class added to every leaf.
+Log loss on test rows (lower is better) of rules with up to {MAX_CONDITIONS} conditions. Compared
+are one multiclass model; one-vs-rest models with the same total number of rules; and a decision
+tree with one more leaf than there are rules, with one row of each class added to every leaf.
 
 | table | rows | classes | rules | one model | one-vs-rest | tree | rules proven |
 |---|---:|---:|---:|---:|---:|---:|---:|
@@ -225,14 +225,14 @@ with one more leaf than there are rules, with one row of each class added to eve
 
 ## Insurance claims
 
-Mean deviance on test rows of {N_CLAIM_RULES} rules, of scikit-learn's `HistGradientBoostingRegressor`
-with the same loss, with default settings (100 trees, which overfit these tables) and with early
+Mean deviance on test rows of {N_CLAIM_RULES} rules, of scikit-learn's
+`HistGradientBoostingRegressor` with the same loss, with default settings (100 trees, which overfit these tables) and with early
 stopping, and of the mean. The difference is relative to early stopping. Both tables are generated:
 claims per year with the years as exposure, and cost per claim with the number of claims as
 exposure. The last column is the largest increase of the training deviance from one rule to the
 next.
 
-| table | loss | rows | {N_CLAIM_RULES} rules | trees | early stopping | mean | difference | increase |
+| table | loss | rows | {N_CLAIM_RULES} rules | trees | stopped early | mean | difference | rise |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
 {claims}
 """
