@@ -226,11 +226,11 @@ tree with one more leaf than there are rules, with one row of each class added t
 ## Insurance claims
 
 Mean deviance on test rows of {N_CLAIM_RULES} rules, of scikit-learn's
-`HistGradientBoostingRegressor` with the same loss, with default settings (100 trees, which overfit these tables) and with early
-stopping, and of the mean. The difference is relative to early stopping. Both tables are generated:
-claims per year with the years as exposure, and cost per claim with the number of claims as
-exposure. The last column is the largest increase of the training deviance from one rule to the
-next.
+`HistGradientBoostingRegressor` with the same loss, with default settings (100 trees,
+which overfit these tables) and with early stopping, and of the mean. The difference is relative to
+early stopping. Both tables are generated: claims per year with the years as exposure, and cost per
+claim with the number of claims as exposure. The last column is the largest rise of the training
+deviance from one rule to the next.
 
 | table | loss | rows | {N_CLAIM_RULES} rules | trees | stopped early | mean | difference | rise |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
