@@ -40,7 +40,7 @@ def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     assert "proven optimal" in out
     score = expected.score(X, people()["client"].to_numpy())
     assert re.search(rf"training rows +{score:.4g} ", out)
-    assert "Positive weights speak for yes, negative ones for no." in out
+    assert "Positive weights vote for yes, negative weights for no." in out
     assert f"Saved to {path}" in out
 
 

@@ -32,7 +32,7 @@ from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
 from laconic.losses import SquaredLoss
-from laconic.models.tasks import Classification, ManyClasses, Regression
+from laconic.models.tasks import Classification, Regression
 from laconic.search import search
 
 SCHEMA = model_schema()
@@ -141,7 +141,7 @@ COPIES = [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)), with_j
 
 LOSSES = [
     (Classification, "logistic"),
-    (ManyClasses, "multinomial"),
+    (Classification, "multinomial"),
     *((Regression, loss) for loss in Regression.losses),
 ]
 
@@ -151,7 +151,7 @@ LOSSES = [
 def test_models_of_every_loss_can_be_copied(task, loss, duplicate):
     """The scores of Poisson, gamma and Tweedie models were functions that pickle cannot find."""
     X = mixed_table()
-    n_values = {Classification: 2, ManyClasses: 3}.get(task, 5)
+    n_values = {"logistic": 2, "multinomial": 3}.get(loss, 5)
     y = X["count"].to_numpy() % n_values + 1
     is_regression = task is Regression
     simple = RuleBoostingRegressor if is_regression else RuleBoostingClassifier

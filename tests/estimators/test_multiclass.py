@@ -34,7 +34,7 @@ from laconic.export import (
     to_sql,
 )
 from laconic.losses import MultinomialLoss, SquaredLoss
-from laconic.models.tasks import ManyClasses
+from laconic.models.tasks import Classification
 from laconic.plot import ContributionDisplay, RuleBoxDisplay, RuleWeightDisplay
 from laconic.search import SearchStatus
 
@@ -334,7 +334,7 @@ def gains_in_place(model, X, y, number, sets):
 
 
 def test_losses_of_ones_own_are_for_two_classes(iris):
-    with pytest.raises(ValueError, match="a loss of your own for two classes only"):
+    with pytest.raises(ValueError, match="a user-supplied loss for two classes only"):
         RuleBoostingClassifier(2, loss=SquaredLoss()).fit(*iris)
 
 
@@ -382,7 +382,7 @@ def test_files_hold_the_model_to_the_last_bit(model, iris, tmp_path):
     loaded = load_model(tmp_path / "model.json")
     assert loaded.ensemble_ == model.ensemble_
     assert tuple(loaded.stages) == tuple(model.stages)
-    assert isinstance(loaded.task_, ManyClasses)
+    assert isinstance(loaded.task_, Classification)
     assert (loaded.predict_proba(X) == model.predict_proba(X)).all()
     assert pickle.loads(pickle.dumps(model)).ensemble_ == model.ensemble_
 

@@ -29,7 +29,7 @@ from laconic.losses import (
     SquaredLoss,
     TweedieLoss,
 )
-from laconic.models.tasks import Classification, ManyClasses, Regression
+from laconic.models.tasks import Classification, Regression
 from laconic.search import SearchResult, SearchStatus
 from laconic.tables.times import WEEKDAYS
 from laconic.terms.record import FitRecord, RowScores
@@ -178,7 +178,7 @@ def many_classes():
     names = ("age", "mark")
     model.ensemble_ = RuleEnsemble(rules, 0.0, names, outputs=outputs)
     model.search_results_ = []
-    model.task_ = ManyClasses(MultinomialLoss(), np.array([each.name for each in outputs]))
+    model.task_ = Classification(MultinomialLoss(), np.array([each.name for each in outputs]))
     model.n_features_in_, model.feature_names_in_ = 2, np.array(names, dtype=object)
     return model
 

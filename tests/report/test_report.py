@@ -162,7 +162,10 @@ def test_an_unproven_rule_shows_its_gap():
 def test_the_target_is_named_after_y(fitted):
     model, X, y = fitted
     assert model.report(X, y).to_dict()["title"] == "Rules that predict fate"
-    assert model.report(X, y.tolist()).to_dict()["title"] == "Rules that tell survived from died"
+    assert (
+        model.report(X, y.tolist()).to_dict()["title"]
+        == "Rules that distinguish survived from died"
+    )
     assert model.report(X, y, target_name="end").to_dict()["title"] == "Rules that predict end"
     assert model.report(X, y, title="Mine").to_dict()["title"] == "Mine"
 
