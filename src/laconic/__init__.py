@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
 from laconic.tables.sources.sources import TableSource, scan
+from laconic.tables.text_files.read_table import read_table
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 
@@ -35,6 +36,7 @@ __all__ = [
     "TableSource",
     "__version__",
     "load_model",
+    "read_table",
     "save_model",
     "scan",
     "spread_over",

@@ -20,7 +20,7 @@ def content(suffix):
     match suffix.lower():
         case ".parquet" | ".pq":
             frame.write_parquet(buffer)
-        case ".feather" | ".arrow":
+        case ".feather" | ".arrow" | ".ipc":
             frame.write_ipc(buffer)
         case ".jsonl" | ".ndjson":
             frame.write_ndjson(buffer)
@@ -50,8 +50,8 @@ def test_all_kinds_of_tables_give_the_same_model(run, model, tmp_path, suffix, p
         case _:
             path.write_bytes(unpacked)
     result = run(*fit_client(path, "--model", tmp_path / "other.json", "--quiet"))
-    if packed == ".zst" and formats.KINDS[suffix.lower()] in ("parquet", "feather"):
-        assert refused(result, "Unpack it with: zstd -d")
+    if packed == ".zst" and formats.KINDS[suffix.lower()] in ("parquet", "ipc"):
+        assert refused(result, "Decompress it with: zstd -d")
     else:
         assert result == (0, "", "")
         assert load_model(tmp_path / "other.json").ensemble_ == load_model(model).ensemble_

@@ -149,8 +149,7 @@ def test_types_of_columns(run, tmp_path, suffix):
     code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-rules", 2)
     assert code == 0
     assert err.splitlines() == [
-        "warning: column 'tags' has the type List(String), which rules cannot be about. It is left "
-        "out.",
+        "warning: column 'tags' has the type List(String), which rules cannot use. It is left out.",
     ]
     assert "day <= 2024-03-01" in out or "day > 2024-03-01" in out
     assert "code ==" in out or "code !=" in out

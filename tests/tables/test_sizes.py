@@ -7,7 +7,7 @@ import pytest
 from commands import people
 
 from laconic.cli import streamed
-from laconic.tables.text_files.formats import unpacked_size
+from laconic.tables.text_files.formats import uncompressed_size
 
 FRAME = people(12_000)
 TEXT = FRAME.write_csv().encode()
@@ -42,7 +42,7 @@ def test_compressed_files_are_as_large_as_what_they_hold(name, tmp_path, monkeyp
     known = (size for part, size in texts.items() if part in name)
     least = next(known, 8 * FRAME.width * FRAME.height)
     assert path.stat().st_size < least / 2
-    assert 0.8 * least <= unpacked_size(path) <= 10 * least
+    assert 0.8 * least <= uncompressed_size(path) <= 10 * least
     monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", 0.7 * least)
     assert streamed.is_read_in_parts(path)
     monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", 11 * least)
@@ -64,7 +64,7 @@ def test_frames_of_zstandard_tell_their_size(descriptor, size, tmp_path):
     path = tmp_path / "table.csv.zst"
     path.write_bytes(b"(\xb5/\xfd" + descriptor)
     n_bytes = path.stat().st_size
-    assert unpacked_size(path) == (10 * n_bytes if size == 50 else size)
+    assert uncompressed_size(path) == (10 * n_bytes if size == 50 else size)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_frames_of_zstandard_tell_their_size(descriptor, size, tmp_path):
 def test_other_files_are_as_large_as_they_are(name, content, tmp_path):
     path = tmp_path / name
     path.write_bytes(content)
-    assert unpacked_size(path) == len(content)
+    assert uncompressed_size(path) == len(content)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from laconic.cli import columns, files, options, streamed, table_file, terminal
+from laconic.cli import files, options, streamed, table_file, terminal
 from laconic.cli.terminal import CommandError
 
 
@@ -69,7 +69,7 @@ def predict(
     if shares is not None:
         names = [f"probability_{label}" for label in task.labels or ()]
         found |= dict(zip(names, shares.T, strict=True))
-    result = columns.with_columns(rows.cells, found, keep_columns)
+    result = table_file.with_columns(rows.cells, found, keep_columns)
     if json:
         terminal.write_text(result.write_json() + "\n")
     elif output is None:

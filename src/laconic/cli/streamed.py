@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import columns, table_file, targets, terminal, validation
+from laconic.cli import table_file, targets, terminal, validation
 from laconic.cli.preparation import leave_out, warn_about_target
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
 from laconic.cli.training import Learning, Source, TrainingRows
 from laconic.tables.columns import TimeColumn, with_dates
 from laconic.tables.inspection import inspect_columns
-from laconic.tables.sources.files import READABLE, matching_files, suffix_of
+from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
 from laconic.tables.sources.sources import DATABASES, TableSource, scan
 from laconic.tables.tables import as_table
 from laconic.tables.text_files import formats, texts
-from laconic.tables.text_files.formats import unpacked_size
+from laconic.tables.text_files.texts import ColumnReader
 from laconic.tables.text_format import Reading
 from laconic.terms.record import FitRecord
 
@@ -46,7 +46,7 @@ def is_read_in_parts(path: Path) -> bool:
     if is_database(path) or path.is_dir():
         return True
     if path.exists():
-        return unpacked_size(path) > MAX_BYTES_TO_LOAD
+        return formats.uncompressed_size(path) > MAX_BYTES_TO_LOAD
     return any(sign in str(path) for sign in "*?[")
 
 
@@ -65,19 +65,19 @@ def look_at_start(
 ) -> TextStart | None:
     """Find out how a table is written that is read in parts; None unless it is text."""
     files = [] if isinstance(path, str) or is_database(path) else matching_files(str(path))
-    if not files or READABLE.get(suffix_of(files[0])) != "csv":
+    if not files or SCANNABLE.get(suffix_of(files[0])) != "csv":
         return None
     cells = _first_cells(files, format)
     if cells is None:
         return TextStart(format.separating, format.decimal or ".")
     sign = None if known is None else known.decimal
     decimal = format.decimal or texts.decimal_sign(cells.frame, cells.separator, sign)
-    reader = columns.Reader(reading=Reading(missing=format.missing_texts(known)))
-    codes = (values.name for values in map(reader.known, cells.frame) if columns.has_codes(values))
+    reader = ColumnReader(reading=Reading(missing=format.missing_texts(known)))
+    codes = (values.name for values in map(reader.known, cells.frame) if texts.has_codes(values))
     return TextStart(cells.separator, decimal, tuple(codes))
 
 
-def _first_cells(files: list[str], format: options.Format) -> formats.Cells | None:
+def _first_cells(files: list[str], format: options.Format) -> formats.FileCells | None:
     """Read the first lines of the first file that has any after its header."""
     import polars as pl
 
@@ -124,7 +124,7 @@ def open_for_model(
     """Prepare to read a table in parts, as the one was read that a model was made from."""
     ensemble, known = model.ensemble_, model.reading_
     start, missing = look_at_start(path, format, known), format.missing_texts(known)
-    table = open_table(path, query, start, missing, columns.text_features(ensemble))
+    table = open_table(path, query, start, missing, table_file.text_features(ensemble))
     used = [name for name in ensemble.used_features if name in table.column_names]
     return table.with_missing(["", *missing], used)
 
@@ -171,7 +171,7 @@ class LargeTable:
         """Say which columns stay text that would be dates or numbers in a table that is loaded."""
         import polars as pl
 
-        reader = columns.Reader(reading=self.reading, has_types=has_types)
+        reader = ColumnReader(reading=self.reading, has_types=has_types)
         table = as_table(X)
         for values in map(reader.known, X.select(pl.col(pl.String))):
             name = values.name

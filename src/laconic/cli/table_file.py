@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from laconic.cli import columns, files, options, targets, terminal
+from laconic._util.words import listed_names, nearest
+from laconic.cli import files, options, targets, terminal
 from laconic.cli.terminal import CommandError
 from laconic.tables.inspection import ColumnWarning
-from laconic.tables.text_files import texts
+from laconic.tables.text_files.formats import read_file, shown_path
+from laconic.tables.text_files.read_table import decimal_sign, find_odd_cells
+from laconic.tables.text_files.texts import ColumnReader
 from laconic.tables.text_format import Reading
 
 if TYPE_CHECKING:
@@ -22,79 +26,64 @@ if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
     from laconic.models import Predictions
     from laconic.models.rule_model import RuleModel
+    from laconic.terms.rules import RuleEnsemble
 
 
 class TableFile:
-    """A table that was read once, for any number of models.
-
-    Its `cells` are as they stand in the file: those of a text file are text, some of which stands
-    for missing ones.
-    """
+    """A table that was read once, for any number of models."""
 
     def __init__(self, path: Path, format: options.Format) -> None:
-        self._read = files.read_table(path, format.separating)
-        self.format = format
-        self.cells = self._read.frame
-        self._has_told = False
-        name = files.shown_path(path)
-        self.notes = [f"the table {name} {note}" for note in self._read.notes]
-        warn(f"the table {name} {doubt}" for doubt in self._read.doubts)
+        place = None if path == files.STANDARD_INPUT else path
+        self.format, self.content = format, read_file(place, format.separating)
+        self.cells = self.content.frame
+        self._has_warned = False
+        self.notes = []
+        if words := self.content.unusual_separator:
+            self.notes.append(
+                f"the table {shown_path(place)} has cells separated by {words}. --separator "
+                "decides otherwise."
+            )
+        warn(f"the table {shown_path(place)} {doubt}" for doubt in self.content.doubts)
 
-    def reader(self, reading: Reading, **how: Any) -> columns.Reader:
-        """Return what gives types to the cells."""
-        return columns.Reader(reading=reading, has_types=self._read.has_types, **how)
-
-    def decimal_sign(self, known: str | None = None) -> str:
-        """Find out the decimal sign; the `known` one decides where both are possible."""
-        import polars as pl
-
-        if self.format.decimal is not None:
-            return self.format.decimal
-        cells = self.cells.select(pl.col(pl.String))
-        return texts.decimal_sign(cells, self._read.separator, known)
-
-    def find_dates(self) -> dict[str, list[str]]:
-        """Find columns of dates in text, and the ways in which these may be written."""
-        import polars as pl
-
-        reader = self.reader(Reading(missing=self.format.missing_texts()))
-        cells = self.cells.select(pl.col(pl.String))
-        found = {values.name: texts.date_formats(reader.known(values)) for values in cells}
-        return {name: written for name, written in found.items() if written}
-
-    def warn_about_misread(self, in_use: Iterable[pl.Series], reader: columns.Reader) -> list[str]:
-        """Warn about columns that a few cells make text, and return their names."""
-        if reader.has_types:
-            return []
-        found = columns.misread_warnings(in_use, self.cells, reader)
-        warn(found.values())
+    def warn_about_odd_cells(self, in_use: Iterable[pl.Series], reader: ColumnReader) -> list[str]:
+        """Warn about columns that are text because of a few cells, and return their names."""
+        found = find_odd_cells(in_use, self.cells, reader)
+        warn(
+            f"column {name!r} {odd.words}. If these cells are missing values, add "
+            f"{_missing_option(odd.missing)}."
+            for name, odd in found.items()
+        )
         return list(found)
 
     def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
-        """Columns as a model takes them; those that no rule uses are empty unless asked for."""
+        """Return the columns of a model; those that no rule uses are empty unless asked for."""
+        import polars as pl
+
         ensemble = model.ensemble_
-        used, text = ensemble.used_features, columns.text_features(ensemble)
-        columns.check_columns(self.cells, used)
+        used, text = ensemble.used_features, text_features(ensemble)
+        check_columns(self.cells, used)
         known = ensemble.feature_names or ()
         names = [name for name in known if name in self.cells.columns] if with_unused else used
         reader = self._reader_for(model, text_columns=text, is_for_model=True)
         typed = reader.read(self.cells.select(names))
-        self.warn_about_misread((typed[name] for name in used if name not in text), reader)
-        return columns.fill_up(typed, known, self.cells.height)
+        self.warn_about_odd_cells((typed[name] for name in used if name not in text), reader)
+        empty = pl.Series([None] * self.cells.height, dtype=pl.String)
+        return pl.DataFrame({name: typed[name] if name in names else empty for name in known})
 
-    def _reader_for(self, model: RuleModel, **how: Any) -> columns.Reader:
-        """Return what reads as the file was read that a model was made from."""
-        known = model.reading_
-        decimal = self.decimal_sign(None if known is None else known.decimal)
-        dates = {} if known is None else known.dates
-        return self.reader(Reading(decimal, dates, self.format.missing_texts(known)), **how)
+    def _reader_for(self, model: RuleModel, **how: Any) -> ColumnReader:
+        """Return a reader that reads cells as in the file that a model was fitted to."""
+        known = model.reading_ or Reading()
+        sign = None if model.reading_ is None else known.decimal
+        decimal = self.format.decimal or decimal_sign(self.content, sign)
+        reading = Reading(decimal, known.dates, self.format.missing_texts(known))
+        return ColumnReader(reading=reading, has_types=self.content.has_types, **how)
 
     def rows(
         self, model: RuleModel, target: str, other: RuleModel | None = None
     ) -> tuple[pl.DataFrame, NDArray[Any]]:
-        """Columns of a model, also those that no rule uses, and their target where it is known.
+        """Return the columns of a model and the target, for rows with a known target.
 
-        Those that only another model uses come with them.
+        Columns that no rule uses, or that only another model uses, are among them.
         """
         goal = self._goal(model, target)
         X = self.features(model, with_unused=True)
@@ -103,31 +92,32 @@ class TableFile:
             further = [name for name in other.ensemble_.used_features if name not in known]
             X = X.with_columns(self.features(other).select(further))
         is_known = targets.where_known(goal)
-        if not self._has_told:
+        if not self._has_warned:
             warn(targets.dropped(is_known))
-        self._has_told = True
+        self._has_warned = True
         return X.filter(is_known), targets.read_target(goal.filter(is_known), model.task_)
 
     def numbers(self, model: RuleModel, target: str, name: str) -> pl.Series:
         """Read a column, such as that of weights, in the rows whose target is known."""
-        cells = columns.column(self.cells, name).to_frame()
-        numbers = self._reader_for(model).read(cells)[name]
+        numbers = self._column(model, name)
         return numbers.filter(targets.where_known(self._goal(model, target)))
 
     def _goal(self, model: RuleModel, target: str) -> pl.Series:
-        cells = columns.column(self.cells, target).to_frame()
         # Classes that are text stay text, even where they look like numbers.
         has_text = any(isinstance(label, str) for label in model.task_.labels or ())
-        reader = self._reader_for(model, text_columns=[target] if has_text else [])
-        return reader.read(cells)[target]
+        return self._column(model, target, text_columns=[target] if has_text else [])
+
+    def _column(self, model: RuleModel, name: str, **how: Any) -> pl.Series:
+        check_columns(self.cells, [name])
+        return self._reader_for(model, **how).read(self.cells.select(name))[name]
 
 
 def target_of(model: RuleModel, target: str | None) -> str:
-    """Tell the column that a model predicts: the one that was named, or that of its record."""
+    """Return the column that a model predicts: the one that was named, or that of its record."""
     known = None if model.record_ is None else model.record_.target
     if target is None and known is None:
         raise CommandError(
-            "The model does not tell which column it predicts. Name the column with --target."
+            "The model does not say which column it predicts. Name the column with --target."
         )
     return str(known if target is None else target)
 
@@ -180,7 +170,7 @@ def warn(messages: Iterable[str]) -> None:
 
 
 def note(messages: Iterable[str], *, quiet: bool = False) -> None:
-    """Write to the standard error what was found out, unless a command is to be quiet."""
+    """Write notes to the standard error, unless a command is to be quiet."""
     for message in messages:
         if not quiet:
             terminal.complain(f"note: {message}")
@@ -188,9 +178,9 @@ def note(messages: Iterable[str], *, quiet: bool = False) -> None:
 
 @contextmanager
 def short_warnings() -> Iterator[None]:
-    """Show warnings as single lines, except those about what the command tells by itself.
+    """Show warnings as single lines, except those that repeat what the command prints.
 
-    The certificates tell about searches that were stopped, and columns were looked at before.
+    Certificates show which searches were stopped, and columns were inspected before.
     """
     from sklearn.exceptions import ConvergenceWarning
 
@@ -202,3 +192,52 @@ def short_warnings() -> Iterator[None]:
         for warning in caught
         if not issubclass(warning.category, ConvergenceWarning | ColumnWarning)
     )
+
+
+def _missing_option(odd: Sequence[str]) -> str:
+    # A text that starts with a hyphen would be taken for an option of its own.
+    plain = [shlex.quote(text) for text in odd if not text.startswith("-")]
+    hyphened = [f"--missing={shlex.quote(text)}" for text in odd if text.startswith("-")]
+    return " ".join([*(["--missing", *plain] if plain else []), *hyphened])
+
+
+def text_features(ensemble: RuleEnsemble) -> set[str]:
+    """Find features that are compared with text, even if a table has only numbers there."""
+    names = ensemble.feature_names or ()
+    return {
+        p.feature
+        for p in ensemble.conditions
+        if p.feature in names
+        and isinstance(p.value[0] if isinstance(p.value, tuple) else p.value, str)
+    }
+
+
+def check_columns(frame: pl.DataFrame, names: Sequence[str]) -> None:
+    """Refuse a table that lacks columns."""
+    absent = [name for name in names if name not in frame.columns]
+    if not absent:
+        return
+    close = nearest(absent[0], frame.columns)
+    hint = "" if close is None else f"Did you mean {close!r}? "
+    raise CommandError(
+        f"The table must have the column{'s' if len(absent) > 1 else ''} {listed_names(absent)}. "
+        f"{hint}It has {listed_names(frame.columns)}. Check the spelling, or add what is missing."
+    )
+
+
+def with_columns(
+    frame: pl.DataFrame, new: dict[str, NDArray[Any]], keep_columns: bool
+) -> pl.DataFrame:
+    """Make a table of new columns, next to the old ones if these are to be kept."""
+    import polars as pl
+
+    predictions = pl.DataFrame({name: values.tolist() for name, values in new.items()})
+    if not keep_columns:
+        return predictions
+    taken = [name for name in predictions.columns if name in frame.columns]
+    if taken:
+        raise CommandError(
+            f"With --keep-columns the table must not have a column {taken[0]!r} already. "
+            "Rename it, or leave out --keep-columns."
+        )
+    return frame.hstack(predictions)

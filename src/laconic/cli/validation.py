@@ -11,7 +11,7 @@ import cyclopts
 import numpy as np
 
 from laconic._util.types import Floats, Indices
-from laconic.cli import columns, table_file, targets
+from laconic.cli import table_file, targets
 from laconic.cli.training import Source, TrainingRows
 from laconic.terms.record import RowScores
 
@@ -49,7 +49,7 @@ class Validation:
             return None
         table = table_file.TableFile(self.test, source.format)
         weight = [] if source.weight is None else [source.weight]
-        columns.check_columns(table.cells, [source.target, *weight])
+        table_file.check_columns(table.cells, [source.target, *weight])
         return table
 
 

@@ -23,23 +23,21 @@ if TYPE_CHECKING:
 
     Types = Mapping[str, pl.DataType]
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-PACKED = (".gz", ".zst")
-
-_KINDS = {
+COMPRESSED = (".gz", ".zst")
+KINDS = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".feather", ".arrow", ".ipc"), "ipc"),
-    **dict.fromkeys(TEXT_SUFFIXES, "csv"),
     **dict.fromkeys((".jsonl", ".ndjson"), "ndjson"),
 }
-_PACKED_KINDS = {
-    f"{suffix}{packed}": kind
-    for suffix, kind in _KINDS.items()
-    for packed in PACKED
+"""By suffix, what polars calls the files that can be read in parts."""
+SCANNABLE = KINDS | {
+    f"{suffix}{compressed}": kind
+    for suffix, kind in KINDS.items()
+    for compressed in COMPRESSED
     if kind in ("csv", "ndjson")
 }
-READABLE = _KINDS | _PACKED_KINDS
-"""By suffix, what polars calls the files that can be read in parts."""
+"""The same with the suffixes of compressed files."""
 
 # From the finest.
 _TIME_UNITS: tuple[Literal["ns", "us", "ms"], ...] = ("ns", "us", "ms")
@@ -69,10 +67,10 @@ def scan_files(paths: Iterable[str], rows_per_part: int, options: dict[str, Any]
 def matching_files(path: str) -> list[str]:
     """Find the files that a path, a folder or a pattern stands for, sorted by name."""
     if Path(path).is_dir():
-        found = [str(file) for file in Path(path).rglob("*") if suffix_of(str(file)) in READABLE]
+        found = [str(file) for file in Path(path).rglob("*") if suffix_of(str(file)) in SCANNABLE]
         if not found:
             raise FileNotFoundError(
-                f"A folder must hold a table in files: {listed_names(_KINDS)}. Got the folder "
+                f"A folder must hold a table in files: {listed_names(KINDS)}. Got the folder "
                 f"{path!r} without any. Pass the path of the table."
             )
     elif Path(path).exists():
@@ -93,16 +91,16 @@ def suffix_of(path: str) -> str:
     ('.csv.gz', '.parquet')
     """
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    return "".join(suffixes[-2:] if suffixes[-1:] and suffixes[-1] in PACKED else suffixes[-1:])
+    return "".join(suffixes[-2:] if suffixes[-1:] and suffixes[-1] in COMPRESSED else suffixes[-1:])
 
 
 def _common_kind(files: Iterable[str]) -> str:
     suffixes = {suffix_of(file) for file in files}
-    kinds = {READABLE.get(suffix) for suffix in suffixes}
+    kinds = {SCANNABLE.get(suffix) for suffix in suffixes}
     kind = kinds.pop()
     if kinds or kind is None:
         raise ValueError(
-            f"All files of a table must be of one kind: {listed_names(_KINDS)}. Got "
+            f"All files of a table must be of one kind: {listed_names(KINDS)}. Got "
             f"{listed_names(sorted(suffixes))}."
         )
     return kind

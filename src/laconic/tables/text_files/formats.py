@@ -1,6 +1,7 @@
-"""Tables of all kinds, from the bytes of a file.
+"""Read the cells of a file of any kind, and estimate the size of a compressed file.
 
-How large a table is once it is no longer compressed, which a file tells without being read.
+The cells of text files stay text, exactly as they are written. `laconic.tables.text_files.texts`
+gives types to them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import gzip
 import io
 import json
 import re
+import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,99 +21,146 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic._util.optional import import_extra
-from laconic._util.words import listed_names
-from laconic.tables.sources.files import READABLE, suffix_of
+from laconic._util.words import listed, listed_names
+from laconic.tables.sources.files import COMPRESSED, SCANNABLE, suffix_of
+from laconic.tables.sources.files import KINDS as KINDS_READ_IN_PARTS
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-# By suffix: what the cells of text files may be separated by, the most likely first, and the kinds
-# of all files. Other separators have to be named.
-TEXT_KINDS = {".csv": ",;\t|", ".tsv": "\t;,|", ".txt": "\t;,| "}
-KINDS = {
-    **dict.fromkeys(TEXT_KINDS, "text"),
-    **dict.fromkeys((".parquet", ".pq"), "parquet"),
-    **dict.fromkeys((".feather", ".arrow"), "feather"),
-    ".xlsx": "excel",
-    **dict.fromkeys((".jsonl", ".ndjson", ".json"), "json"),
-}
-COMPRESSED = (".gz", ".zst")
+KINDS = KINDS_READ_IN_PARTS | {".json": "ndjson", ".xlsx": "excel"}
+"""Kinds of files by suffix; that of a compressed file comes before .gz or .zst."""
+TABLE_SUFFIXES = tuple(f"{suffix}{packed}" for suffix in KINDS for packed in ("", *COMPRESSED))
 
-GZIP_START, ZSTD_START = b"\x1f\x8b", b"(\xb5/\xfd"
+# Possible separators by suffix, the most likely first. Others have to be named.
+_SEPARATORS = {".csv": ",;\t|", ".tsv": "\t;,|", ".txt": "\t;,| "}
+
+_GZIP_START, _ZSTD_START = b"\x1f\x8b", b"(\xb5/\xfd"
 _UTF16_STARTS = (b"\xff\xfe", b"\xfe\xff")
 # First bytes of a file without a name.
-_STARTS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "excel"}
+_STARTS = {b"PAR1": "parquet", b"ARROW1": "ipc", b"PK\x03\x04": "excel"}
 
-# Lines that are enough to tell what separates their cells.
+# Lines that are enough to find the separator.
 _N_LINES = 50
-# And those that tell what numbers look like.
+# Lines that are enough to find the decimal sign.
 N_FIRST_LINES = 20_000
 
 
 class TableFileError(ValueError):
-    """A file that cannot be read as a table; the message follows the name of the file."""
+    """A file that cannot be read as a table."""
 
 
 @dataclass(frozen=True)
-class Cells:
-    """What a file holds."""
+class FileCells:
+    """All cells of a file."""
 
     frame: pl.DataFrame
-    """In text files all cells are text, exactly as it stands there."""
+    """The cells of a text file are text, exactly as they are written."""
     kind: str
     separator: str | None = None
-    notes: list[str] = field(default_factory=list)
-    """What was found out about the file, in words that follow its name."""
+    unusual_separator: str | None = None
+    """The separator in words, if it was detected and is not the usual one of its kind of file."""
     doubts: list[str] = field(default_factory=list)
-    """What may have gone wrong."""
+    """What may be wrong with the file, in words that follow its name."""
 
     @property
     def has_types(self) -> bool:
         """Whether texts that look like numbers are meant to be texts."""
-        return self.kind in ("parquet", "feather")
+        return self.kind in ("parquet", "ipc")
 
 
-def read_cells(content: bytes, suffix: str | None, separator: str | None) -> Cells:
-    """Read a table of the kind that a suffix tells; without one, its first bytes do."""
+def read_file(path: Path | None, separator: str | None = None) -> FileCells:
+    """Read the cells of a file, or of the standard input if the path is None."""
     import polars as pl
 
-    is_text = suffix is None or KINDS[suffix] in ("text", "json")
-    if content.startswith(ZSTD_START) and not is_text:
+    suffix = None if path is None else table_suffix(path)
+    name = shown_path(path)
+    try:
+        # Bytes, because the name of a file may look like a pattern.
+        content = sys.stdin.buffer.read() if path is None else path.read_bytes()
+        cells = read_cells(content, suffix, separator)
+    except (TableFileError, ModuleNotFoundError) as error:
+        raise TableFileError(f"Cannot read the table {name}. {error}") from None
+    except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error, csv.Error) as error:
+        reason = (str(error).splitlines() or ["unknown reason"])[0]
         raise TableFileError(
-            f"A {suffix} file is read as it is or with .gz. Unpack it with: zstd -d"
+            f"Cannot read the table {name}: {reason}. Check that it is a complete "
+            f"{suffix or 'table'} file."
+        ) from None
+    if cells.frame.height == 0:
+        raise TableFileError(f"The table {name} must have at least one row. Got none.")
+    return cells
+
+
+def shown_path(path: Path | None) -> str:
+    """Return the name of a file for a message; None is the standard input."""
+    return "of the standard input" if path is None else repr(str(path))
+
+
+def table_suffix(path: Path) -> str:
+    """Return the suffix of a table that must exist, without that of its compression."""
+    check_is_file(path, "table")
+    suffix = suffix_of(path.name)
+    if suffix in TABLE_SUFFIXES:
+        return suffix.removesuffix(".gz").removesuffix(".zst")
+    raise TableFileError(
+        f"The name of a table must end with {listed(KINDS, word='or')}, and may go on with "
+        f"{listed(COMPRESSED, word='or')}. Got {path.name!r}. Rename or convert the file."
+    )
+
+
+def check_is_file(path: Path, kind: str) -> None:
+    """Refuse a path that is not that of a file."""
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"The {kind} must be a file. Got the folder {str(path)!r}. Add the name of a file in "
+            "it."
         )
-    content = _unpacked(content)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {str(path)!r}. Check the path of the {kind}.")
+
+
+def read_cells(content: bytes, suffix: str | None, separator: str | None) -> FileCells:
+    """Read the cells of a table; without a suffix, its first bytes show what kind it is."""
+    import polars as pl
+
+    is_text = suffix is None or KINDS[suffix] in ("csv", "ndjson")
+    if content.startswith(_ZSTD_START) and not is_text:
+        raise TableFileError(
+            f"A {suffix} file must be uncompressed or end with .gz. Decompress it with: zstd -d"
+        )
+    content = _decompressed(content)
     kind = _kind(content) if suffix is None else KINDS[suffix]
     match kind:
         case "parquet":
             frame = pl.read_parquet(io.BytesIO(content))
-        case "feather":
+        case "ipc":
             frame = pl.read_ipc(io.BytesIO(content))
         case "excel":
             import_extra("fastexcel", "excel", "An .xlsx file")
             frame = pl.read_excel(io.BytesIO(content), infer_schema_length=None)
-        case "json":
+        case "ndjson":
             frame = _read_json(content)
         case _:
-            return _read_text(content, TEXT_KINDS[suffix or ".csv"], separator)
-    return Cells(frame, kind)
+            return _read_text(content, _SEPARATORS[suffix or ".csv"], separator)
+    return FileCells(frame, kind)
 
 
-def read_first_cells(path: str, separator: str | None) -> Cells:
-    """Read the first lines of a text file, whatever its size."""
+def read_first_cells(path: str, separator: str | None) -> FileCells:
+    """Read the first lines of a text file of any size."""
     suffix = suffix_of(path).removesuffix(".gz").removesuffix(".zst")
-    return _read_text(_as_lines(Path(path), N_FIRST_LINES), TEXT_KINDS[suffix], separator)
+    return _read_text(_as_lines(Path(path), N_FIRST_LINES), _SEPARATORS[suffix], separator)
 
 
-def _unpacked(content: bytes) -> bytes:
-    if content.startswith(GZIP_START):
+def _decompressed(content: bytes) -> bytes:
+    if content.startswith(_GZIP_START):
         return gzip.decompress(content)
-    return _as_lines(content) if content.startswith(ZSTD_START) else content
+    return _as_lines(content) if content.startswith(_ZSTD_START) else content
 
 
 def _as_lines(source: bytes | Path, n_lines: int | None = None) -> bytes:
-    """Read a text line by line, as one column: polars unpacks what it reads as text."""
+    """Read a text line by line, as one column: polars decompresses what it reads as text."""
     import polars as pl
 
     lines = pl.read_csv(
@@ -130,7 +179,7 @@ def _kind(content: bytes) -> str:
     for start, kind in _STARTS.items():
         if content.startswith(start):
             return kind
-    return "json" if content.lstrip()[:1] in (b"{", b"[") else "text"
+    return "ndjson" if content.lstrip()[:1] in (b"{", b"[") else "csv"
 
 
 def _read_json(content: bytes) -> pl.DataFrame:
@@ -151,23 +200,20 @@ def _read_json(content: bytes) -> pl.DataFrame:
     return pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
 
 
-def _read_text(content: bytes, possible: str, separator: str | None) -> Cells:
+def _read_text(content: bytes, possible: str, separator: str | None) -> FileCells:
     import polars as pl
 
-    notes: list[str] = []
     text, doubts = _decoded(content)
     if not text.strip():
-        raise TableFileError("It is empty. Check that it was written to its end.")
+        raise TableFileError("It is empty. Check that it was written completely.")
     first, _, rest = text.partition("\n")
     named = re.fullmatch(r"sep=(.)\r?", first.strip("\ufeff"))
     if named is not None:  # Excel writes and reads such a line.
         separator, text = separator or named[1], rest
+    unusual = None
     if separator is None:
         separator = _separator(text, possible)
-        if separator != possible[0]:
-            notes.append(
-                f"has cells separated by {_shown(separator)}. --separator decides otherwise."
-            )
+        unusual = None if separator == possible[0] else _in_words(separator)
     names = next(_lines(text, separator), [])
     names, text = _with_row_names(names, text, separator)
     names = _checked_names(names)
@@ -180,11 +226,11 @@ def _read_text(content: bytes, possible: str, separator: str | None) -> Cells:
         raise
     if frame.height and frame.to_series(-1).has_nulls():
         doubts += _short_lines(text, separator, len(names))
-    return Cells(frame, "text", separator, notes, doubts)
+    return FileCells(frame, "csv", separator, unusual, doubts)
 
 
 def _decoded(content: bytes) -> tuple[str, list[str]]:
-    """Text of a file, and doubts about it where it is not in UTF-8."""
+    """Return the text of a file, and doubts about it if it is not in UTF-8."""
     if content.startswith(_UTF16_STARTS):
         return content.decode("utf-16"), []
     if b"\x00" in content[:10_000]:
@@ -200,12 +246,12 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
         f"is not in UTF-8 (line {line}), and read as Latin-1. If letters are wrong, convert it, "
         "for example with: iconv -f ENCODING -t utf8"
     )
-    # The Latin-1 of Windows, which has signs where Latin-1 has none.
+    # The Latin-1 of Windows, which has characters where Latin-1 has none.
     return content.decode("cp1252", errors="replace"), [doubt]
 
 
 def _lines(text: str, separator: str) -> Iterator[list[str]]:
-    """Cells of the lines that are not empty."""
+    """Yield the cells of the lines that are not empty."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     return (cells for cells in reader if cells)
 
@@ -224,7 +270,7 @@ def _separator(text: str, possible: str) -> str:
     return max(shares, key=shares.__getitem__, default=possible[0])
 
 
-def _shown(separator: str) -> str:
+def _in_words(separator: str) -> str:
     return {"\t": "tabs", ";": "semicolons", ",": "commas", " ": "spaces"}.get(
         separator, repr(separator)
     )
@@ -241,7 +287,7 @@ def _with_row_names(names: list[str], text: str, separator: str) -> tuple[list[s
 
 
 def _checked_names(names: list[str]) -> list[str]:
-    """Names of the columns; those without one get that of pandas."""
+    """Return the names of the columns; those without one are named as pandas does."""
     names = [name.strip() or f"Unnamed: {position}" for position, name in enumerate(names)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
@@ -262,14 +308,14 @@ def _is_number(text: str) -> bool:
 
 
 def _check_lengths(text: str, separator: str, n_columns: int) -> None:
-    """Point at the first line with more cells than there are names."""
+    """Refuse a text with a line that has more cells than there are names."""
     reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     for cells in reader:
         if len(cells) > n_columns:
             raise TableFileError(
                 f"Line {reader.line_num} has {len(cells)} cells, but there are {n_columns} names "
-                f"in the first line. Mend that line, put cells with {_shown(separator)} in quotes, "
-                "or name what separates cells with --separator."
+                "in the first line. Correct that line, put cells that contain "
+                f"{_in_words(separator)} in quotes, or name the separator of the file."
             )
 
 
@@ -281,25 +327,25 @@ def _short_lines(text: str, separator: str, n_columns: int) -> list[str]:
         return []
     return [
         f"has lines that end before the last column, {len(short)} of them, first line {short[0]}. "
-        "What they lack are missing values."
+        "The cells they lack are missing values."
     ]
 
 
-# Texts of tables shrink to a third as a rule, and to less where values repeat.
-_SHRINKAGE = 10
-# Bytes of a cell in memory, also where a file holds equal ones only once.
+# A safe guess: texts of tables are usually compressed to a third, and further where values repeat.
+_COMPRESSION = 10
+# Bytes of a cell in memory, also where a file holds repeated values only once.
 _CELL = 8
-# Enough to see how well a file is compressed; at most, they become a thousand times as many.
+# Enough to see how well a file is compressed; they become at most a thousand times as many.
 _FIRST_BYTES = 2**16
 
 
-def unpacked_size(path: Path) -> float:
-    """Estimate the bytes of a table without compression; those of the file where it is none.
+def uncompressed_size(path: Path) -> float:
+    """Estimate the bytes of a table without compression.
 
-    Files that cannot be read in parts are as large as they are, and so are those that are broken.
+    For files that cannot be read in parts, and for broken ones, it is the size of the file.
     """
     size = path.stat().st_size
-    kind = READABLE.get(suffix_of(path.name))
+    kind = SCANNABLE.get(suffix_of(path.name))
     if kind is None or not path.is_file():  # a pipe can be read only once
         return size
     try:
@@ -307,12 +353,12 @@ def unpacked_size(path: Path) -> float:
             return max(size, _size_of_cells(path, kind))
         with path.open("rb") as file:
             start = file.read(_FIRST_BYTES)
-        if start.startswith(GZIP_START):
+        if start.startswith(_GZIP_START):
             return max(size, _gzip_size(path, start))
-        if start.startswith(ZSTD_START):
+        if start.startswith(_ZSTD_START):
             return _zstd_size(size, start)
     except (OSError, ValueError, IndexError, zlib.error):
-        pass  # whoever reads it tells what is wrong
+        pass  # reading it will raise an error that says what is wrong
     return size
 
 
@@ -330,11 +376,11 @@ def _size_of_cells(path: Path, kind: str) -> int:
         return size
     try:
         stored = import_module("pyarrow.parquet").read_metadata(path)
-    except NotImplementedError:  # a type that polars alone knows
+    except NotImplementedError:  # a type that only polars knows
         return size
     groups = map(stored.row_group, range(stored.num_row_groups))
-    unpacked: int = sum(group.total_byte_size for group in groups)
-    return max(size, unpacked)
+    uncompressed: int = sum(group.total_byte_size for group in groups)
+    return max(size, uncompressed)
 
 
 def _gzip_size(path: Path, start: bytes) -> float:
@@ -351,10 +397,10 @@ def _gzip_size(path: Path, start: bytes) -> float:
 
 
 def _zstd_size(size: int, start: bytes) -> float:
-    """Read the size from the header of the first frame, if it tells and there is no other frame."""
+    """Read the size from the header of the first frame, if it is there and the only frame."""
     descriptor = start[4]
     is_single = bool(descriptor & 0b100000)
     before = 5 + (0 if is_single else 1) + (0, 1, 2, 4)[descriptor & 0b11]
     n_bytes = (1 if is_single else 0, 2, 4, 8)[descriptor >> 6]
     known = int.from_bytes(start[before : before + n_bytes], "little") + 256 * (n_bytes == 2)
-    return known if known >= size else _SHRINKAGE * size
+    return known if known >= size else _COMPRESSION * size

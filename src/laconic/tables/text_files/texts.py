@@ -1,11 +1,16 @@
-"""Texts that mean numbers or dates, and how to find out how they are written."""
+"""Parse texts into numbers, dates and booleans, and detect how these are written.
+
+`ColumnReader` gives types to the columns of a file. The functions below it parse single columns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS
+from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -17,16 +22,138 @@ _TIME = (
     r"(?:(?<half>[AaPp][Mm])|Z|(?<sign>[+-])(?<zone_hour>\d{2}):?(?<zone_minute>\d{2}))?$"
 )
 
-# Cells that look as if they were dates, so that not every column of text is read in all ways.
+# Cells that look like dates, so that not every column of text is parsed in all formats.
 _DATE_LIKE = (
     r"^(?:\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](?:\d{2}|\d{4})"
     r"|\d{1,2}[ -]\p{L}{3,9}[ -]\d{4}|\p{L}{3,9} \d{1,2}, \d{4})$"
 )
 _MIN_YEAR = 1000
+# Zip codes and the like: as numbers they would lose their zeros.
+_CODE = r"^[+-]?0\d"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnReader:
+    """Gives types to the columns of a table: numbers, dates, booleans or text."""
+
+    reading: Reading
+    has_types: bool = False
+    """Whether texts that look like numbers are texts, unless they have a sign, such as that of a
+    currency."""
+    plain_columns: Collection[str] = ()
+    """Columns whose texts are numbers only where they have no sign."""
+    text_columns: Collection[str] = ()
+    """Columns that stay text, whatever they hold."""
+    is_for_model: bool = False
+    """Whether all other columns become numbers if they can, also codes such as 007."""
+
+    def read(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """Return a table with types."""
+        import polars as pl
+
+        return pl.DataFrame([self._typed(self.known(values)) for values in cells])
+
+    def known(self, values: pl.Series) -> pl.Series:
+        """Return a column in which texts that mean a missing value are null."""
+        import polars as pl
+
+        if values.dtype == pl.Null:
+            return values.cast(pl.String)
+        if values.dtype != pl.String:
+            return values
+        missing = ["", *(text.strip() for text in self.reading.missing)]
+        return values.set(values.str.strip_chars().is_in(missing), None)
+
+    def _typed(self, values: pl.Series) -> pl.Series:
+        trimmed = _trimmed(values)
+        if (
+            trimmed is None
+            or values.name in self.text_columns
+            or (not self.is_for_model and has_codes(trimmed))
+        ):
+            return values
+        found = self._dates(trimmed)
+        if found is not None:
+            return found
+        parsed = numbers(trimmed, self.reading.decimal)
+        if parsed.null_count() == values.null_count():
+            return parsed if self._is_number(trimmed) else values
+        truths = trimmed.str.to_lowercase()
+        if truths.drop_nulls().is_in(["true", "false"]).all() and not self.has_types:
+            return truths == "true"
+        return values
+
+    def _dates(self, trimmed: pl.Series) -> pl.Series | None:
+        """Parse dates, also those that a model knows from a file of another kind."""
+        known = self.reading.dates.get(trimmed.name)
+        formats = date_formats(trimmed) if self.is_for_model else []
+        for written in [*([known] if known else []), *(formats if len(formats) == 1 else [])]:
+            found = dates(trimmed, written)
+            if found.null_count() == trimmed.null_count():
+                return found
+        return None
+
+    def _is_number(self, trimmed: pl.Series) -> bool:
+        """Return whether texts that can be numbers become numbers."""
+        if self.is_for_model:
+            return True
+        if _are_plain(trimmed, self.reading.decimal):
+            return not self.has_types
+        is_asked_for = trimmed.name not in self.plain_columns
+        return is_asked_for and has_one_unit(trimmed, self.reading.decimal)
+
+    def signed_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
+        """Find columns of numbers that have signs: for each, an example and its number."""
+        found = {}
+        for values in map(self.known, cells):
+            trimmed = _trimmed(values)
+            is_number = values.name in typed.columns and typed[values.name].dtype.is_numeric()
+            if trimmed is None or not is_number or values.name in self.reading.dates:
+                continue
+            present = trimmed.drop_nulls()
+            signed = present.filter(~present.str.contains(_plain_pattern(self.reading.decimal)))
+            if len(signed):
+                number = numbers(signed.head(1), self.reading.decimal)[0]
+                found[values.name] = f"{signed[0]!r} as {number:.15g}"
+        return found
+
+    def cells_that_are_no_numbers(self, values: pl.Series) -> Counter[str]:
+        """Count them in a column of which at least half of the values are numbers, or dates."""
+        import polars as pl
+
+        if values.dtype != pl.String:
+            return Counter()
+        distinct = values.drop_nulls().unique()
+        trimmed = distinct.str.strip_chars()
+        written = self.reading.dates.get(values.name)
+        if written is not None:
+            parsed = dates(trimmed, written)
+        elif has_codes(trimmed):
+            return Counter()
+        else:
+            parsed = numbers(trimmed, self.reading.decimal)
+        is_number = parsed.is_not_null()
+        if 2 * is_number.sum() < len(distinct):
+            return Counter()
+        return Counter(values.filter(values.is_in(distinct.filter(~is_number).to_list())))
+
+
+def _trimmed(values: pl.Series) -> pl.Series | None:
+    """Return texts without blanks at their ends; None for a column without texts."""
+    import polars as pl
+
+    if values.dtype != pl.String or values.null_count() == len(values):
+        return None
+    return values.str.strip_chars()
+
+
+def has_codes(values: pl.Series) -> bool:
+    """Return whether some texts are codes such as 01234, which are not numbers."""
+    return bool(values.str.contains(_CODE).any()) and not date_formats(values)
 
 
 def _number_pattern(decimal: str) -> str:
-    """Sign, number and sign again of money, shares, and numbers with their thousands apart."""
+    """Return the pattern of amounts of money, percentages, and numbers with separated thousands."""
     mark = r"\." if decimal == "." else ","
     groups = f"[{',' if decimal == '.' else '.'}'’ \u00a0\u202f]"
     digits = rf"(?:[1-9]\d{{0,2}}(?:{groups}\d{{3}})+|\d+)(?:{mark}\d*)?|{mark}\d+"
@@ -34,12 +161,12 @@ def _number_pattern(decimal: str) -> str:
 
 
 def numbers(texts: pl.Series, decimal: str) -> pl.Series:
-    """Read texts without blanks at their ends as numbers; null where they are none."""
+    """Parse texts without blanks at their ends as numbers; null where they are not numbers."""
     import polars as pl
 
     for dtype in (pl.Int64, pl.Float64):
         plain = texts.cast(dtype, strict=False)
-        # A German 1.234 is no Float64, but more than a thousand.
+        # A German 1.234 is not a fraction, but more than a thousand.
         if plain.null_count() == texts.null_count() and (decimal == "." or dtype == pl.Int64):
             return plain
     signed = _signed_numbers(texts, decimal)
@@ -63,15 +190,9 @@ def _signed_numbers(texts: pl.Series, decimal: str) -> pl.Series:
     return found.to_series().alias(texts.name)
 
 
-def are_plain(texts: pl.Series, decimal: str) -> bool:
-    """Tell whether no number has the sign of a currency, a percent sign, or thousands apart."""
+def _are_plain(texts: pl.Series, decimal: str) -> bool:
+    """Return whether no number has a currency sign, a percent sign, or separated thousands."""
     return not texts.str.contains(_plain_pattern(decimal)).not_().any()
-
-
-def odd_number(texts: pl.Series, decimal: str) -> str:
-    """Return a text that is not plain."""
-    known = texts.drop_nulls()
-    return str(known.filter(~known.str.contains(_plain_pattern(decimal)))[0])
 
 
 def _plain_pattern(decimal: str) -> str:
@@ -80,7 +201,7 @@ def _plain_pattern(decimal: str) -> str:
 
 
 def has_one_unit(texts: pl.Series, decimal: str) -> bool:
-    """Tell whether numbers are all of the same currency, all shares, or all without a sign."""
+    """Return whether all numbers have the same currency sign, a percent sign, or none."""
     pattern = _number_pattern(decimal)
     units = [texts.str.extract(pattern, group).drop_nulls().unique().to_list() for group in (2, 5)]
     return len(set(units[0]) | set(units[1])) <= 1
@@ -89,8 +210,8 @@ def has_one_unit(texts: pl.Series, decimal: str) -> bool:
 def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str | None) -> str:
     """Find the decimal sign of a file: the one with which more of its cells are numbers.
 
-    Where it makes no difference it is the `known` one, if any. A table with semicolons has
-    decimal commas rather than thousands, one with commas has thousands.
+    If both are possible, it is the `known` one, if any. Otherwise commas are decimal signs in a
+    file with semicolons, and separate thousands in a file with commas.
     """
     totals = dict.fromkeys(DECIMAL_SIGNS, 0)
     marks = dict.fromkeys(DECIMAL_SIGNS, 0)
@@ -109,9 +230,9 @@ def decimal_sign(columns: Iterable[pl.Series], separator: str | None, known: str
 
 
 def date_formats(texts: pl.Series) -> list[str]:
-    """Find the ways of writing dates that all of the texts are in accord with.
+    """Find the formats in which all of the texts are dates.
 
-    Of several that say the same the first one is enough, so that more than one means doubt.
+    Of several that give the same dates only the first is returned, so more than one means doubt.
     """
     days = _without_times(texts.drop_nulls().unique())
     if len(days) == 0 or not days.str.contains(_DATE_LIKE).all():
@@ -125,7 +246,7 @@ def date_formats(texts: pl.Series) -> list[str]:
 
 
 def dates(texts: pl.Series, written: str) -> pl.Series:
-    """Read dates, with the times of day that they have, in UTC; null where a text is no date."""
+    """Parse dates, with their times of day if any, in UTC; null where a text is not a date."""
     import polars as pl
 
     days = _days(_without_times(texts), written)
@@ -149,5 +270,5 @@ def _without_times(texts: pl.Series) -> pl.Series:
 
 def _days(texts: pl.Series, written: str) -> pl.Series:
     days = texts.str.to_date(written, strict=False)
-    # A year of two digits is none where four are expected.
+    # Where a year of four digits is expected, one of two digits is not a year.
     return days.set(days.dt.year() < _MIN_YEAR, None)

@@ -1,0 +1,115 @@
+"""Tables of files with types, as the command line reads them too."""
+
+import gzip
+from datetime import date
+
+import polars as pl
+import pytest
+from commands import fit_client, people
+
+from laconic import ColumnWarning, RuleBoostingClassifier, load_model, read_table
+from laconic.tables.text_files.formats import TableFileError
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Write a text to a file."""
+
+    def write(text, name="table.csv"):
+        path = tmp_path / name
+        content = text if isinstance(text, bytes) else text.encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return path
+
+    return write
+
+
+def test_texts_become_numbers_dates_and_booleans(written):
+    text = (
+        "price;share;since;zip;is_new;text\n"
+        "1.200,50 €;5%;15.03.2024;08001;true;x\n"
+        "80 €;7,5%;NA;80010;false;?\n"
+    )
+    for name in ("table.csv", "table.csv.gz"):
+        assert read_table(written(text, name)).to_dict(as_series=False) == {
+            "price": [1200.5, 80],
+            "share": [5, 7.5],
+            "since": [date(2024, 3, 15), None],
+            "zip": ["08001", "80010"],
+            "is_new": [True, False],
+            "text": ["x", None],
+        }
+
+
+def test_options_decide(written):
+    path = written("a|b\n1,234|NA\n2,345|none\n")
+    assert read_table(path)["a"].to_list() == [1.234, 2.345]
+    given = read_table(str(path), decimal=".", missing=["none"])
+    assert given.to_dict(as_series=False) == {"a": [1234, 2345], "b": ["NA", None]}
+    assert read_table(path, separator=";").columns == ["a|b"]
+
+
+@pytest.mark.parametrize(
+    "option", [{"separator": ";;"}, {"decimal": ";"}, {"missing": "NA"}, {"keep": "a"}]
+)
+def test_wrong_options_are_refused(written, option):
+    with pytest.raises(ValueError, match=f"{next(iter(option))} must be"):
+        read_table(written("a,b\n1,2\n"), **option)
+
+
+def test_columns_to_keep_stay_text(written):
+    path = written("price,day\n$5,2024-03-15\n$6,2024-03-16\n")
+    kept = read_table(path, keep=["price", "day"])
+    assert kept["price"].to_list() == ["$5", "$6"]
+    assert kept["day"].dtype == pl.Categorical
+
+
+def test_ids_are_dropped_if_asked_for(written):
+    rows = [f"{number},{number * 7},{number % 5},1" for number in range(60)]
+    path = written("\n".join(["row,client_id,x,same", *rows]))
+    assert read_table(path).columns == ["row", "client_id", "x", "same"]
+    assert read_table(path, drop_ids=True).columns == ["x", "same"]
+    assert read_table(path, drop_ids=True, keep=["client_id"]).columns == ["client_id", "x", "same"]
+
+
+def test_lists_are_kept(written):
+    rows = [f'{{"id": {number}, "tags": ["x"]}}' for number in (5, 6, 1)]
+    path = written("\n".join(rows), "table.json")
+    assert read_table(path, drop_ids=True).columns == ["tags"]
+
+
+def test_doubts_are_warnings(written):
+    with pytest.warns(UserWarning, match=r"The table .*table.csv' is not in UTF-8 \(line 2\)"):
+        assert read_table(written("a,b\né,1\n".encode("latin-1")))["a"].to_list() == ["é"]
+    with pytest.warns(ColumnWarning, match="Column 'a' holds dates that can be read in 2 ways"):
+        assert read_table(written("a,b\n03/04/2024,1\n"))["a"].to_list() == ["03/04/2024"]
+    path = written("a,b\n1,5\n2,5\n??,5\nNA,5\n")
+    message = r"Column 'a' is read as text because of '\?\?' \(1 of 4 cells\). If .* missing=\["
+    with pytest.warns(ColumnWarning, match=message):
+        read_table(path)
+    assert read_table(path, missing=["??", "NA"])["a"].to_list() == [1, 2, None, None]
+
+
+def test_files_that_are_not_tables(written, tmp_path):
+    with pytest.raises(TableFileError, match="It is empty"):
+        read_table(written(""))
+    with pytest.raises(TableFileError, match=r"must end with .csv, .*, and may go on with"):
+        read_table(written("a\n1\n", "table.doc"))
+    with pytest.raises(TableFileError, match="at least one row"):
+        read_table(written("a\n"))
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        read_table(tmp_path / "no.csv")
+    with pytest.raises(IsADirectoryError, match="The table must be a file"):
+        read_table(tmp_path)
+
+
+def test_the_command_line_learns_the_same_model(run, tmp_path):
+    frame = people().with_columns(income=pl.format("${}", "income"))
+    frame.write_csv(tmp_path / "table.csv", separator=";")
+    fit = fit_client(tmp_path / "table.csv", "--model", tmp_path / "model.json", "--quiet")
+    assert run(*fit)[0] == 0
+    table = read_table(tmp_path / "table.csv", drop_ids=True)
+    known = load_model(tmp_path / "model.json")
+    model = RuleBoostingClassifier(n_rules=len(known.ensemble_))
+    model.fit(table.drop("client", "spent", "weight"), table["client"].to_numpy())
+    assert model.ensemble_ == known.ensemble_
