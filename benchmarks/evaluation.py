@@ -18,8 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.parallel import Parallel, delayed
 
 from laconic.models.curves import Scoring, normalized_area, rule_model, score_curve
-from laconic.tables.frames import FrameBackend, make_frame
-from laconic.tables.tables import take_rows
+from laconic.tables.tables import FrameBackend, make_frame, take_rows
 
 _CURVE = ("estimator", "l2_regularization", "split")
 _SCHEMA = {

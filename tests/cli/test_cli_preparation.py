@@ -76,9 +76,9 @@ def test_every_finding_has_its_line(run, table):
         "warning: column 'Customer ID' has a different whole number in every row, as names of rows "
         "have. It is left out. --keep 'Customer ID' uses it all the same.",
         "warning: column 'name' has 120 different texts in 120 rows; rules about single ones do "
-        "not carry over. It is left out. --keep name uses it all the same.",
-        "warning: column 'copy' tells the target by itself. If it is only known afterwards, leave "
-        "it out with --drop copy; --keep copy says that it is meant.",
+        "not generalize. It is left out. --keep name uses it all the same.",
+        "warning: column 'copy' determines the target on its own. If it is only known afterwards, "
+        "leave it out with --drop copy; --keep copy says that it is meant.",
     ]
     assert "copy" in out
 

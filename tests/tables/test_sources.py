@@ -104,3 +104,27 @@ def test_a_table_of_another_database_that_duckdb_attaches(tmp_path):
         pytest.skip(f"the extension of DuckDB for SQLite is not there: {error}")
     model = RuleBoostingClassifier(n_rules=1).fit(connection.table("shop.customers"), "buys")
     assert model.predict([[20], [50]]).tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("kind", ["polars", "duckdb", "pandas", "arrow"])
+def test_texts_and_rows_without_a_value_are_left_out(kind):
+    frame = pl.DataFrame(
+        {
+            "text": ["x", " NA ", "NA", "", None, "z"],
+            "other": ["NA"] * 6,
+            "number": [1.0, 2.0, 3.0, float("nan"), 5.0, None],
+        }
+    )
+    made = {
+        "polars": frame.lazy,
+        "duckdb": lambda: duckdb.from_arrow(frame.to_arrow()),
+        "pandas": lambda: frame.to_pandas(),
+        "arrow": frame.to_arrow,
+    }
+    source = scan(made[kind](), rows_per_part=4).with_missing(["", "NA"], ["text", "number"])
+    rows = rows_of(source, ["text", "other"])
+    assert rows == [(text, "NA") for text in ["x", None, None, None, None, "z"]]
+    source = source.narrowed(["number", "text"], "number")
+    assert source.column_names == ("number", "text")
+    assert rows_of(source, ["text"]) == [("x",), (None,), (None,), (None,)]
+    assert not source.is_integer("number")

@@ -1,1 +1,1 @@
-"""For all rooms: checks, files written whole, optional packages, types, words."""
+"""Helpers for all rooms: checks, files written whole, optional packages, types, words."""

@@ -1,4 +1,4 @@
-"""What checks of parameters and of entries have in common, whatever room they belong to."""
+"""Checks of parameters and of entries of files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def is_whole(value: Any, min_value: float = -math.inf) -> bool:
-    """Tell whether a value is a whole number of at least `min_value`; booleans are none.
+    """Return whether a value is a whole number of at least `min_value`, and not a boolean.
 
     Examples
     --------
@@ -20,7 +20,7 @@ def is_whole(value: Any, min_value: float = -math.inf) -> bool:
 
 
 def is_finite_number(value: Any) -> bool:
-    """Tell whether a value is a finite number that a float can hold; booleans are none.
+    """Return whether a value is a finite number that a float can hold, and not a boolean.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def is_finite_number(value: Any) -> bool:
 
 
 def require(is_met: bool, name: str, requirement: str, value: Any) -> None:
-    """Raise a ValueError that says what a parameter or an entry must be, unless it is that."""
+    """Raise a ValueError that states the requirement of a parameter or entry, unless it is met."""
     if not is_met:
         raise ValueError(f"{name} must be {requirement}. Got {shown(value)}.")
 

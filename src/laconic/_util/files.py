@@ -21,9 +21,9 @@ _UNFINISHED = ".laconic-{}.tmp"
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file beside the one it replaces, and put it there when it is complete.
 
-    What goes wrong, a full disk or the end of the program, leaves the old file as it was. Errors
-    name the file that was asked for. What a program that was killed has left in the same folder is
-    removed. Devices, such as a terminal, are written to as they are.
+    A failure, such as a full disk or the end of the program, leaves the old file unchanged. Errors
+    name the given file. Unfinished files of killed programs in the same folder are removed.
+    Devices, such as a terminal, are written to directly.
     """
     with whole_file(path) as stream:
         stream.write(content)
@@ -32,7 +32,7 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for `write_whole`, to be written in parts; an exception leaves the old one."""
-    # Through a link to the file it stands for; replacing would turn the link into a file.
+    # Links are followed; replacing would turn the link into a file.
     target = Path(path).resolve()
     try:
         if target.exists() and not target.is_file():
@@ -50,7 +50,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacement(target: Path) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of another if nothing goes wrong."""
+    """Open a new file that replaces another if nothing fails."""
     stream = _locked_file(target.parent)
     unfinished = Path(stream.name)
     try:
@@ -69,10 +69,10 @@ def _replacement(target: Path) -> Iterator[BinaryIO]:
 
 
 def _locked_file(folder: Path) -> BinaryIO:
-    """Create a file that others see is being written."""
+    """Create a file with a lock, which shows others that it is being written."""
     while True:
         stream = (folder / _UNFINISHED.format(uuid.uuid4().hex)).open("xb")
-        # Between the two, another program may have taken it for one that was left behind.
+        # Before the lock, another program may have removed it as one that was left behind.
         if _lock(stream) and (os.name != "posix" or os.fstat(stream.fileno()).st_nlink > 0):
             return stream
         stream.close()
@@ -90,7 +90,7 @@ def _lock(stream: BinaryIO) -> bool:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove files of programs that were killed while they wrote them: nobody holds their lock."""
+    """Remove files without a lock, which killed programs have left."""
     for path in folder.glob(_UNFINISHED.format("*")):
         with suppress(OSError):
             if os.name != "posix":

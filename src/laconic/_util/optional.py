@@ -1,4 +1,4 @@
-"""Packages that only some parts of laconic need, imported when they are asked for."""
+"""Import optional packages when they are needed."""
 
 from __future__ import annotations
 

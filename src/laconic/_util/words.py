@@ -8,12 +8,12 @@ from difflib import SequenceMatcher
 # Enough names to recognise a table by, few enough to read in a traceback.
 MAX_NAMES_SHOWN = 10
 
-# Two letters of three that are exchanged are a slip; names that have less in common are others.
+# Two swapped letters of three are a typing error; names with less in common are different.
 MIN_LIKENESS = 0.65
 
 
 def listed(texts: Iterable[str], max_shown: int | None = None, *, word: str = "and") -> str:
-    """Write texts one after the other, with a word before the last; "none" where there are none.
+    """Join texts by commas, with a word before the last; "none" for no texts.
 
     Beyond `max_shown`, texts are only counted.
 
@@ -30,7 +30,7 @@ def listed(texts: Iterable[str], max_shown: int | None = None, *, word: str = "a
 
 
 def listed_names(names: Iterable[str], max_shown: int = MAX_NAMES_SHOWN) -> str:
-    """Write names in quotes, but not more than can be read.
+    """Join names in quotes; beyond `max_shown`, names are only counted.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def listed_names(names: Iterable[str], max_shown: int = MAX_NAMES_SHOWN) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Find the name that is spelled most alike, whatever the case; None if there is none.
+    """Find the name with the most similar spelling, in any case; None if none is similar.
 
     Examples
     --------

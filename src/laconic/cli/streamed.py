@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 # A text takes several times its size in memory.
 MAX_BYTES_TO_LOAD = 2 * 2**30
-# Columns are looked at, and a model is scored, with the first rows.
+# The first rows are used to inspect columns and to score a model.
 FIRST_ROWS = 200_000
 
 
 def is_database(path: Path) -> bool:
-    """Tell whether a path is that of a database."""
+    """Return whether a path is that of a database."""
     return path.suffix.lower() in DATABASES
 
 
 def is_read_in_parts(path: Path) -> bool:
-    """Tell whether a path stands for a table that is not loaded as a whole."""
+    """Return whether the table of a path is read in parts, and not loaded as a whole."""
     if is_database(path) or path.is_dir():
         return True
     if path.exists():
@@ -52,7 +52,7 @@ def is_read_in_parts(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class TextStart:
-    """What the first lines tell about a table in text files."""
+    """The format of a table in text files, as its first lines show it."""
 
     separator: str | None = None
     decimal: str = "."
@@ -63,7 +63,7 @@ class TextStart:
 def look_at_start(
     path: Path | str, format: options.Format, known: Reading | None = None
 ) -> TextStart | None:
-    """Find out how a table is written that is read in parts; None unless it is text."""
+    """Detect the format of a table that is read in parts; None unless it is text."""
     files = [] if isinstance(path, str) or is_database(path) else matching_files(str(path))
     if not files or SCANNABLE.get(suffix_of(files[0])) != "csv":
         return None
@@ -111,7 +111,7 @@ def open_table(
         path,
         query=query,
         null_values=["", *missing],
-        # Where commas separate cells, polars takes none for a decimal sign.
+        # If commas separate cells, polars takes none for a decimal sign.
         decimal_comma=start.decimal == "," != start.separator,
         schema_overrides=dict.fromkeys(text_columns, pl.String),
         **how,
@@ -121,7 +121,7 @@ def open_table(
 def open_for_model(
     model: RuleBoosting, path: Path | str, format: options.Format, query: str | None
 ) -> TableSource:
-    """Prepare to read a table in parts, as the one was read that a model was made from."""
+    """Prepare to read a table in parts, in the format of the table that a model was fitted to."""
     ensemble, known = model.ensemble_, model.reading_
     start, missing = look_at_start(path, format, known), format.missing_texts(known)
     table = open_table(path, query, start, missing, table_file.text_features(ensemble))
@@ -168,7 +168,7 @@ class LargeTable:
         return leave_out(X, found, " --keep {} uses it all the same.") if found else X
 
     def _texts(self, X: pl.DataFrame, *, has_types: bool) -> Iterator[str]:
-        """Say which columns stay text that would be dates or numbers in a table that is loaded."""
+        """Yield warnings for texts that would be dates or numbers in a table that is loaded."""
         import polars as pl
 
         reader = ColumnReader(reading=self.reading, has_types=has_types)
@@ -183,7 +183,7 @@ class LargeTable:
                 yield (
                     f"column {name!r} is read as text, such as {example!r}: in a table that is "
                     "read in parts, numbers must be written as 1234.5, and dates as 2024-03-15. "
-                    f"--keep {shlex.quote(name)} says that text is meant."
+                    f"--keep {shlex.quote(name)} keeps it as text."
                 )
 
     def _first_rows(self, head: pl.DataFrame, X: pl.DataFrame) -> TrainingRows:
@@ -227,7 +227,7 @@ def fit_large(
 
 
 def record_of(table: LargeTable, learning: Learning, model: RuleBoosting, n_rows: int) -> FitRecord:
-    """Tell what a model was learned from, with scores on its first rows."""
+    """Return the record of a fit, with scores on its first rows."""
     predictions = model.predictions_for(table.rows.X)
     return FitRecord(
         table.source.target,

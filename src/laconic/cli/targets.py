@@ -1,4 +1,4 @@
-"""The target, the task that it asks for, and the weights of the rows."""
+"""Read the target, the weights and the exposure of the rows, and detect the task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from laconic.models.tasks import Task
 
 
-# More are hardly classes.
+# More values are hardly classes.
 MAX_CLASSES = 200
 # Whole numbers of so few values may be meant as classes.
 MAX_NUMBERED_CLASSES = 20
@@ -24,7 +24,7 @@ ROWS_PER_CLASS = 5
 
 
 def detect_task(target: pl.Series) -> str:
-    """Tell from the values of the target which task is meant."""
+    """Detect the task from the values of the target."""
     values = target.drop_nulls()
     if not target.dtype.is_numeric():
         return "classification"
@@ -33,7 +33,7 @@ def detect_task(target: pl.Series) -> str:
 
 
 def where_known(target: pl.Series) -> pl.Series:
-    """Tell which rows have a target."""
+    """Return which rows have a target."""
     is_known = target.is_not_null()
     if target.dtype.is_float():
         is_known &= target.is_not_nan().fill_null(False)
@@ -46,7 +46,7 @@ def where_known(target: pl.Series) -> pl.Series:
 
 
 def dropped(is_known: pl.Series) -> list[str]:
-    """Say how many rows have no target, if there are any."""
+    """Return a warning if some rows have no target."""
     n_missing = int((~is_known).sum())
     if n_missing == 0:
         return []
@@ -57,7 +57,7 @@ def dropped(is_known: pl.Series) -> list[str]:
 
 
 def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
-    """Check the target and turn it into an array."""
+    """Check the target and convert it to an array."""
     import polars as pl
 
     _check_target(target)
@@ -95,7 +95,7 @@ def _check_classes(target: pl.Series) -> None:
 
 
 def describe_numbers(target: pl.Series) -> list[str]:
-    """Say that a few whole numbers were not taken for classes."""
+    """Return a note if a few whole numbers are predicted as numbers, not classes."""
     n_values = target.n_unique()
     if not 2 < n_values <= min(MAX_NUMBERED_CLASSES, len(target) / ROWS_PER_CLASS):
         return []
@@ -108,7 +108,7 @@ def describe_numbers(target: pl.Series) -> list[str]:
 
 
 def check_two_classes(target: pl.Series) -> None:
-    """Refuse to learn one class from another where there is no other."""
+    """Refuse a target with a single class."""
     if target.n_unique() == 1:
         raise CommandError(
             f"There is nothing to learn: column {target.name!r} is {target[0]!r} in every row. "
@@ -117,7 +117,7 @@ def check_two_classes(target: pl.Series) -> None:
 
 
 def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> Floats:
-    """Check what targets were counted over, and turn it into an array."""
+    """Check the exposure and convert it to an array."""
     import polars as pl
 
     if task.holds_classes:
@@ -134,7 +134,7 @@ def read_exposure(exposure: pl.Series, task: Task | type[Task]) -> Floats:
 
 
 def read_weights(weights: pl.Series) -> Floats:
-    """Check the weights and turn them into an array."""
+    """Check the weights and convert them to an array."""
     import polars as pl
 
     if not weights.dtype.is_numeric() or weights.null_count() > 0:

@@ -12,7 +12,7 @@ import numpy as np
 from laconic._util.types import Floats
 from laconic.models.predictions import Predictions
 from laconic.tables.columns import Category, NumericColumn
-from laconic.tables.frames import FrameBackend, make_frame
+from laconic.tables.tables import FrameBackend, make_frame
 from laconic.tables.times import Moment
 from laconic.terms.conditions import MISSING_RELATIONS, Condition
 from laconic.terms.display import rules_html

@@ -30,8 +30,7 @@ from numpy.typing import NDArray
 from laconic._util.optional import import_extra
 from laconic._util.types import Bools, Floats, Indices
 from laconic.tables.columns import CategoricalColumn, NumericColumn, TimeColumn
-from laconic.tables.frames import FrameBackend, make_frame
-from laconic.tables.tables import Table, as_table, whole_column
+from laconic.tables.tables import FrameBackend, Table, as_table, make_frame, whole_column
 from laconic.tables.times import DAY, HOUR
 from laconic.terms.conditions import Query, by_feature
 from laconic.terms.rules import Rule, RuleEnsemble

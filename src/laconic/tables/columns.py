@@ -1,8 +1,8 @@
-"""Columns of numbers, of times and of categories, and what can be made of one.
+"""Columns of numbers, times and categories, and conversions between them.
 
-A column is a `NumericColumn`, a `TimeColumn`, which is one of counts of microseconds, or a
-`CategoricalColumn`, with missing values marked in one way whatever marked them before: None, NaN,
-NaT, null or NA. `laconic.tables.to_columns` makes columns of cells.
+A column is a `NumericColumn`, a `TimeColumn` of microseconds, or a `CategoricalColumn`. Missing
+values are marked in one way, whether they were None, NaN, NaT, null or NA.
+`laconic.tables.to_columns` makes columns of cells.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class NumericColumn:
         return np.isnan(self.values)
 
     def take(self, rows: Rows) -> NumericColumn:
-        """Column of some of the rows."""
+        """Return some of the rows."""
         return NumericColumn(self.name, self.values[rows], is_rounded=self.is_rounded)
 
     def cell(self, row: int) -> float | Moment | None:
-        """Value of a row; None where it is missing."""
+        """Return the value of a row; None if it is missing."""
         number = float(self.values[row])
         return None if np.isnan(number) else number
 
@@ -74,11 +74,11 @@ class TimeColumn(NumericColumn):
     kind: TimeKind
 
     def take(self, rows: Rows) -> TimeColumn:
-        """Column of some of the rows."""
+        """Return some of the rows."""
         return TimeColumn(self.name, self.values[rows], self.kind)
 
     def cell(self, row: int) -> Moment | None:
-        """Value of a row; None where it is missing."""
+        """Return the value of a row; None if it is missing."""
         number = float(self.values[row])
         return None if np.isnan(number) else from_microseconds(number, self.kind)
 
@@ -96,11 +96,11 @@ class CategoricalColumn:
     """The distinct values, ascending. Booleans always have (False, True), other columns the values
     that occur."""
     is_declared: bool = False
-    """Whether the table itself says that these are categories, and not merely texts."""
+    """Whether the type of the column is categorical, and not merely text."""
     order: tuple[Category, ...] = ()
     """All values in an order of their own, if the table has one."""
     is_ordered: bool = False
-    """Whether this order means something, and is not only that in which they are listed."""
+    """Whether the categories are ordered, and not merely listed in this order."""
 
     @property
     def is_text(self) -> bool:
@@ -113,11 +113,11 @@ class CategoricalColumn:
         return self.codes < 0
 
     def take(self, rows: Rows) -> CategoricalColumn:
-        """Column of some of the rows, with the categories of all."""
+        """Return some of the rows, with the categories of all."""
         return replace(self, codes=self.codes[rows])
 
     def cell(self, row: int) -> Category | None:
-        """Value of a row; None where it is missing."""
+        """Return the value of a row; None if it is missing."""
         code = int(self.codes[row])
         return None if code < 0 else self.categories[code]
 
@@ -126,7 +126,7 @@ Column: TypeAlias = NumericColumn | CategoricalColumn
 
 
 def feature_kind(column: Column) -> FeatureKind | None:
-    """Tell whether a column holds nothing but zeros and ones, or else nothing but integers.
+    """Return "boolean" for zeros and ones, "integer" for whole numbers, and None for others.
 
     Examples
     --------
@@ -151,21 +151,21 @@ def feature_kind(column: Column) -> FeatureKind | None:
 
 
 def time_column(name: str, counts: Floats, kind: TimeKind) -> TimeColumn:
-    """Column of dates, times or durations, of their microseconds."""
+    """Make a column of dates, times or durations from their microseconds."""
     if kind in ("date", "datetime"):
         if not is_in_range(counts):
             raise ValueError(
-                f"Column {name!r} must hold dates of the years 1 to 9999. Got another one. Replace "
-                "it by one of these or by None (missing)."
+                f"Column {name!r} must hold dates of the years 1 to 9999. Got another year. "
+                "Replace such dates, for example by None (missing)."
             )
-        # What is at midnight everywhere is a day.
+        # Times that are all at midnight are dates.
         known = counts[~np.isnan(counts)]
         kind = "date" if not (known % DAY).any() else "datetime"
     return TimeColumn(name, read_only(counts), kind)
 
 
 def with_dates(column: Column) -> Column:
-    """Read a column of texts as dates if all of them are written as 2024-03-01 or 2024-03-01 12:30.
+    """Convert texts to dates if all of them are written as 2024-03-01 or 2024-03-01 12:30.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def with_dates(column: Column) -> Column:
 
 
 def as_categories(column: Column) -> Column:
-    """Take numbers for categories; other columns stay as they are.
+    """Convert numbers to categories; other columns stay as they are.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def as_categories(column: Column) -> Column:
 
 
 def date_part(name: str, column: Column, part: str) -> Column:
-    """Column of the years, months, days, weekdays or hours of a column of dates."""
+    """Return the years, months, days, weekdays or hours of a column of dates."""
     column = with_dates(column)
     if not isinstance(column, TimeColumn) or not is_comparable(column.kind, "date"):
         if column.missing.all():
@@ -221,7 +221,7 @@ def date_part(name: str, column: Column, part: str) -> Column:
 
 
 def column_words(column: Column) -> str:
-    """Tell in a word what a column holds."""
+    """Return a word for the values of a column."""
     if isinstance(column, TimeColumn):
         return {"time": "times of day", "duration": "durations"}.get(column.kind, "dates")
     if column.is_text:
@@ -231,7 +231,7 @@ def column_words(column: Column) -> str:
 
 
 def is_present(cell: Any) -> bool:
-    """Tell whether a cell has a value: it is not None, NaN or NA."""
+    """Return whether a cell has a value: it is not None, NaN or NA."""
     if cell is None:
         return False
     if isinstance(cell, TYPES_WITH_NAN):
@@ -243,7 +243,7 @@ def is_present(cell: Any) -> bool:
 
 
 def plain_number(name: str, cell: Any) -> int | float:
-    """Write a number that is a category in one way."""
+    """Return a number that is a category as an int if it is whole."""
     # Integers that share a column with missing values arrive as floats; both
     # spellings are the same category.
     if isinstance(cell, Integral):
@@ -255,7 +255,7 @@ def plain_number(name: str, cell: Any) -> int | float:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """View of an array that cannot be written to."""
+    """Return a view of an array that cannot be written to."""
     # A view, so that the user's own array stays writeable.
     array = array.view()
     array.flags.writeable = False
@@ -263,7 +263,7 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def infinity_message(name: str) -> str:
-    """Say that there is infinity."""
+    """Return the message for infinite numbers."""
     return (
         f"Column {name!r} contains infinity, but numbers must be finite. "
         "Replace it by a finite value or by NaN (missing)."

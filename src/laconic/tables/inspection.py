@@ -1,4 +1,4 @@
-"""Columns that no rule should be made of: what numbers or names the rows, or tells the target."""
+"""Find columns that no rule should use: row numbers, identifiers, copies of the target."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from laconic.tables.tables import Table
 
 Kind: TypeAlias = Literal["index", "count", "identifier", "names", "constant", "rounded", "target"]
 
-# Fewer rows than that can be in any order, and the target may follow from anything.
+# With fewer rows, any order and any relation to the target may be chance.
 MIN_ROWS, MIN_ROWS_FOR_TARGET = 50, 100
-# Fewer values than that can be categories, even if every row has another one.
+# So many values can be categories, even if every row has another one.
 MAX_CATEGORIES = 50
-# Values that are looked at one by one, to see whether each of them stands for a target.
+# Largest number of values that may each stand for one value of the target.
 MAX_GROUPS = 20
 # Rows that have to be outside of the largest group.
 _MIN_OTHERS = 10
-# Rows to tell from that a column has more than a few values.
+# Rows that show that a column has more than a few values.
 _N_FIRST = 200
 # Shares of the variance of the target: one row in 400 may be wrong if there are two classes of the
 # same size, and a copy may be rounded.
@@ -40,8 +40,8 @@ _IDENTIFIER_NAME = re.compile(r"(?i:(?:.*[\W_])?(?:id|uuid|guid|key|nr|no))|.*(?
 
 
 _ROUNDED = (
-    "holds whole numbers beyond 2**53, of which neighbours are the same to a rule; make them texts "
-    "if they are names, or subtract what they have in common"
+    "holds whole numbers beyond 2**53, of which rules cannot distinguish neighbours; convert "
+    "identifiers to texts, or subtract a common offset"
 )
 
 
@@ -51,7 +51,7 @@ class ColumnWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something about a column, in words that follow its name."""
+    """A problem of a column, in words that follow its name."""
 
     kind: Kind
     column: str
@@ -62,9 +62,9 @@ class Finding:
 
 
 def inspect_columns(table: Table) -> Iterator[Finding]:
-    """Find columns that count rows, tell each row from all others, or are the same in all."""
+    """Find columns that count the rows, identify each row, or are constant."""
     if table.cells is not None:
-        return  # neither names nor numbers of rows are mostly zero
+        return  # identifiers and row numbers are not mostly zero
     for position, name in enumerate(table.feature_names):
         column = _column(table, name)
         if isinstance(column, NumericColumn):
@@ -118,13 +118,13 @@ def _inspect_texts(column: CategoricalColumn, n_rows: int) -> Iterator[Finding]:
     if n_values > MAX_CATEGORIES and 2 * n_values > n_rows:
         words = (
             f"has {n_values} different texts in {n_rows} rows; rules about single ones do not "
-            "carry over"
+            "generalize"
         )
         yield Finding("names", column.name, words)
 
 
 def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> Iterator[Finding]:
-    """Find columns that tell the target by themselves, as copies and recodings of it do.
+    """Find columns that determine the target on their own, such as copies and recodings of it.
 
     The target is numbers, one for each class where there are classes, of the given `rows`.
     Numbers that are merely on two sides of a threshold may be ordinary, and are not found.
@@ -137,20 +137,20 @@ def inspect_target(table: Table, target: Floats, rows: Rows = slice(None)) -> It
     max_values = min(1 + int(np.count_nonzero(np.diff(target[order]))), MAX_GROUPS)
     names: Iterable[str] = table.feature_names
     if table.cells is not None:
-        names = compress(names, table.cells.may_tell(target, rows, 1 - _SHARE_OF_GROUPS))
+        names = compress(names, table.cells.may_determine(target, rows, 1 - _SHARE_OF_GROUPS))
     for name in names:
-        if _tells(_column(table, name).take(rows), target, order, max_values):
-            yield Finding("target", name, "tells the target by itself")
+        if _determines(_column(table, name).take(rows), target, order, max_values):
+            yield Finding("target", name, "determines the target on its own")
 
 
-def _tells(column: Column, target: Floats, order: Indices, max_values: int) -> bool:
+def _determines(column: Column, target: Floats, order: Indices, max_values: int) -> bool:
     if isinstance(column, NumericColumn) and _is_recoded(column.values, target, order):
         return True
     return any(_explained(codes, target) for codes in _groupings(column, max_values))
 
 
 def _groupings(column: Column, max_values: int) -> Iterator[Indices]:
-    """Ways to put rows into a few groups: by value, by the commonest value, by what is missing."""
+    """Yield groupings of the rows: by value, by the most frequent value, by missing values."""
     missing = column.missing
     if isinstance(column, CategoricalColumn):
         if len(column.categories) < MAX_GROUPS:
@@ -176,7 +176,7 @@ def _groupings(column: Column, max_values: int) -> Iterator[Indices]:
 
 
 def _explained(codes: Indices, target: Floats) -> bool:
-    """Whether the means of the groups are next to all that there is to know about the target."""
+    """Return whether the means of the groups explain almost all variance of the target."""
     sizes = np.bincount(codes)
     if len(codes) - sizes.max() < _MIN_OTHERS:
         return False
@@ -185,14 +185,14 @@ def _explained(codes: Indices, target: Floats) -> bool:
 
 
 def _is_recoded(values: Floats, target: Floats, order: Indices) -> bool:
-    """Whether numbers follow from the target on a line, or go up or down with it."""
+    """Return whether numbers are a linear or another monotone function of the target."""
     if np.isnan(values).any():
         return False
     values = _to_one(values)
     x, y = values - values.mean(), target - target.mean()
     if np.square(x @ y) >= _SHARE_OF_LINE * (x @ x) * (y @ y) > 0:
         return True
-    # Mostly a few rows tell that there is no order.
+    # A few rows are mostly enough to see that there is no order.
     for some in (order[:: 1 + len(order) // _N_FIRST], order):
         steps = values[some[1:]] - values[some[:-1]]
         if not ((steps >= 0).all() or (steps <= 0).all()):
@@ -202,7 +202,7 @@ def _is_recoded(values: Floats, target: Floats, order: Indices) -> bool:
 
 
 def _to_one(values: Floats) -> Floats:
-    """Divide by the largest magnitude: squares are within the range of numbers then."""
+    """Divide by the largest magnitude, so that squares do not overflow."""
     largest = np.abs(values).max()
     return values / largest if largest > 0 else values
 
@@ -212,7 +212,7 @@ def _spread(target: Floats) -> float:
 
 
 def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int = 4) -> None:
-    """Point out columns that are likely to spoil a model, all at once."""
+    """Warn about all columns that are likely to spoil a model, in one warning."""
     harmful = ("index", "names", "rounded")
     found = [
         *(finding for finding in inspect_columns(table) if finding.kind in harmful),
@@ -222,9 +222,9 @@ def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int
         return
     listing = "; ".join(map(str, found))
     warnings.warn(
-        f"{listing[0].upper()}{listing[1:]}. Leave out of X what should not be in rules; where it "
-        "is meant, ignore warnings of the category laconic.ColumnWarning.",
+        f"{listing[0].upper()}{listing[1:]}. Drop these columns, or "
+        "silence laconic.ColumnWarning if they are meant.",
         ColumnWarning,
-        # The line that called fit, which calls what reads the table.
+        # Points at the line that called fit.
         stacklevel=stacklevel,
     )

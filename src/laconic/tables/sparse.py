@@ -17,7 +17,7 @@ from laconic.tables.to_columns import array_column
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether a table is a sparse matrix or array of SciPy."""
+    """Return whether a table is a sparse matrix or array of SciPy."""
     return hasattr(X, "tocsc") and hasattr(X, "nnz")
 
 
@@ -37,7 +37,7 @@ class StoredCells:
         return self.n_rows - len(self.rows)
 
     def take(self, is_taken: Bools) -> StoredCells:
-        """Cells of some of the rows."""
+        """Return the cells of some of the rows."""
         kept = is_taken[self.rows]
         positions = np.cumsum(is_taken) - 1
         return StoredCells(
@@ -47,7 +47,7 @@ class StoredCells:
         )
 
     def grouped(self, weights: Floats | None) -> tuple[Floats, Floats]:
-        """List values and their weights; all zeros are one value, with the weight of all."""
+        """Return values and their weights; all zeros are one value with their total weight."""
         if weights is None:
             of_stored, of_zeros = np.ones(len(self.rows)), float(self.n_zeros)
         else:
@@ -77,7 +77,7 @@ class SparseCells:
             )
         matrix = X.tocsc()
         if not matrix.has_canonical_format:
-            # Of cells that are stored several times, the sum counts.
+            # Cells that are stored several times are added.
             matrix = matrix.copy() if matrix is X else matrix
             matrix.sum_duplicates()
         self._matrix = matrix
@@ -88,14 +88,14 @@ class SparseCells:
         return self._matrix.indices[start:end], self._matrix.data[start:end]
 
     def column(self, position: int, name: str) -> Column:
-        """All cells of a column."""
+        """Return all cells of a column."""
         rows, values = self._cells(position)
         cells = np.zeros(self.n_rows, dtype=values.dtype)
         cells[rows] = values
         return array_column(name, cells)
 
     def stored(self, position: int) -> StoredCells | None:
-        """Cells of a column that are not zero; None if some are missing, or no numbers."""
+        """Return the cells of a column that are not zero; None if some are not finite numbers."""
         rows, cells = self._cells(position)
         if cells.dtype.kind not in "fiu":
             return None
@@ -107,10 +107,10 @@ class SparseCells:
             rows, values = rows[is_stored], values[is_stored]
         return StoredCells(self.n_rows, rows.astype(np.intp), values)
 
-    def may_tell(self, target: Floats, rows: Any, share: float) -> Bools:
-        """By column: whether its zeros, as one group of rows, leave little of the target's spread.
+    def may_determine(self, target: Floats, rows: Any, share: float) -> Bools:
+        """Return, by column, whether its zeros as one group leave little variance of the target.
 
-        Only then the column can tell the target by itself. No more than a `share` may be left.
+        Only such a column can determine the target. No more than a `share` may be left.
         """
         matrix = self._matrix[rows] if isinstance(rows, np.ndarray) else self._matrix
         stored = type(matrix)((matrix.data != 0, matrix.indices, matrix.indptr), matrix.shape)

@@ -1,8 +1,8 @@
-"""Column access to whatever table a user brings.
+"""Column access to tables of any library, and data frames for results.
 
-`as_table` wraps NumPy arrays, lists of rows and every eager DataFrame that
-narwhals supports in a `Table`. A `Table` hands out its columns one by one, as
-`laconic.tables.columns` makes them.
+`as_table` wraps NumPy arrays, lists of rows and every eager DataFrame that narwhals supports in a
+`Table`, which extracts its columns one by one. `make_frame` makes a data frame with the library
+that is installed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias, get_args
 
 import narwhals as nw
 import numpy as np
@@ -20,18 +21,20 @@ from numpy.typing import NDArray
 from laconic._util.types import Indices
 from laconic._util.words import listed_names
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
-from laconic.tables.frames import FrameBackend, known_backend
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
 from laconic.tables.to_columns import NUMBER_KINDS, array_column, pandas_column, series_column
 
-# Small tables of numbers are read as one array: that may copy them, but pandas takes longer to hand
-# out a single column.
+FrameBackend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+FRAME_BACKENDS: tuple[FrameBackend, ...] = get_args(FrameBackend)
+
+# Small tables of numbers are read as one array: that may copy them, but is faster than extracting
+# single columns from pandas.
 MAX_CELLS_AT_ONCE = 1_000_000
 
 
 class Table:
-    """Named columns, each extracted when first asked for. Made by `as_table`.
+    """Named columns, each extracted at first use. Made by `as_table`.
 
     ``extract(position, name)`` returns a column. ``extract_block(position, name, rows)`` returns
     that of a slice of the rows, where this takes no more than its share of the whole column. A
@@ -62,7 +65,7 @@ class Table:
         self._dates: frozenset[str] = frozenset()
 
     def column(self, name: str) -> Column:
-        """Column of the given name, extracted at the first call and the same object afterwards.
+        """Return a column by name, extracted at the first call and the same object afterwards.
 
         It may also be a part of the dates of a column, such as "weekday of booked".
         """
@@ -76,13 +79,13 @@ class Table:
         return self._columns[name]
 
     def reading_dates(self, names: Collection[str]) -> Table:
-        """Table in which texts of the named columns are dates, if they are written like dates."""
+        """Return a table in which texts of the named columns are dates, if written like dates."""
         table = copy.copy(self)
         table._dates, table._columns = frozenset(names), {}
         return table if table._dates else self
 
     def block(self, name: str, rows: slice) -> Column:
-        """Column of the given name, for some of the rows.
+        """Return some rows of a column.
 
         Arrays are read for these rows only, which is faster than column by column when a block of
         rows fits into the cache of the processor.
@@ -93,13 +96,13 @@ class Table:
         return self._extract_block(self._position(name), name, rows)
 
     def pop_column(self, name: str) -> Column:
-        """Column of the given name, of which the table keeps nothing."""
+        """Return a column and do not keep it."""
         column = self.column(name)
         del self._columns[name]
         return column
 
     def stored_cells(self, name: str) -> StoredCells | None:
-        """Cells of a column that are not zero, where a sparse matrix tells; else None."""
+        """Return the cells of a column that are not zero, for a sparse matrix; else None."""
         return None if self.cells is None else self.cells.stored(self._position(name))
 
     def _position(self, name: str) -> int:
@@ -108,7 +111,7 @@ class Table:
         return self._positions[name]
 
     def rename(self, feature_names: Sequence[str]) -> Table:
-        """Table with the same data and other column names, which extracts its columns anew."""
+        """Return a table with the same data and other column names."""
         feature_names = _checked_names(feature_names, len(self.feature_names))
         return Table(
             feature_names,
@@ -125,9 +128,8 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
 
     That is a pandas, polars or other DataFrame that narwhals supports, a pyarrow table, a NumPy
     array, a sparse matrix of SciPy, or a list of rows. A `Table` passes through. The feature names
-    are for a table that has
-    none: an array, a list of rows or a DataFrame with the columns 0, 1, ..., whose columns are
-    called x0, x1, ... otherwise. A table with names keeps them.
+    are for a table without any: an array, a list of rows or a DataFrame with the columns 0, 1, ...;
+    its columns are named x0, x1, ... otherwise. A table with names keeps them.
 
     Notes
     -----
@@ -149,7 +151,7 @@ def as_table(X: Any, feature_names: Sequence[str] | None = None) -> Table:
         table = _wrap_array(X)
     elif is_sparse(X):
         table = _wrap_sparse(X)
-    # pandas first: the general question takes longer than a small table.
+    # pandas first: the general check takes longer than a small table.
     elif _is_pandas(X) or nw.dependencies.is_into_dataframe(X):
         table = _wrap_frame(X)
     else:
@@ -173,7 +175,7 @@ def whole_date(name: str, columns: Collection[str]) -> tuple[str, str] | None:
 
 
 def whole_column(name: str, columns: Collection[str]) -> str:
-    """Name of the column that a condition is about, which may be on a part of its dates.
+    """Return the column that a condition uses, which may compare a part of its dates.
 
     Examples
     --------
@@ -202,17 +204,17 @@ def take_rows(X: Any, rows: Indices) -> Any:
 
 def _wrap_frame(X: Any) -> Table:
     X = nw.to_native(X, pass_through=True)
-    # Read the names before narwhals does: it refuses duplicates in its own words.
+    # Read the names before narwhals does, for our own message about duplicates.
     is_pandas = _is_pandas(X)
     is_arrow = nw.dependencies.is_pyarrow_table(X)
     labels = X.columns.tolist() if is_pandas else list(X.column_names if is_arrow else X.columns)
     is_named = labels != list(range(len(labels)))
     names = [str(label) for label in labels] if is_named else _numbered_names(len(labels))
     names = _checked_names(names, len(labels))
-    # By itself: narwhals takes ten times as long as a short column of numbers needs.
+    # Without narwhals, which takes ten times as long for short columns of numbers.
     if is_pandas and X.size <= MAX_CELLS_AT_ONCE and all(map(_is_number_type, X.dtypes.tolist())):
         numbers = X.to_numpy(np.float64)
-        # Column by column, it is seen whether whole numbers are rounded.
+        # Otherwise column by column, to detect whole numbers that are rounded.
         if not (np.abs(numbers) > LARGEST_EXACT).any():
             return _array_table(names, numbers, is_named=is_named, backend="pandas")
     frame = X if is_pandas else nw.from_native(X, eager_only=True)
@@ -222,7 +224,8 @@ def _wrap_frame(X: Any) -> Table:
             return pandas_column(name, X[labels[position]])
         return series_column(name, frame[:, position])
 
-    backend = "pandas" if is_pandas else known_backend(str(frame.implementation))
+    library = "pandas" if is_pandas else str(frame.implementation)
+    backend = next((each for each in FRAME_BACKENDS if each == library), None)
     return Table(names, frame.shape[0], extract, is_named=is_named, backend=backend)
 
 
@@ -265,7 +268,7 @@ def _array_table(
         len(array),
         extract,
         is_named=is_named,
-        # What kind of values a column of objects or texts holds, only the whole column says.
+        # The kind of values in a column of objects or texts depends on all rows.
         extract_block=extract_block if array.dtype.kind in NUMBER_KINDS else None,
         backend=backend,
     )
@@ -355,7 +358,38 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
 
 
 def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
-    """Say that a table has no such column, and which ones it has."""
+    """Return the message for a column that does not exist, with the names of all columns."""
     close = get_close_matches(name, feature_names)
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."
+
+
+def make_frame(
+    columns: Mapping[str, Any],
+    schema: Mapping[str, Any] | None = None,
+    backend: FrameBackend | None = None,
+) -> Any:
+    """Make a data frame of the cells of each column.
+
+    Without a `schema` of narwhals, types are inferred from the cells. Without a `backend`, the
+    first library is used that is installed.
+    """
+    return nw.from_dict(columns, schema, backend=_checked_backend(backend)).to_native()
+
+
+def _checked_backend(backend: FrameBackend | None) -> FrameBackend:
+    """Return the library of a new frame: the given one, or the first that is installed."""
+    if backend is None:
+        installed = [name for name in FRAME_BACKENDS if find_spec(name) is not None]
+        if not installed:
+            raise ImportError(
+                "A DataFrame needs one of pandas, polars or pyarrow. None is installed. "
+                "Install one of them, for example with 'pip install pandas'."
+            )
+        return installed[0]
+    if backend not in FRAME_BACKENDS:
+        allowed = ", ".join(map(repr, FRAME_BACKENDS))
+        raise ValueError(
+            f"The 'backend' parameter must be None or one of {allowed}. Got {backend!r} instead."
+        )
+    return backend

@@ -1,4 +1,4 @@
-"""How the texts of a file became numbers and dates, kept so that a model reads new files alike."""
+"""How numbers, dates and missing values are written in a file; a model keeps it for new files."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ DATE_FORMATS = (
 
 @dataclass(frozen=True)
 class Reading:
-    """What the columns of a text file cannot tell by themselves, least of all those of one row."""
+    """How numbers, dates and missing values are written, which new files may not show."""
 
     decimal: str = "."
     """The decimal sign."""
     dates: Mapping[str, str] = field(default_factory=dict)
-    """The columns that hold dates, and how these are written."""
+    """The columns of dates, and their formats."""
     missing: tuple[str, ...] = MISSING_TEXTS
-    """Texts that mean a missing cell, besides no text at all."""
+    """Texts that mean a missing value, besides empty cells."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe it by plain values, as a file does."""
+        """Return it as plain values, for a file."""
         usual = self.missing == MISSING_TEXTS
         missing = {} if usual else {"missing": list(self.missing)}
         return {"decimal": self.decimal, "dates": dict(self.dates), **missing}
 
 
 def read_reading(data: Any, path: str) -> Reading:
-    """Read what `Reading.to_dict` returned, and refuse what is missing, unknown or wrong."""
+    """Read what `Reading.to_dict` returned, and refuse missing, unknown or wrong entries."""
     check_keys(data, path, ("decimal", "dates"), optional=("missing",))
     decimal, dates = data["decimal"], data["dates"]
     require(isinstance(dates, dict), f"{path}.dates", "a JSON object", dates)

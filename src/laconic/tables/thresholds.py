@@ -1,6 +1,7 @@
-"""Thresholds that people read most easily, among all those that separate the same rows.
+"""Short thresholds, and the values of a column to put them between.
 
-Neighbouring values of a column that thresholds are put between.
+`find_gaps` chooses neighbouring values at quantiles, and `shortest_separators` the thresholds with
+the fewest digits between them.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ LARGEST_WHOLE = 2.0**51
 
 
 def shortest_separator(low: float, high: float) -> float:
-    """Threshold between two numbers that takes the fewest digits to write.
+    """Return the threshold between two numbers that has the fewest digits.
 
     Of all decimals that read as a number t with low <= t < high, one with the fewest
     significant digits (0 has none); of these the nearest to the midpoint of the two
@@ -65,7 +66,7 @@ def shortest_separators(lows: Floats, highs: Floats) -> Floats:
     for find in (_all_by_doubles, _all_whole):
         left = np.flatnonzero(np.isnan(separators))
         if len(left):
-            # Of what is too large to be a number, nothing is taken.
+            # Results that overflow are not used.
             with np.errstate(all="ignore"):
                 separators[left] = find(lows[left], highs[left])
     for i in np.flatnonzero(np.isnan(separators)).tolist():
@@ -89,7 +90,7 @@ def _all_by_doubles(lows: Floats, highs: Floats) -> Floats:
         scaled = np.where(has_decimals, midpoint * scale, midpoint / scale)
         below = np.floor(scaled)
         rest = scaled - below
-        # Too close to tell which decimals are next to the midpoint, or which of them is nearer.
+        # Too close to decide which decimals are next to the midpoint, or which of them is nearer.
         distance = np.abs(rest - 0.5)
         is_safe = ~((distance > 0.5 - SAFE_DISTANCE) | (distance < SAFE_DISTANCE))
         is_found = np.zeros(len(left), dtype=bool)
@@ -104,7 +105,7 @@ def _all_by_doubles(lows: Floats, highs: Floats) -> Floats:
 
 
 def _powers_of_ten(numbers: Floats) -> Integers:
-    """Find the largest powers of ten that are no larger than numbers, as `math.log10` tells."""
+    """Find the largest powers of ten that are not larger than numbers, as `math.log10` does."""
     logarithms = np.log10(numbers)
     # Next to a power of ten, the last bit decides.
     for i in np.flatnonzero(np.abs(logarithms - np.rint(logarithms)) < 1e-9).tolist():
@@ -180,7 +181,7 @@ def find_gaps(
     *,
     has_play: bool = False,
 ) -> Gaps:
-    """Find values to put thresholds between: neighbours, unless there is play."""
+    """Find values to put thresholds between: neighbours, unless there is some tolerance."""
     order = None if weights is None else np.argsort(values)
     ordered = np.sort(values) if order is None else values[order]
     gaps = np.flatnonzero(ordered[1:] != ordered[:-1])  # between this position and the next

@@ -1,7 +1,7 @@
-"""Dates, times of day and durations: how they are counted, written, read and rounded.
+"""Dates, times of day and durations: convert, format, parse and round them.
 
-They are counted in microseconds, since 1970, since midnight, or at all. A double holds these
-exactly for the years 1685 to 2254. Times with a time zone are taken in UTC.
+They are numbers of microseconds: dates since 1970, times of day since midnight. A double holds
+these exactly for the years 1685 to 2254. Times with a time zone are converted to UTC.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from laconic._util.types import Floats
 
 Moment: TypeAlias = date | datetime | time | timedelta
-"""What a cell of such a column holds, and what a condition compares it with."""
+"""A cell of a column of times, or the value that a condition compares it with."""
 MOMENTS = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 TimeKind: TypeAlias = Literal["date", "datetime", "time", "duration"]
@@ -30,7 +30,7 @@ _FIRST, _LAST = (
     (moment - _EPOCH) // timedelta(microseconds=1) for moment in (datetime.min, datetime.max)
 )
 
-# Steps of round times: each is tried only where no time of the one before lies between two values.
+# Steps of round times: each is tried only if no multiple of the previous one is between two values.
 _STEPS = (
     *(12 * HOUR, 6 * HOUR, HOUR),
     *(30 * MINUTE, 15 * MINUTE, 10 * MINUTE, 5 * MINUTE, MINUTE),
@@ -49,7 +49,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|
 
 
 def kind_of(value: Any) -> TimeKind | None:
-    """Tell what kind of time a value is; None for all others."""
+    """Return the kind of a date, time or duration; None for other values."""
     if isinstance(value, np.datetime64 | datetime):
         return "datetime"
     if isinstance(value, np.timedelta64 | timedelta):
@@ -60,13 +60,13 @@ def kind_of(value: Any) -> TimeKind | None:
 
 
 def is_comparable(kind: str | None, other: str | None) -> bool:
-    """Tell whether times of two kinds can be compared: dates are times at midnight."""
+    """Return whether times of two kinds can be compared; dates are times at midnight."""
     days = ("date", "datetime")
     return kind == other or (kind in days and other in days)
 
 
 def plain_moment(value: Any) -> Moment:
-    """Make an object of the standard library of any time, without a time zone.
+    """Convert any date, time or duration to one of the standard library, without a time zone.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def microseconds(value: Any) -> float:
 
 
 def from_microseconds(number: float, kind: TimeKind) -> Moment:
-    """Make a time of a count of microseconds."""
+    """Convert a number of microseconds to a date, time or duration."""
     span = timedelta(microseconds=int(number))
     if kind == "duration":
         return span
@@ -115,7 +115,7 @@ def from_microseconds(number: float, kind: TimeKind) -> Moment:
 def count_microseconds(values: NDArray[Any]) -> Floats:
     """Count the microseconds of an array of datetime64 or timedelta64, NaN where there is no time.
 
-    What is finer is rounded up: whole microseconds compare as before.
+    Fractions are rounded up, so that comparisons with whole microseconds stay the same.
     """
     whole = values.astype(f"{values.dtype.kind}8[us]")
     known = ~np.isnat(values)
@@ -127,12 +127,12 @@ def count_microseconds(values: NDArray[Any]) -> Floats:
 
 
 def is_in_range(counts: Floats) -> bool:
-    """Tell whether all dates are in the years 1 to 9999, which have names."""
+    """Return whether all dates are in the years 1 to 9999, which Python supports."""
     return not ((counts < _FIRST) | (counts > _LAST)).any()
 
 
 def time_text(value: Moment) -> str:
-    """Write a time as people do, exactly.
+    """Format a date, time or duration for people, exactly.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def time_text(value: Moment) -> str:
 
 
 def iso_counts(texts: Sequence[str]) -> Floats | None:
-    """Read texts such as 2024-03-01 and 2024-03-01 12:30; None if any of them is no such date.
+    """Parse texts such as 2024-03-01 and 2024-03-01 12:30; None if any is not such a date.
 
     Examples
     --------
@@ -177,10 +177,10 @@ def iso_counts(texts: Sequence[str]) -> Floats | None:
 
 
 def round_separator(low: float, high: float, kind: TimeKind) -> Moment:
-    """Time between two others that is the start of a year, or else of a month, a day, an hour, ...
+    """Return a round time between two others: the start of a year, a month, a day, an hour, ...
 
-    Of all times t with low <= t < high, in microseconds, one of those that are easiest to say; of
-    these the nearest to the midpoint. Durations are easiest to say as few whole units.
+    Of all times t with low <= t < high, in microseconds, one of the roundest; of these the nearest
+    to the midpoint. Durations are round if they are few whole units.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def round_separator(low: float, high: float, kind: TimeKind) -> Moment:
 
 
 def _round_neighbours(middle: int, kind: TimeKind) -> Iterator[tuple[int, int]]:
-    """Round times below and above, from the roundest."""
+    """Yield round times below and above, the roundest first."""
     steps: tuple[int, ...] = _STEPS
     if kind == "duration":
         yield 0, 0
@@ -228,7 +228,7 @@ def _year_start(year: int, month: int = 1) -> int:
 
 
 def part_codes(counts: Floats, part: str) -> Floats:
-    """Part of each date: a number, or the position of its name; NaN where there is no date.
+    """Return a part of each date: a number, or the position of its name; NaN for missing dates.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How the cells of arrays, data frames and lists become columns.
+"""Convert the cells of arrays, data frames and lists to columns.
 
 Columns are made of NumPy arrays (`array_column`), of pandas series (`pandas_column`) and of
 every other series that narwhals supports (`series_column`).
@@ -42,7 +42,7 @@ PANDAS_TEXT = ("str", "string")
 
 
 def array_column(name: str, values: NDArray[Any]) -> Column:
-    """Column of the cells of a NumPy array of one dimension."""
+    """Convert a NumPy array of one dimension."""
     match values.dtype.kind:
         case "f" | "i" | "u":
             return _numeric_column(name, values, is_rounded=_are_rounded(values))
@@ -59,7 +59,7 @@ def array_column(name: str, values: NDArray[Any]) -> Column:
 
 
 def pandas_column(name: str, series: Any) -> Column:
-    """Column of the cells of a pandas series, past narwhals where that is faster."""
+    """Convert a pandas series, without narwhals where that is faster."""
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in NUMBER_KINDS + "mM":
         return array_column(name, series.to_numpy())
     if series.dtype.name.startswith("period["):
@@ -72,7 +72,7 @@ def pandas_column(name: str, series: Any) -> Column:
 
 
 def series_column(name: str, series: nw.Series[Any]) -> Column:
-    """Column of the cells of a narwhals series."""
+    """Convert a narwhals series."""
     dtype = series.dtype
     if dtype in (nw.Int64, nw.UInt64):
         # PyArrow would refuse to round them.
@@ -101,7 +101,7 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
 
 
 def _time_series_column(name: str, series: nw.Series[Any]) -> Column:
-    """Column of dates, times or durations; a time zone is left for UTC."""
+    """Convert dates, times or durations; those with a time zone are converted to UTC."""
     if isinstance(series.dtype, nw.Datetime) and series.dtype.time_zone is not None:
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     kind: TimeKind = "duration" if series.dtype == nw.Duration else "datetime"
@@ -114,14 +114,14 @@ def _time_series_column(name: str, series: nw.Series[Any]) -> Column:
 
 
 def _with_gaps(known: NDArray[Any], series: nw.Series[Any]) -> Floats:
-    """Numbers of a series, of which the known ones are given."""
+    """Return the numbers of a series, of which the known ones are given."""
     values = np.full(len(series), np.nan)
     values[~series.is_null().to_numpy()] = known
     return values
 
 
 def _declared(column: Column, series: nw.Series[Any]) -> Column:
-    """Column of a type that says which categories there are, in their order if they have one."""
+    """Add the categories that the type of a column declares, in their order if it has one."""
     if not isinstance(column, CategoricalColumn):
         return column
     order, is_ordered = _declared_order(series)
@@ -131,7 +131,7 @@ def _declared(column: Column, series: nw.Series[Any]) -> Column:
 
 
 def _declared_order(series: nw.Series[Any]) -> tuple[Sequence[Any], bool]:
-    """All categories in the order of their type, and whether it says that this is an order."""
+    """Return all categories in the order of their type, and whether they are ordered."""
     native = series.to_native()
     if series.implementation.is_pandas() and native.dtype == "category":
         return native.cat.categories.tolist(), bool(native.cat.ordered)
@@ -150,9 +150,9 @@ def _floats(series: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _dictionary_encoding(series: nw.Series[Any]) -> tuple[NDArray[Any], list[Any]] | None:
-    """Codes of texts or categories, negative where missing, and the cells they stand for.
+    """Return codes of texts or categories, negative where missing, and the cells they stand for.
 
-    None where the library keeps no codes: cells then have to be looked at one by one.
+    None if the library keeps no codes, so that cells have to be converted one by one.
     """
     native = series.to_native()
     if series.implementation.is_pyarrow():
@@ -187,7 +187,7 @@ def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
 
 
 def _ranked(name: str, codes: NDArray[Any], texts: list[str]) -> CategoricalColumn:
-    """Column of dictionary-encoded texts, all of which occur, and each of them once."""
+    """Make a column of dictionary-encoded texts that are distinct and all occur."""
     categories = tuple(sorted(texts))
     rank_of = {text: rank for rank, text in enumerate(categories)}
     # The last entry is for code -1.
@@ -201,7 +201,7 @@ def _recoded(
     cells: list[Any],
     make_column: Callable[[str, list[Any]], Column],
 ) -> CategoricalColumn:
-    """Column of dictionary-encoded cells, made from those that occur."""
+    """Make a column of dictionary-encoded cells, from those that occur."""
     is_used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0
     used = cast(CategoricalColumn, make_column(name, list(compress(cells, is_used))))
     # The last entry is for code -1.
@@ -211,7 +211,7 @@ def _recoded(
 
 
 def _are_rounded(values: NDArray[Any]) -> bool:
-    """Tell whether float64 does not hold some of the values, which are whole numbers."""
+    """Return whether float64 rounds some of the whole numbers."""
     if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or len(values) == 0:
         return False
     if max(abs(int(values.min())), abs(int(values.max()))) <= LARGEST_EXACT:
@@ -262,8 +262,8 @@ def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False)
         values[present] = [float(cell) for cell in known]
     except OverflowError:
         raise ValueError(
-            f"Column {name!r} must hold numbers below 1.8e308. Got a larger one. Make them texts "
-            "if they are names, or divide them by something."
+            f"Column {name!r} must hold numbers below 1.8e308. Got a larger one. Convert them to "
+            "texts if they are names, or scale them down."
         ) from None
     if kind == "boolean":
         return _boolean_column(name, values)
@@ -274,7 +274,7 @@ def _object_column(name: str, cells: list[Any], *, is_categorical: bool = False)
 
 
 def _timestamp(cell: Any) -> Any:
-    """Moment that a period of pandas begins with; any other time as it is."""
+    """Return the start of a period of pandas; any other time as it is."""
     return cell.start_time if type(cell).__name__ == "Period" else cell
 
 

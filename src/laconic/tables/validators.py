@@ -35,7 +35,7 @@ def read_text(value: Any, path: str) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Tell whether a text has no half of a surrogate pair, which is no character."""
+    """Return whether a text has no unpaired surrogates, which are not characters."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 

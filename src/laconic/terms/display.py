@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
-from laconic.tables.frames import FrameBackend, make_frame
+from laconic.tables.tables import FrameBackend, make_frame
 from laconic.terms.formatting import (
     INTERCEPT,
     format_name,

@@ -19,8 +19,7 @@ import numpy as np
 
 from laconic._util.types import Bools, Floats
 from laconic.tables.columns import Column, FeatureKind
-from laconic.tables.frames import FrameBackend
-from laconic.tables.tables import Table, as_table, whole_column, whole_date
+from laconic.tables.tables import FrameBackend, Table, as_table, whole_column, whole_date
 from laconic.tables.times import MOMENTS
 from laconic.terms.conditions import Condition, Query, all_of, finite_float, set_checked_tuple
 from laconic.terms.display import rules_frame, rules_html, rules_latex, rules_markdown

@@ -213,7 +213,7 @@ class ColumnSummary:
         if not dated.is_numeric:
             raise ValueError(
                 f"Column {self.name!r} has more than {MAX_CATEGORIES:,} different texts, as names "
-                "of rows have; rules about single ones do not carry over. Leave the column out."
+                "of rows have; rules about single ones do not generalize. Leave the column out."
             )
         return dated
 

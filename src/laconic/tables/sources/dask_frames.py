@@ -1,4 +1,4 @@
-"""Data frames of Dask: each part is looked at where it is, and what was seen merged there."""
+"""Data frames of Dask: parts are processed where they are, and results are merged there."""
 
 from __future__ import annotations
 
@@ -10,26 +10,22 @@ from typing import Any
 from laconic._util.optional import import_extra
 from laconic.tables.sources.sources import ROWS_PER_PART, TableSource
 
-# What was seen of so many parts is merged at a time.
+# Results of so many parts are merged at a time.
 FAN_IN = 4
 
 Seen = tuple[int, Any]
-"""A number of rows, and what was seen in them."""
+"""A number of rows, and the result for them."""
 
 
 class DaskSource(TableSource):
     """A data frame of Dask, read by the scheduler in use: that of a cluster, or threads."""
 
     def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
-        self.frame = _with_objects(frame)  # its parts have the size that they have
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(map(str, self.frame.columns))
+        self.frame = _with_objects(frame)  # its parts have sizes of their own
+        self.column_names = tuple(map(str, self.frame.columns))
 
     def is_integer(self, column: str) -> bool:
-        """Tell whether the type of a column is that of whole numbers."""
+        """Return whether a column has an integer type."""
         return self.frame.dtypes[column].kind in "iu"
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
@@ -43,9 +39,9 @@ class DaskSource(TableSource):
         look: Callable[[Any], Any],
         merge: Callable[[Any, Any], Any],
     ) -> Iterator[Seen]:
-        """Look at all parts where they are, and merge what was seen, a few at a time."""
+        """Apply a function to all parts where they are, and merge results, a few at a time."""
         dask = import_extra("dask", "dask", "Reading a data frame of Dask")
-        # Sent once each, and not with every part.
+        # Sent only once, and not with every part.
         look, merge = dask.delayed(look), dask.delayed(merge)
         look_at, merge_all = dask.delayed(_look_at), dask.delayed(_merge_all)
         seen = [look_at(look, part) for part in self.frame[list(columns)].to_delayed()]
@@ -55,7 +51,7 @@ class DaskSource(TableSource):
         yield from dask.compute(*seen)
 
     def joined(self, column: Any, role: str) -> tuple[TableSource, Any]:
-        """Take in a series of Dask as a further column; its name takes its place."""
+        """Add a series of Dask as a further column, and return its name."""
         if type(column).__name__ != "Series" or not hasattr(column, "dask"):
             return self, column
         name = role if column.name is None else str(column.name)
@@ -65,9 +61,9 @@ class DaskSource(TableSource):
 
 
 def _with_objects(frame: Any) -> Any:
-    """Undo that Dask makes texts of objects such as decimals, or refuse texts made in this way.
+    """Undo the conversion of objects such as decimals to texts, or refuse such texts.
 
-    Dask does so when it takes a table of pandas. Once there are operations on the texts, it can no
+    Dask converts them when it takes a table of pandas. After operations on the texts, this can no
     longer be undone.
     """
     expression = chosen = frame.expr
@@ -84,7 +80,7 @@ def _with_objects(frame: Any) -> Any:
 
 
 def _object_columns(expression: Any) -> dict[str, Any]:
-    """Columns of a table of pandas that Dask takes for texts, and that may be others."""
+    """Return the columns of a pandas table that Dask takes for texts, though they may be others."""
     if type(expression).__name__ != "FromPandas" or not expression.pyarrow_strings_enabled:
         return {}
     data = expression.frame
@@ -100,7 +96,7 @@ def _refuse_made_texts(frame: Any) -> None:
             is_text = kinds.infer_dtype(column) in ("string", "empty")
             if not is_text and name in dtypes and kinds.is_string_dtype(dtypes[name]):
                 raise TypeError(
-                    f"Column {name!r} must hold what it held in pandas. Dask has made texts of it. "
+                    f"Column {name!r} must have its type of pandas. Dask has converted it to texts. "
                     "Set dask.config.set({'dataframe.convert-string': False}) before you make the "
                     "data frame."
                 )

@@ -1,13 +1,12 @@
 """Tables and queries of databases, read in parts through a connection of any driver.
 
-Drivers of ADBC hand over record batches of Arrow. SQLAlchemy and the other drivers of Python hand
-over rows of objects, which are asked for a few at a time, from a cursor on the server where the
-driver would fetch all of them otherwise.
+ADBC drivers return record batches of Arrow. SQLAlchemy and other drivers return rows of objects,
+which are fetched a few at a time, with a cursor on the server if the driver would fetch all of
+them otherwise.
 """
 
 from __future__ import annotations
 
-import copy
 import re
 import sqlite3
 from abc import ABC, abstractmethod
@@ -36,7 +35,7 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9]*)(\+\w+)?://")
 
 
 class Database(ABC):
-    """A database that runs queries; its connection is that of the caller, or opened for each."""
+    """A database that runs queries, with the connection of the caller or one for each query."""
 
     def __init__(self, opened: Callable[[], AbstractContextManager[Any]]) -> None:
         self.opened = opened
@@ -44,18 +43,18 @@ class Database(ABC):
 
     @abstractmethod
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
-        """Yield what a query gives as tables of Arrow, one at least, of so many rows if it can."""
+        """Yield the result of a query as one or more Arrow tables, of about so many rows."""
 
     def quoted(self, name: str) -> str:
-        """Write the name of a column in SQL."""
+        """Return the name of a column in SQL."""
         return quoted_name(name)
 
     def tables(self) -> list[str]:
-        """Names of the tables, where the driver tells."""
+        """Return the names of the tables, if the driver supports it."""
         return []
 
     def as_query(self, query: Any) -> str:
-        """Write the SQL of a query or the name of a table; None is the only table."""
+        """Return the SQL of a query or of the name of a table; None is the only table."""
         if query is None:
             tables = self.tables()
             if len(tables) != 1:
@@ -87,17 +86,17 @@ class ArrowDatabase(Database):
     """A connection of ADBC."""
 
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
-        """Yield what a query gives as tables of Arrow."""
+        """Yield the result of a query as Arrow tables."""
         with self.opened() as connection, connection.cursor() as cursor:
             if "SQLite" in str(connection.adbc_get_info().get("driver_name")):
-                # What the first batch holds decides about the types of all.
+                # The first batch decides the types of all.
                 cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": n_rows})
             cursor.execute(query)
             with cursor.fetch_record_batch() as reader:
                 yield from map(self._plain, joined_batches(reader, n_rows, self.arrow))
 
     def _plain(self, table: Any) -> Any:
-        """Make numbers of decimal ones, which the driver for PostgreSQL gives as texts."""
+        """Convert decimals, which the driver for PostgreSQL returns as texts."""
         for position, field in enumerate(table.schema):
             if getattr(field.type, "type_name", None) == "numeric":
                 texts = self.arrow.chunked_array(
@@ -118,8 +117,8 @@ class AlchemyDatabase(Database):
         self.dialect = table.dialect
 
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
-        """Yield what a query gives as tables of Arrow."""
-        # Percent signs and colons of the query mean nothing else.
+        """Yield the result of a query as Arrow tables."""
+        # Percent signs and colons of the query have no special meaning.
         size = min(n_rows, OBJECT_ROWS)
         options = {"yield_per": size, "no_parameters": True}
         with (
@@ -134,19 +133,19 @@ class AlchemyDatabase(Database):
                 yield self._as_table(names, [])
 
     def quoted(self, name: str) -> str:
-        """Write the name of a column in the SQL of this database."""
+        """Return the name of a column in the SQL of this database."""
         signs = self.dialect.identifier_preparer
         first, last = signs.initial_quote, signs.final_quote
         return f"{first}{name.replace(last, 2 * last)}{last}"
 
     def tables(self) -> list[str]:
-        """Names of the tables."""
+        """Return the names of the tables."""
         inspect = import_extra("sqlalchemy", "databases", "Reading from this database").inspect
         with self.opened() as connection:
             return list(inspect(connection).get_table_names())
 
     def as_query(self, query: Any) -> str:
-        """Write the SQL of a query, which may also be one of SQLAlchemy, or the name of a table."""
+        """Return the SQL of a query, also of SQLAlchemy, or of the name of a table."""
         if hasattr(query, "compile"):
             options = {"literal_binds": True}
             text = str(query.compile(dialect=self.dialect, compile_kwargs=options))
@@ -156,10 +155,10 @@ class AlchemyDatabase(Database):
 
 
 class DriverDatabase(Database):
-    """A connection of any driver that does as Python's standard for databases says."""
+    """A connection of any driver that follows Python's DB-API."""
 
     def batches(self, query: str, n_rows: int) -> Generator[Any]:
-        """Yield what a query gives as tables of Arrow."""
+        """Yield the result of a query as Arrow tables."""
         with (
             self.opened() as connection,
             _transaction(connection),
@@ -173,7 +172,7 @@ class DriverDatabase(Database):
                 yield self._as_table(names, rows)
 
     def tables(self) -> list[str]:
-        """Names of the tables, as SQLite tells them."""
+        """Return the names of the tables of SQLite."""
         with self.opened() as connection:
             if not isinstance(connection, sqlite3.Connection):
                 return []
@@ -184,9 +183,9 @@ class DriverDatabase(Database):
 
 @contextmanager
 def _transaction(connection: Any) -> Iterator[None]:
-    """End the transaction that psycopg begins with a query; what the caller has begun goes on.
+    """End the transaction that psycopg begins with a query, but not one of the caller.
 
-    Where the caller has chosen an isolation level, all readings may be meant to see the same rows.
+    If the caller has chosen an isolation level, all reads may have to see the same rows.
     """
     is_begun = (
         _is_psycopg(connection)
@@ -219,51 +218,19 @@ class DatabaseSource(TableSource):
         self, database: Database, query: Any = None, rows_per_part: int = ROWS_PER_PART
     ) -> None:
         self.database, self.rows_per_part = database, rows_per_part
-        self._missing: dict[str, Sequence[str]] = {}
         self.query = database.as_query(query)
-        none = f"SELECT * FROM (\n{self.query}\n) here WHERE 1 = 0"
-        self._names = tuple(self._first(none).column_names)
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return self._names
+        no_rows = f"SELECT * FROM (\n{self.query}\n) here WHERE 1 = 0"
+        self.column_names = tuple(self._first(no_rows).column_names)
 
     def is_integer(self, column: str) -> bool:
-        """Tell whether the first rows of a column hold whole numbers."""
+        """Return whether the first rows of a column are integers."""
         return bool(
             self.database.arrow.types.is_integer(self._first(self._select([column])).schema[0].type)
         )
 
-    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
-        """Leave out all other columns, and the rows where one of these has no value."""
-        query = f"{self._select(columns)} WHERE {self.database.quoted(known)} IS NOT NULL"
-        source = DatabaseSource(self.database, query, self.rows_per_part)
-        source._missing = self._missing
-        return source
-
-    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
-        """Take some texts for missing values in columns of texts."""
-        source = copy.copy(self)
-        source._missing = dict.fromkeys(columns, texts)
-        return source
-
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        for part in self.database.batches(self._select(columns), self.rows_per_part):
-            yield self._without_missing(part)
-
-    def _without_missing(self, part: Any) -> Any:
-        arrow = self.database.arrow
-        compute = import_extra("pyarrow.compute", "databases", "Reading from a database")
-        for position, field in enumerate(part.schema):
-            if field.name in self._missing and arrow.types.is_string(field.type):
-                texts = arrow.array(self._missing[field.name], field.type)
-                trimmed = compute.utf8_trim_whitespace(part[position])
-                is_known = compute.invert(compute.is_in(trimmed, texts))
-                cells = compute.if_else(is_known, part[position], arrow.scalar(None, field.type))
-                part = part.set_column(position, field, cells)
-        return part
+        yield from self.database.batches(self._select(columns), self.rows_per_part)
 
     def _select(self, columns: Sequence[str]) -> str:
         names = ", ".join(map(self.database.quoted, columns))
@@ -275,7 +242,7 @@ class DatabaseSource(TableSource):
 
 
 def is_url(table: Any) -> bool:
-    """Tell whether a text is the address of a database, such as "sqlite:///shop.db".
+    """Return whether a text is the address of a database, such as "sqlite:///shop.db".
 
     Examples
     --------
@@ -286,7 +253,7 @@ def is_url(table: Any) -> bool:
 
 
 def find_database(table: Any) -> Database | None:
-    """Tell how to read through a connection or an engine, or from an address; None for others."""
+    """Return the database of a connection, an engine or an address; None for other objects."""
     if is_url(table):
         return _open_url(table)
     module = type(table).__module__.split(".")[0]
@@ -319,7 +286,7 @@ def _open_url(url: str) -> Database:
 
 
 def open_sqlite(path: str) -> Database:
-    """Prepare to read a file of SQLite, which Python itself does."""
+    """Prepare to read a file of SQLite."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"There is no file {path!r}. Check the path.")
     address = f"file:{quote(str(Path(path).absolute()))}?mode=ro"
@@ -327,6 +294,6 @@ def open_sqlite(path: str) -> Database:
 
 
 def is_sqlite(path: str) -> bool:
-    """Tell whether a file is a database of SQLite."""
+    """Return whether a file is a database of SQLite."""
     with open(path, "rb") as file:
         return file.read(16) == b"SQLite format 3\0"

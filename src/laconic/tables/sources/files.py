@@ -1,7 +1,7 @@
 """Tables in files that are read in parts: which files these are, and the types of their columns.
 
 The files of a table have the same columns, in any order. A type that holds the values of all files
-is found for each column before any row is read, so that none is cut down to the type of another.
+is found for each column before any row is read, so that no value is rounded or lost.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCANNABLE = KINDS | {
 
 # From the finest.
 _TIME_UNITS: tuple[Literal["ns", "us", "ms"], ...] = ("ns", "us", "ms")
-# What DuckDB hands over as it is in a Parquet file; durations would become numbers, for example.
+# Types of Parquet files that DuckDB does not change; durations would become numbers, for example.
 _TYPES_OF_DUCKDB = {
     *("Boolean", "String", "Date", "Time", "Datetime", "Decimal", "Float32", "Float64"),
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
@@ -57,7 +57,7 @@ def scan_files(paths: Iterable[str], rows_per_part: int, options: dict[str, Any]
     _check_columns(schemas)
     first = schemas[files[0]]
     if not options and _suits_duckdb(kind, files) and _are_of_duckdb(schemas.values()):
-        # It reads no further ahead than it has to.
+        # DuckDB reads no further ahead than it has to, which saves memory.
         relation = import_module("duckdb").connect().read_parquet(files)
         return DuckDBSource(relation, rows_per_part)
     types = {name: _type_in_all(name, frames, schemas, kind) for name in first}
@@ -108,7 +108,7 @@ def _common_kind(files: Iterable[str]) -> str:
 
 def _scan(file: str, kind: str, options: dict[str, Any]) -> pl.LazyFrame:
     polars = import_extra("polars", "large", "Reading files in parts")
-    # The file is there: signs of patterns in its name are only signs.
+    # The file exists, so its name is not a pattern.
     usual: dict[str, Any] = {} if kind == "ndjson" else {"glob": False}
     path = glob.escape(file) if kind == "ndjson" else file
     if kind in ("csv", "ndjson"):
@@ -156,7 +156,7 @@ def _is_of_duckdb(dtype: pl.DataType) -> bool:
 def _type_in_all(
     name: str, frames: Mapping[str, pl.LazyFrame], schemas: Mapping[str, Types], kind: str
 ) -> pl.DataType:
-    """Find the type that holds the values of a column in all files, or refuse these."""
+    """Find a type for the values of a column in all files, or refuse the files."""
     import polars as pl
 
     nothing: pl.DataType | None = pl.Null()
@@ -164,13 +164,13 @@ def _type_in_all(
     common = reduce(_common_type, types.values(), nothing)
     if common is not None:
         return common
-    # Where there are no values, as after a header alone, the type says nothing.
+    # Without values, as after a header alone, the type means nothing.
     known = {file: each for file, each in types.items() if _has_values(frames[file], name)}
     common = reduce(_common_type, known.values(), nothing)
     if common is not None:
         return common
     if kind == "csv":
-        # As in one file, where a single text makes texts of all numbers.
+        # As in one file, where a single text makes the whole column text.
         return pl.String()
     file, dtype = next(iter(known.items()))
     other = next(each for each in known if _common_type(dtype, known[each]) is None)
@@ -216,11 +216,11 @@ def _common_type(one: pl.DataType | None, other: pl.DataType) -> pl.DataType | N
 def _together(
     frames: Mapping[str, pl.LazyFrame], kind: str, options: dict[str, Any], types: Types
 ) -> pl.LazyFrame:
-    """Put files one below the other."""
+    """Concatenate the rows of all files."""
     import polars as pl
 
     if kind == "csv":
-        # Texts are read as what they are in the end: 01 would no longer be 01 after a number.
+        # Cells are parsed as the common type: text such as 01 must not become a number first.
         typed = options | {"infer_schema_length": 0, "schema_overrides": types}
         frames = {file: _scan(file, kind, typed) for file in frames}
     columns = [pl.col(name).cast(dtype) for name, dtype in types.items()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from laconic.tables.times import DAY
 ROWS_PER_PART = 500_000
 """Rows that are in memory at a time."""
 
-# How Arrow keeps them.
+# The layout of intervals in Arrow.
 _INTERVAL = np.dtype([("months", "<i4"), ("days", "<i4"), ("nanoseconds", "<i8")])
 
 _NAME = r'(?:[\w$]+|"[^"]+"|`[^`]+`)'
@@ -35,20 +35,17 @@ DATABASES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 class TableSource(ABC):
     """A table that is read in parts."""
 
+    column_names: tuple[str, ...]
+    """Names of all columns."""
     rows_per_part: int = ROWS_PER_PART
     on_progress: Callable[[Any], Any] | None = None
     """Called with a `ReadProgress` after every part that a fit has read."""
-
-    @property
-    @abstractmethod
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
 
     @abstractmethod
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts, each an eager frame of the given columns; the same every time.
 
-        Parts may be of any size, also without any rows.
+        Parts may have any size, also no rows.
         """
 
     def looks(
@@ -57,39 +54,89 @@ class TableSource(ABC):
         look: Callable[[Any], Any],
         merge: Callable[[Any, Any], Any],
     ) -> Iterator[tuple[int, Any]]:
-        """Look at all parts: yield numbers of rows, and what was seen in them.
+        """Apply a function to all parts: yield numbers of rows, and its results for them.
 
-        Where parts are elsewhere, they are looked at there, and several looks may be merged.
+        Where parts are on other machines, it is applied there, and some results may be merged.
         """
         for part in self.parts(columns):
             yield len(part), look(part)
 
     def joined(self, column: Any, role: str) -> tuple[TableSource, Any]:
-        """Take in a column that is none of the table's, if it can be; else nothing changes."""
+        """Return a source with a column of the same library added, and its name.
+
+        Anything else is returned as it is.
+        """
         return self, column
 
     @abstractmethod
     def is_integer(self, column: str) -> bool:
-        """Tell whether the type of a column is that of whole numbers."""
+        """Return whether a column has an integer type."""
 
     def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
-        """Leave out all other columns, and the rows where one of these is missing or NaN."""
-        raise NotImplementedError
+        """Leave out all other columns, and the rows where the `known` one is missing or NaN."""
+        return CleanedSource(self, columns, known=known)
 
     def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
-        """Take some texts for missing values in columns of texts, with or without blanks around."""
-        raise NotImplementedError
+        """Make some texts of some columns missing values, with or without blanks around them."""
+        return CleanedSource(self, self.column_names, missing=dict.fromkeys(columns, texts))
 
     def __repr__(self) -> str:
         n_columns = len(self.column_names)
         return f"<{type(self).__name__}: {n_columns} columns ({listed_names(self.column_names)})>"
 
     def require(self, column: str, role: str) -> str:
-        """Return the name of a column, or say which ones there are."""
+        """Return the name of a column that must exist."""
         if column in self.column_names:
             return column
         message = unknown_column_message(column, self.column_names)
         raise ValueError(f"The {role} must be the name of a column. {message}")
+
+
+class CleanedSource(TableSource):
+    """Some columns of another source, in which some texts and rows are left out.
+
+    Texts of `missing` columns become missing values, and rows go where a column that must be
+    `known` is missing.
+    """
+
+    def __init__(
+        self,
+        source: TableSource,
+        columns: Sequence[str],
+        *,
+        missing: Mapping[str, Sequence[str]] | None = None,
+        known: str | None = None,
+    ) -> None:
+        self.source, self.column_names = source, tuple(columns)
+        self.rows_per_part = source.rows_per_part
+        self.missing, self.known = missing or {}, known
+
+    def is_integer(self, column: str) -> bool:
+        """Return whether a column has an integer type."""
+        return self.source.is_integer(column)
+
+    def parts(self, columns: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows in parts."""
+        needed = [*columns]
+        if self.known is not None and self.known not in columns:
+            needed.append(self.known)
+        for part in self.source.parts(needed):
+            frame = self._cleaned(nw.from_native(part, eager_only=True))
+            yield frame.select(*columns).to_native()
+
+    def _cleaned(self, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+        schema = frame.schema
+        for name in frame.columns:
+            if name in self.missing and schema[name] == nw.String:
+                cell = nw.col(name)
+                is_missing = cell.str.strip_chars().is_in([*self.missing[name]])
+                frame = frame.with_columns(nw.when(~is_missing).then(cell))
+        if self.known is None:
+            return frame
+        frame = frame.drop_nulls(self.known)
+        return (
+            frame.filter(~nw.col(self.known).is_nan()) if schema[self.known].is_float() else frame
+        )
 
 
 class PolarsSource(TableSource):
@@ -98,30 +145,11 @@ class PolarsSource(TableSource):
     def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
         self.frame, self.rows_per_part = frame, rows_per_part
         self._schema = frame.collect_schema()
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(self._schema.names())
+        self.column_names = tuple(self._schema.names())
 
     def is_integer(self, column: str) -> bool:
-        """Tell whether the type of a column is that of whole numbers."""
+        """Return whether a column has an integer type."""
         return bool(self._schema[column].is_integer())
-
-    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
-        """Leave out all other columns, and the rows where one of these has no value."""
-        frame = self.frame.select(columns).drop_nulls(known)
-        if self._schema[known].is_float():
-            frame = frame.drop_nans(known)
-        return PolarsSource(frame, self.rows_per_part)
-
-    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
-        """Take some texts for missing values in columns of texts."""
-        import polars as pl
-
-        cells = [pl.col(name) for name in columns if self._schema[name] == pl.String]
-        known = [pl.when(~cell.str.strip_chars().is_in(list(texts))).then(cell) for cell in cells]
-        return PolarsSource(self.frame.with_columns(known), self.rows_per_part)
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
@@ -131,54 +159,29 @@ class PolarsSource(TableSource):
 
 
 class DuckDBSource(TableSource):
-    """A relation of DuckDB: a table, a query, files, or a table of a database that is attached."""
+    """A relation of DuckDB: a table, a query, files, or a table of an attached database."""
 
     def __init__(self, relation: Any, rows_per_part: int = ROWS_PER_PART) -> None:
         self._arrow = import_extra("pyarrow", "large", "Reading from DuckDB in parts")
         self.relation, self.rows_per_part = relation, rows_per_part
-        self.types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return tuple(self.types)
+        self._types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+        self.column_names = tuple(self._types)
 
     def is_integer(self, column: str) -> bool:
-        """Tell whether the type of a column is that of whole numbers."""
-        return bool(self.types[column].endswith(("INT", "INTEGER")))
-
-    def narrowed(self, columns: Sequence[str], known: str) -> TableSource:
-        """Leave out all other columns, and the rows where one of these has no value."""
-        query = self.relation.project(", ".join(map(quoted_name, columns)))
-        query = query.filter(f"{quoted_name(known)} IS NOT NULL")
-        if self.types[known] in ("DOUBLE", "FLOAT"):
-            # It takes isnan for false where the statistics of a Parquet file do not tell of NaN.
-            value = quoted_name(known)
-            query = query.filter(f"isfinite({value}) OR abs({value}) = 'infinity'")
-        return DuckDBSource(query, self.rows_per_part)
-
-    def with_missing(self, texts: Sequence[str], columns: Sequence[str]) -> TableSource:
-        """Take some texts for missing values in columns of texts."""
-        listed = ", ".join(map(quoted_text, texts))
-        chosen = [name for name in columns if self.types[name] == "VARCHAR"]
-        values = {name: quoted_name(name) for name in self.types}
-        for name in chosen:
-            value = values[name]
-            values[name] = f"CASE WHEN trim({value}) NOT IN ({listed}) THEN {value} END AS {value}"
-        return DuckDBSource(self.relation.project(", ".join(values.values())), self.rows_per_part)
+        """Return whether a column has an integer type."""
+        return bool(self._types[column].endswith(("INT", "INTEGER")))
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
         """Yield the rows in parts."""
-        names = ", ".join(map(quoted_name, columns))
-        query = self.relation.project(names)
+        query = self.relation.project(", ".join(map(quoted_name, columns)))
         # Before DuckDB 1.4, the method had another name.
         read = getattr(query, "to_arrow_reader", None) or query.fetch_arrow_reader
-        # Those of a file may be no longer than its row groups.
+        # Batches of a file may be no longer than its row groups.
         yield from joined_batches(read(self.rows_per_part), self.rows_per_part, self._arrow)
 
 
 def joined_batches(reader: Any, rows_per_part: int, arrow: Any) -> Iterator[Any]:
-    """Put record batches together to tables of so many rows; the last one may have none."""
+    """Join record batches to tables of so many rows; the last one may have none."""
     batches, n_rows = [], 0
     for batch in reader:
         batches.append(batch)
@@ -190,7 +193,7 @@ def joined_batches(reader: Any, rows_per_part: int, arrow: Any) -> Iterator[Any]
 
 
 def _with_durations(table: Any, arrow: Any) -> Any:
-    """Make durations of intervals, which databases have in their place."""
+    """Convert intervals, which databases have in place of durations."""
     for position, field in enumerate(table.schema):
         if field.type == arrow.month_day_nano_interval():
             chunks = [_durations(field.name, chunk, arrow) for chunk in table[position].chunks]
@@ -206,7 +209,7 @@ def _durations(name: str, intervals: Any, arrow: Any) -> Any:
     if cells["months"][~missing].any():
         raise ValueError(
             f"Column {name!r} must hold durations in days and less. Got one in months or years, "
-            "which are not all equally long. Let the query count days."
+            "which are not all equally long. Count days in the query."
         )
     # What is finer than microseconds is rounded up, as in tables in memory.
     counts = cells["days"] * np.int64(DAY) - (-cells["nanoseconds"] // 1000)
@@ -214,19 +217,15 @@ def _durations(name: str, intervals: Any, arrow: Any) -> Any:
 
 
 class FrameSource(TableSource):
-    """A table in memory, read in parts all the same."""
+    """A table in memory that is read in parts."""
 
     def __init__(self, frame: Any, rows_per_part: int = ROWS_PER_PART) -> None:
         self.frame = nw.from_native(frame, eager_only=True)
         self.rows_per_part = rows_per_part
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """Names of all columns."""
-        return as_table(self.frame.to_native()).feature_names
+        self.column_names = as_table(frame).feature_names
 
     def is_integer(self, column: str) -> bool:
-        """Tell whether the type of a column is that of whole numbers."""
+        """Return whether a column has an integer type."""
         return bool(self.frame.schema[column].is_integer())
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
@@ -294,13 +293,12 @@ def scan(
         return FrameSource(table, rows_per_part)
     raise TypeError(
         "A table to scan must be a path, a polars LazyFrame, a DuckDB relation, a database or a "
-        "DataFrame. "
-        f"Got {type(table).__name__} instead."
+        f"DataFrame. Got {type(table).__name__} instead."
     )
 
 
 def is_source(X: Any) -> bool:
-    """Tell whether a table is one that is read in parts."""
+    """Return whether a table is one that is read in parts."""
     return isinstance(X, TableSource) or _kind(X) in _KINDS
 
 
@@ -312,7 +310,7 @@ def as_source(X: Any, rows_per_part: int = ROWS_PER_PART) -> TableSource:
 
 
 def _kind(X: Any) -> tuple[str, str]:
-    # By name: neither of the packages is imported unless the caller has done so.
+    # By name, so that none of the packages is imported here.
     return type(X).__module__.split(".")[0].removeprefix("_"), type(X).__name__
 
 
@@ -330,7 +328,7 @@ _KINDS: dict[tuple[str, str], Callable[[Any, int], TableSource]] = {
 
 
 def _scan_database(table: Any, query: Any, rows_per_part: int) -> TableSource | None:
-    """Prepare to read from a database; None for what is none."""
+    """Prepare to read from a database; None for other tables."""
     from laconic.tables.sources.databases import (
         DatabaseSource,
         find_database,
@@ -378,11 +376,6 @@ def as_query(query: str) -> str:
         raise TypeError(f"A query must be SQL in a str. Got {type(query).__name__} instead.")
     query = query.strip().rstrip(";").rstrip()
     return f"SELECT * FROM {query}" if _TABLE.fullmatch(query) else query
-
-
-def quoted_text(text: str) -> str:
-    """Write a text in SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def quoted_name(name: str) -> str:
