@@ -97,8 +97,8 @@ def _refuse_made_texts(frame: Any) -> None:
             if not is_text and name in dtypes and kinds.is_string_dtype(dtypes[name]):
                 raise TypeError(
                     f"Column {name!r} must have its type of pandas. Dask has converted it to "
-                    "texts. Set dask.config.set({'dataframe.convert-string': False}) before you make the "
-                    "data frame."
+                    "texts. Set dask.config.set({'dataframe.convert-string': False}) before you "
+                    "make the data frame."
                 )
 
 
