@@ -81,9 +81,11 @@ def draw(seed):
     )
 
 
-def proof_of(drawn, rivals=None, **options):
-    rivals = rivals or EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
-    return prove(drawn.extents, drawn.risk, rivals, max_conditions=drawn.max_conditions, **options)
+def proof_of(drawn, compared=None, **options):
+    compared = compared or EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    return prove(
+        drawn.extents, drawn.risk, compared, max_conditions=drawn.max_conditions, **options
+    )
 
 
 @pytest.mark.parametrize("seed", range(80))
@@ -114,8 +116,8 @@ def test_bound_of_equal_total_weight_is_true_and_tight(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_proofs_pass_the_check(seed):
     drawn = draw(seed)
-    rivals = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
-    for each in (rivals, EnsemblesOfWeight(0.5)):
+    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    for each in (compared, EnsemblesOfWeight(0.5)):
         bound = proof_of(drawn, each).bound
         assert is_proven(drawn.covered, drawn.risk, each, bound, drawn.max_conditions)
 
@@ -137,10 +139,10 @@ def test_check_refuses_what_is_not_proven(change):
         "forces": {"forces": forces},
         "sign": {"forces": -forces},
     }[change]
-    rivals = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
     wrong = dataclasses.replace(bound, **changed)
-    assert is_proven(drawn.covered, drawn.risk, rivals, bound, drawn.max_conditions)
-    assert not is_proven(drawn.covered, drawn.risk, rivals, wrong, drawn.max_conditions)
+    assert is_proven(drawn.covered, drawn.risk, compared, bound, drawn.max_conditions)
+    assert not is_proven(drawn.covered, drawn.risk, compared, wrong, drawn.max_conditions)
 
 
 def test_check_looks_at_all_conjunctions():
@@ -236,12 +238,12 @@ def test_time_limit_ends_a_proof():
 
 
 @pytest.mark.parametrize(
-    ("rivals", "value"),
+    ("compared", "value"),
     [(EnsemblesOfSize(0, 1.0), 8.0), (EnsemblesOfSize(2, 0.0), 0.0), (EnsemblesOfWeight(0.0), 8.0)],
 )
-def test_rivals_without_choice(rivals, value):
+def test_rivals_without_choice(compared, value):
     risk = TrainingRisk(np.array([1.0, 5.0]), SquaredLoss())
-    proof = prove(Extents(np.array([[True, False]])), risk, rivals, max_conditions=None)
+    proof = prove(Extents(np.array([[True, False]])), risk, compared, max_conditions=None)
     assert proof.bound.value == pytest.approx(value)
     assert proof.status is SearchStatus.OPTIMAL
 
@@ -294,7 +296,7 @@ def test_interrupted_and_threaded_proofs_are_true(seed):
     """However a proof ends, no ensemble is below its bounds, for any number of rules."""
     drawn = draw(seed)
     best = drawn.best_value()
-    rivals = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
     for n_calls in (0, 1, 3):
         calls = iter(range(n_calls))
 
@@ -305,7 +307,7 @@ def test_interrupted_and_threaded_proofs_are_true(seed):
             proof = prove(
                 drawn.extents,
                 drawn.risk,
-                rivals,
+                compared,
                 max_conditions=drawn.max_conditions,
                 by_size=True,
                 n_jobs=n_jobs,
@@ -319,12 +321,12 @@ def test_interrupted_and_threaded_proofs_are_true(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_bounds_by_size_are_true(seed):
     drawn = draw(seed)
-    rivals = EnsemblesOfSize(3, drawn.l2_regularization)
+    compared = EnsemblesOfSize(3, drawn.l2_regularization)
     for by_size in (False, True):
         proof = prove(
             drawn.extents,
             drawn.risk,
-            rivals,
+            compared,
             max_conditions=drawn.max_conditions,
             by_size=by_size,
         )

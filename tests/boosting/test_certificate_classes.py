@@ -19,7 +19,7 @@ from laconic.boosting.certificate import (
     certify,
     prove,
 )
-from laconic.boosting.certificate.pricing import Pricing
+from laconic.boosting.certificate.column_generation import Pricing
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
 from laconic.boosting.certificate.verify import dual_value, is_proven
 from laconic.candidates.candidates import candidate_conditions
@@ -171,37 +171,37 @@ def draw(seed, n_outputs=None):
     )
 
 
-def proof_of(drawn, rivals=None, **options):
-    rivals = rivals or EnsemblesOfSize(2, drawn.l2_regularization)
-    return prove(drawn.extents, drawn.risk, rivals, **drawn.scope, **options)
+def proof_of(drawn, compared=None, **options):
+    compared = compared or EnsemblesOfSize(2, drawn.l2_regularization)
+    return prove(drawn.extents, drawn.risk, compared, **drawn.scope, **options)
 
 
-def is_checked(drawn, rivals, bound):
+def is_checked(drawn, compared, bound):
     scope = drawn.scope.values()
-    return is_proven(drawn.covered, drawn.risk, rivals, bound, *scope)
+    return is_proven(drawn.covered, drawn.risk, compared, bound, *scope)
 
 
 @pytest.mark.parametrize("seed", range(n_drawn(500)))
 def test_no_two_rules_are_below_the_bound(seed):
     drawn = draw(seed)
     best, slack = drawn.best_pair(), 1e-9 * drawn.risk.value_at_constant
-    rivals = EnsemblesOfSize(2, drawn.l2_regularization)
+    compared = EnsemblesOfSize(2, drawn.l2_regularization)
     for node_limit in (None, 1):
-        bound = proof_of(drawn, rivals, node_limit=node_limit).bound
+        bound = proof_of(drawn, compared, node_limit=node_limit).bound
         assert bound.value <= best + slack
-        assert is_checked(drawn, rivals, bound)
+        assert is_checked(drawn, compared, bound)
 
 
 @pytest.mark.parametrize("seed", range(n_drawn(500)))
 def test_bound_of_a_total_weight_is_true_and_tight(seed):
     drawn = draw(seed)
-    rivals = EnsemblesOfWeight(float(np.random.default_rng(seed).choice([0.1, 0.7, 3.0])))
-    best, start = drawn.best_of_weight(rivals.total_weight), drawn.risk.value_at_constant
-    bound = proof_of(drawn, rivals).bound
+    compared = EnsemblesOfWeight(float(np.random.default_rng(seed).choice([0.1, 0.7, 3.0])))
+    best, start = drawn.best_of_weight(compared.total_weight), drawn.risk.value_at_constant
+    bound = proof_of(drawn, compared).bound
     assert bound.value <= best + 1e-9 * start
     slack = 1e-9 * drawn.risk.weights.sum()
     assert bound.value >= best - 0.02 * (start - best) - slack
-    assert is_checked(drawn, rivals, bound)
+    assert is_checked(drawn, compared, bound)
 
 
 @pytest.mark.parametrize("scale", [1e-170, 1e150])
@@ -258,21 +258,21 @@ def changed_forces(forces, change):
 )
 def test_check_refuses_forces_that_prove_nothing(change, fit_intercept):
     # So little is claimed that it would follow from the changed forces, were they allowed.
-    rivals, little = EnsemblesOfWeight(1e-6), {"value": 1e-6, "largest_sum": 1e3}
+    compared, little = EnsemblesOfWeight(1e-6), {"value": 1e-6, "largest_sum": 1e3}
     for drawn in easy_draws(fit_intercept):
         bound = dataclasses.replace(proof_of(drawn).bound, **little)
         wrong = dataclasses.replace(bound, forces=changed_forces(bound.forces, change))
-        assert is_checked(drawn, rivals, bound)
-        assert not is_checked(drawn, rivals, wrong)
+        assert is_checked(drawn, compared, bound)
+        assert not is_checked(drawn, compared, wrong)
 
 
 @pytest.mark.parametrize("change", [{"value": 1 + 1e-6}, {"largest_sum": 0.9}])
 def test_check_refuses_claims_that_do_not_follow(change):
     for drawn in easy_draws(True):
-        rivals = EnsemblesOfSize(2, drawn.l2_regularization)
+        compared = EnsemblesOfSize(2, drawn.l2_regularization)
         bound = proof_of(drawn).bound
         claims = {name: factor * getattr(bound, name) for name, factor in change.items()}
-        assert not is_checked(drawn, rivals, dataclasses.replace(bound, **claims))
+        assert not is_checked(drawn, compared, dataclasses.replace(bound, **claims))
 
 
 def easy_draws(fit_intercept):
@@ -345,9 +345,9 @@ def test_two_classes_are_those_of_the_logistic_loss(seed, fit_intercept):
     as_one = TrainingRisk(2.0 * y - 1.0, LogisticLoss(), weights, fit_intercept)
     start = as_one.value_at_constant
     assert as_two.value_at_constant == pytest.approx(start)
-    for rivals in (EnsemblesOfSize(2, drawn.l2_regularization), EnsemblesOfWeight(0.7)):
+    for compared in (EnsemblesOfSize(2, drawn.l2_regularization), EnsemblesOfWeight(0.7)):
         one, two = (
-            prove(drawn.extents, risk, rivals, **drawn.scope).bound.value
+            prove(drawn.extents, risk, compared, **drawn.scope).bound.value
             for risk in (as_one, as_two)
         )
         assert one == pytest.approx(two, abs=3e-3 * (start - one) + 1e-6 * start)
@@ -371,29 +371,29 @@ def posed(table):
     return candidates, TrainingRisk(y, MultinomialLoss(), n_outputs=3)
 
 
-@pytest.mark.parametrize("rivals", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(6.0)])
-def test_proof_of_an_easy_problem_closes(posed, rivals):
+@pytest.mark.parametrize("compared", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(6.0)])
+def test_proof_of_an_easy_problem_closes(posed, compared):
     candidates, risk = posed
-    proof = prove(candidates.extents, risk, rivals, max_conditions=2)
+    proof = prove(candidates.extents, risk, compared, max_conditions=2)
     assert proof.status is SearchStatus.OPTIMAL
     relaxed = RestrictedProblem(risk)
     columns = proof.columns
     assert {column.output for column in columns} == {0, 1, 2}
     relaxed.add(np.array([c.covered for c in columns]), [c.output for c in columns])
-    if isinstance(rivals, EnsemblesOfSize):
+    if isinstance(compared, EnsemblesOfSize):
         # The relaxed ensemble is no worse than any rival, and hardly above the bound.
         relaxed.solve(2.0 / 4)
         gap = relaxed.value(2.0 / 4) - proof.bound.value
         assert gap <= 2e-3 * (risk.value_at_constant - proof.bound.value)
     covered = np.array([candidates.extents.covered([p]) for p in range(len(candidates))])
-    assert is_proven(covered, risk, rivals, proof.bound, 2)
+    assert is_proven(covered, risk, compared, proof.bound, 2)
 
 
-@pytest.mark.parametrize("rivals", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(6.0)])
-def test_proof_does_not_depend_on_threads(posed, rivals):
+@pytest.mark.parametrize("compared", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(6.0)])
+def test_proof_does_not_depend_on_threads(posed, compared):
     candidates, risk = posed
     one, two = (
-        prove(candidates.extents, risk, rivals, max_conditions=3, by_size=True, n_jobs=n_jobs)
+        prove(candidates.extents, risk, compared, max_conditions=3, by_size=True, n_jobs=n_jobs)
         for n_jobs in (1, 2)
     )
     assert one.bound.value == two.bound.value
@@ -448,7 +448,9 @@ def test_search_that_was_not_begun_has_a_bound(posed, monkeypatch):
     assert pricing.largest_sum(complete) < whole
 
     stopped = dataclasses.replace(complete[0], status=SearchStatus.INTERRUPTED)
-    monkeypatch.setattr("laconic.boosting.certificate.pricing.search", lambda *_, **__: stopped)
+    monkeypatch.setattr(
+        "laconic.boosting.certificate.column_generation.search", lambda *_, **__: stopped
+    )
     assert pricing.search() == [stopped]
     assert pricing.status is SearchStatus.INTERRUPTED
     assert pricing.largest_sum([stopped]) >= pricing.largest_sum(complete)
@@ -460,7 +462,7 @@ def model(table):
     return RuleBoostingClassifier(n_rules=4, l2_regularization=2.0, max_conditions=2).fit(*table)
 
 
-def certificate_of(model, X, y, rivals, weights=None, **options):
+def certificate_of(model, X, y, compared, weights=None, **options):
     is_counted = None if weights is None else weights > 0
     counted = slice(None) if weights is None else is_counted
     candidates = candidate_conditions(X, sample_weight=weights)
@@ -476,7 +478,7 @@ def certificate_of(model, X, y, rivals, weights=None, **options):
         candidates.extents,
         candidates.conditions,
         risk,
-        rivals,
+        compared,
         model.stages,
         covered,
         max_conditions=2,
@@ -485,13 +487,13 @@ def certificate_of(model, X, y, rivals, weights=None, **options):
     )
 
 
-@pytest.mark.parametrize("rivals", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(5.0)])
-def test_certificate_of_three_classes(model, table, rivals):
+@pytest.mark.parametrize("compared", [EnsemblesOfSize(4, 2.0), EnsemblesOfWeight(5.0)])
+def test_certificate_of_three_classes(model, table, compared):
     X, y = table
-    certificate = certificate_of(model, X, y, rivals)
+    certificate = certificate_of(model, X, y, compared)
     weights = np.array([rule.weight for rule in model.ensemble_])
     shares = model.predict_proba(X)[np.arange(len(y)), y.astype(int)]
-    penalty = (weights**2).sum() if isinstance(rivals, EnsemblesOfSize) else 0.0
+    penalty = (weights**2).sum() if isinstance(compared, EnsemblesOfSize) else 0.0
     assert certificate.objective == pytest.approx(-np.log(shares).sum() + penalty)
     counts = np.bincount(y.astype(int))
     assert certificate.start == pytest.approx(-(counts * np.log(counts / len(y))).sum())
@@ -561,7 +563,9 @@ def test_certificates_of_one_output_are_those_of_estimators(table):
 def test_proof_serves_for_another_total_weight(posed):
     candidates, risk = posed
     proof = prove(candidates.extents, risk, EnsemblesOfWeight(6.0), max_conditions=2)
-    less, more = (proof.for_rivals(risk, EnsemblesOfWeight(weight)).bound for weight in (5.0, 7.0))
+    less, more = (
+        proof.for_ensembles(risk, EnsemblesOfWeight(weight)).bound for weight in (5.0, 7.0)
+    )
     assert less.value > proof.bound.value > more.value
     covered = np.array([candidates.extents.covered([p]) for p in range(len(candidates))])
     assert is_proven(covered, risk, EnsemblesOfWeight(5.0), less, 2)

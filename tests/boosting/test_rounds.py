@@ -14,7 +14,7 @@ from scipy.special import softmax
 
 from laconic.boosting import InitialRule, Rounds, State, polish, select
 from laconic.boosting import rounds as rounds_module
-from laconic.boosting.certificate import Column
+from laconic.boosting.certificate import RuleColumn
 from laconic.candidates.candidates import candidate_conditions
 from laconic.candidates.constraints import read_constraints
 from laconic.losses import MultinomialLoss, SquaredLoss
@@ -210,7 +210,7 @@ def test_rules_of_several_classes_are_selected_by_what_their_loss_costs(seed):
         if 3 < covered.sum() < 33 and seen.isdisjoint(keys) and len(columns) < 8:
             seen |= keys
             output = int(rng.integers(N_CLASSES))
-            columns.append(Column(covered, tuple(query.tolist()), rng.normal(), output))
+            columns.append(RuleColumn(covered, tuple(query.tolist()), rng.normal(), output))
     columns.sort(key=lambda column: -abs(column.weight))
     state = select(problem.rounds, problem.start, columns, 3)
     expected = [columns[n] for n in eliminated(problem, columns, 3)]
@@ -226,8 +226,8 @@ def test_rules_of_several_classes_are_selected_by_what_their_loss_costs(seed):
 def test_the_same_rows_may_be_selected_for_two_classes():
     problem = classes_problem(0, penalty=1.0)
     covered = problem.rounds.candidates.extents.covered([0])
-    columns = [Column(covered, (0,), 1.0, 0), Column(covered, (0,), 2.0, 1)]
-    twins = [*columns, Column(~covered, (1,), 0.5, 1)]
+    columns = [RuleColumn(covered, (0,), 1.0, 0), RuleColumn(covered, (0,), 2.0, 1)]
+    twins = [*columns, RuleColumn(~covered, (1,), 0.5, 1)]
     state = select(problem.rounds, problem.start, twins, 3)
     assert sorted(rule.output for rule in state.ensemble) == [0, 1]
 

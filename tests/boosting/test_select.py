@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from rounds import fit_weights, make_rounds, penalised_loss
 
 from laconic.boosting import select
-from laconic.boosting.certificate import Column
+from laconic.boosting.certificate import RuleColumn
 from laconic.candidates.candidates import candidate_conditions
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import SearchStatus
@@ -17,7 +17,7 @@ from laconic.terms.rules import RuleEnsemble
 
 def all_columns(candidates):
     return [
-        Column(candidates.extents.covered(list(query)), query, 1.0)
+        RuleColumn(candidates.extents.covered(list(query)), query, 1.0)
         for size in (1, 2)
         for query in combinations(range(len(candidates)), size)
     ]
@@ -62,7 +62,11 @@ def test_twins_leave_first():
     candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
     y = np.array([5.0, 5.0, 1.0, 1.0])
     covered = candidates.extents.covered([0])
-    columns = [Column(covered, (0,), 1.0), Column(~covered, (1,), 2.0), Column(covered, (2,), 3.0)]
+    columns = [
+        RuleColumn(covered, (0,), 1.0),
+        RuleColumn(~covered, (1,), 2.0),
+        RuleColumn(covered, (2,), 3.0),
+    ]
     rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
     state = select(rounds, RuleEnsemble(), columns, 3)
     assert [result.query for result in state.results] == [(2,)]
@@ -83,7 +87,7 @@ def test_conditions_that_make_no_difference_are_left_out():
     y = np.array([5.0, 5.0, 1.0, 1.0, 1.0, 1.0])
     texts = [str(each) for each in candidates.conditions]
     query = texts.index("x0 <= 1"), texts.index("x0 <= 3")
-    column = Column(candidates.extents.covered(query), query, 1.0)
+    column = RuleColumn(candidates.extents.covered(query), query, 1.0)
     rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
     state = select(rounds, RuleEnsemble(), [column], 1)
     assert str(state.ensemble[0].query) == "x0 <= 1"

@@ -53,7 +53,7 @@ def test_certificate_of_a_regression(regressor, table, against):
 def test_certificate_of_a_classification(classifier, table):
     X, y = table
     certificate = classifier.certificate(X, np.where(y > 1, "b", "a"))
-    assert certificate.rivals == EnsemblesOfSize(3, 2.0)
+    assert certificate.compared == EnsemblesOfSize(3, 2.0)
     assert certificate.trivial_share < certificate.share
     assert certificate.verify(X)
 
@@ -129,12 +129,12 @@ def test_rivals_may_have_another_penalty(table):
     models = [RuleBoostingRegressor(3, l2_regularization=each).fit(X, y) for each in (0.0, 5.0)]
     by_weight, by_rules = (model.certificate(X, y) for model in models)
     total = sum(abs(rule.weight) for rule in models[0].ensemble_)
-    assert by_weight.rivals == EnsemblesOfWeight(total)
-    assert by_rules.rivals == EnsemblesOfSize(3, 5.0)
+    assert by_weight.compared == EnsemblesOfWeight(total)
+    assert by_rules.compared == EnsemblesOfSize(3, 5.0)
     other = models[0].certificate(X, y, l2_regularization=5.0)
-    assert other.rivals == EnsemblesOfSize(3, 5.0)
+    assert other.compared == EnsemblesOfSize(3, 5.0)
     assert other.bound == pytest.approx(by_rules.bound)
-    assert models[1].certificate(X, y, l2_regularization=0.0).rivals.total_weight > 0.0
+    assert models[1].certificate(X, y, l2_regularization=0.0).compared.total_weight > 0.0
 
 
 def test_loaded_model_of_given_conditions_knows_them(table, tmp_path):

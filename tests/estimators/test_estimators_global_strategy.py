@@ -42,7 +42,7 @@ def test_never_worse_than_both_starts(task, seed):
     certificate = model.certificate_
     assert certificate.objective == pytest.approx(found)
     assert certificate.ensemble == model.ensemble_
-    assert certificate.rivals == EnsemblesOfSize(4, 3.0)
+    assert certificate.compared == EnsemblesOfSize(4, 3.0)
     assert certificate.verify(X)
     assert len(model.search_results_) == len(model.ensemble_) == len(model.rule_coverages_)
     assert all(np.isfinite(result.bound) for result in model.search_results_)
@@ -89,7 +89,7 @@ def test_without_penalty_the_total_weight_counts():
     X, y = tangled("regressor")
     model = RuleBoostingRegressor(3, strategy="global", l2_regularization=0.0).fit(X, y)
     total = sum(abs(rule.weight) for rule in model.ensemble_)
-    assert model.certificate_.rivals == EnsemblesOfWeight(pytest.approx(total))
+    assert model.certificate_.compared == EnsemblesOfWeight(pytest.approx(total))
     assert model.certificate_.share > model.certificate_.trivial_share
     assert model.certificate_.verify(X)
 
@@ -105,7 +105,7 @@ def test_rules_cover_enough(task):
     certificate = model.certificate_
     assert certificate.verify(X)
     assert "cover 60 rows or more" in str(certificate)
-    # Fewer rivals, higher bound.
+    # Fewer compared, higher bound.
     free = ESTIMATORS[task](4, strategy="global", l2_regularization=1.0).fit(X, y, weights)
     assert certificate.bound >= free.certificate_.bound
 
@@ -155,7 +155,7 @@ def test_cross_validation_chooses_with_polished_rules():
     X, y = tangled("regressor")
     model = RuleBoostingRegressorCV(3, strategy="global", cv=3).fit(X, y)
     assert len(model.ensemble_) == model.n_rules_
-    assert model.certificate_.rivals.n_rules == model.n_rules_
+    assert model.certificate_.compared.n_rules == model.n_rules_
 
 
 @both

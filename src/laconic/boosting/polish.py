@@ -21,7 +21,7 @@ from itertools import cycle, islice
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic.boosting.certificate import Column
+from laconic.boosting.certificate import RuleColumn
 from laconic.boosting.rounds import Found, Rounds, State
 from laconic.search import SearchResult, SearchStatus
 from laconic.terms.rules import Rule, RuleEnsemble
@@ -126,7 +126,9 @@ def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> Sta
 _MANY = 100
 
 
-def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rules: int) -> State:
+def select(
+    rounds: Rounds, start: RuleEnsemble, columns: Sequence[RuleColumn], n_rules: int
+) -> State:
     """Choose some of given rules, by backward elimination.
 
     With the penalised loss to second order, H its second derivatives at the best weights w, leaving
@@ -137,7 +139,7 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
     rounds : Rounds
     start : RuleEnsemble
         Whose intercepts to start from, and which knows the features.
-    columns : sequence of Column
+    columns : sequence of RuleColumn
         With queries, and weights to start from.
     n_rules : int
         How many to keep at most.
@@ -154,7 +156,7 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
     >>> from laconic.losses import SquaredLoss
     >>> candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
-    >>> columns = [Column(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
+    >>> columns = [RuleColumn(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
     >>> print(select(rounds, RuleEnsemble((), 3.0), columns, 1).ensemble)
     +1.667 (intercept)
@@ -186,7 +188,9 @@ def select(rounds: Rounds, start: RuleEnsemble, columns: Sequence[Column], n_rul
     return replace(kept, stages=rounds.stages(kept))
 
 
-def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) -> list[Column]:
+def _without_twins(
+    columns: Sequence[RuleColumn], *, are_complements_twins: bool
+) -> list[RuleColumn]:
     """Leave out rules for rows that another one of the same output covers, or leaves."""
     seen: set[tuple[int, bytes]] = set()
     kept = []
@@ -203,7 +207,7 @@ def _without_twins(columns: Sequence[Column], *, are_complements_twins: bool) ->
     return kept
 
 
-def _shortened(rounds: Rounds, column: Column) -> Column:
+def _shortened(rounds: Rounds, column: RuleColumn) -> RuleColumn:
     """Leave out conditions that make no difference, which a beam search does not look for."""
     query = column.query or ()
     for condition in query:

@@ -66,9 +66,9 @@ class FitScreen:
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None:
-            from laconic.boosting.certificate import describe_proof
+            from laconic.boosting.certificate import describe_proof_progress
 
-            self._words = f"{progress.label}: {describe_proof(progress.proof)}"
+            self._words = f"{progress.label}: {describe_proof_progress(progress.proof)}"
         elif progress.search is not None:
             self._words = f"{progress.label}: {describe_search(progress.search)}"
         elif not self._is_choosing:

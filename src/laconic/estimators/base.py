@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 from laconic._util.defaults import PSEUDO_ROWS
 from laconic._util.types import Floats
 from laconic.boosting import Settings, State, TrainingData
-from laconic.boosting.certificate import EnsembleCertificate, RelaxationProgress
+from laconic.boosting.certificate import EnsembleCertificate, ProofProgress
 from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
 from laconic.estimators.choose_size import check_folds, choose_size
 from laconic.estimators.convergence import (
@@ -487,7 +487,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         by_size: bool = False,
         node_limit: int | None = None,
         time_limit: float | None = None,
-        callback: Callable[[RelaxationProgress], Any] | None = None,
+        callback: Callable[[ProofProgress], Any] | None = None,
     ) -> EnsembleCertificate:
         """Prove how close the whole model comes to the best possible one on its training rows.
 
@@ -519,7 +519,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         time_limit : float or None, default=None
             Stop after that many seconds. The certificate then depends on the machine.
         callback : callable, default=None
-            Called with a :class:`RelaxationProgress` now and then; a true return value stops.
+            Called with a :class:`ProofProgress` now and then; a true return value stops.
 
         Returns
         -------

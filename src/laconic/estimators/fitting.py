@@ -22,7 +22,7 @@ from laconic.boosting import (
     boost,
     polish,
 )
-from laconic.boosting.certificate import RelaxationProgress
+from laconic.boosting.certificate import ProofProgress
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.convergence import is_stopped
@@ -145,13 +145,13 @@ class FitRun:
         """The model so far, on the scale of the target."""
         return self.scaled.divided_by(self.data.scale.inverse)
 
-    def tell(self, found: SearchProgress | RelaxationProgress | None = None) -> bool:
+    def tell(self, found: SearchProgress | ProofProgress | None = None) -> bool:
         """Call all callbacks; returns whether one of them wants to end the fit.
 
         Sets: is_stopped.
         """
         facts: dict[str, Any] = {"stage": self.stage, "number": self.number}
-        if isinstance(found, RelaxationProgress):
+        if isinstance(found, ProofProgress):
             facts = {"stage": "proving", "proof": found}
         elif found is not None:
             facts["search"] = self.data.scale.inverse.objectives(found)

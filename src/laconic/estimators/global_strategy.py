@@ -18,13 +18,13 @@ import numpy as np
 from laconic._util.checks import require
 from laconic.boosting import State, TrainingData, select
 from laconic.boosting.certificate import (
-    Column,
     ComparisonClass,
     EnsembleCertificate,
     EnsemblesOfSize,
     EnsemblesOfWeight,
     Proof,
-    RelaxationProgress,
+    ProofProgress,
+    RuleColumn,
     TrainingRisk,
     prove,
 )
@@ -75,7 +75,7 @@ def _risk(fit: FitRun) -> TrainingRisk:
     return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
-def _rivals(fit: FitRun, state: State) -> ComparisonClass:
+def _compared(fit: FitRun, state: State) -> ComparisonClass:
     if fit.l2_regularization > 0.0:
         return EnsemblesOfSize(fit.n_rules, fit.l2_regularization)
     ensemble = fit.data.scale.inverse.ensemble(state.ensemble)
@@ -95,9 +95,9 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     return prove(
         fit.candidates.extents,
         risk,
-        _rivals(fit, state),
+        _compared(fit, state),
         **_scope(fit),
-        start=[Column(rows, result.query, output=rule.output) for rule, rows, result in found],
+        start=[RuleColumn(rows, result.query, output=rule.output) for rule, rows, result in found],
         by_size=True,
         # As much as for the rules of a model, which are searched for one by one.
         node_limit=fit.n_rules * nodes if isinstance(nodes, int) else None,
@@ -130,24 +130,24 @@ def _second_start(fit: FitRun, proof: Proof) -> State | None:
 def _certificate(
     fit: FitRun, scaled: State, risk: TrainingRisk, proof: Proof
 ) -> EnsembleCertificate:
-    rivals, state = _rivals(fit, scaled), scaled.divided_by(fit.data.scale.inverse)
-    if isinstance(rivals, EnsemblesOfWeight):
+    compared, state = _compared(fit, scaled), scaled.divided_by(fit.data.scale.inverse)
+    if isinstance(compared, EnsemblesOfWeight):
         # Of this model, whose weight may be another one.
-        proof = proof.for_rivals(risk, rivals)
+        proof = proof.for_ensembles(risk, compared)
     weights = fit.data.weights
     return EnsembleCertificate.of(
         state.stages,
         state.covered,
         proof,
         risk=risk,
-        rivals=rivals,
+        compared=compared,
         **_scope(fit),
         conditions=fit.candidates.conditions,
         is_counted=None if weights is None else weights > 0,
     )
 
 
-RIVALS = ("rules", "weight")
+AGAINST = ("rules", "weight")
 
 
 def certify(
@@ -159,7 +159,7 @@ def certify(
     by_size: bool,
     node_limit: int | None,
     time_limit: float | None,
-    callback: Callable[[RelaxationProgress], Any] | None,
+    callback: Callable[[ProofProgress], Any] | None,
 ) -> EnsembleCertificate:
     """Prove how close a model comes to the best one; see `RuleBoosting.certificate`."""
     if data.described is not None:
@@ -168,7 +168,7 @@ def certify(
             "in parts. Take a sample of the rows."
         )
     ensemble, settings = model.ensemble_, model.settings_
-    rivals = _comparison_class(model, against, l2_regularization)
+    compared = _comparison_class(model, against, l2_regularization)
     # Before the candidates, which read the columns of the table one by one and forget them.
     covered = covered_by(ensemble, data)
     candidates = _candidates(model, data)
@@ -177,7 +177,7 @@ def certify(
         candidates.extents,
         candidates.conditions,
         provable_risk(data, "A certificate", fit_intercept=has_intercept),
-        rivals,
+        compared,
         model.stages,
         covered,
         max_conditions=settings.max_conditions,
@@ -231,8 +231,8 @@ def _comparison_class(
         penalty = model.l2_regularization_
     if against is None:
         against = "weight" if not penalty else "rules"
-    required = f"one of {', '.join(map(repr, RIVALS))} or None"
-    require(against in RIVALS, "against", required, against)
+    required = f"one of {', '.join(map(repr, AGAINST))} or None"
+    require(against in AGAINST, "against", required, against)
     if against == "weight":
         return EnsemblesOfWeight(float(np.abs([rule.weight for rule in model.ensemble_]).sum()))
     return EnsemblesOfSize(len(model.ensemble_), float(penalty))

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TextIO
 
-from laconic.boosting.certificate import RelaxationProgress, describe_proof
+from laconic.boosting.certificate import ProofProgress, describe_proof_progress
 from laconic.candidates.distinct_rows import ReadProgress, describe_reading
 from laconic.search import SearchProgress, SearchResult
 from laconic.search.results import describe_certificate, describe_search, format_seconds
@@ -31,7 +31,7 @@ class FitProgress:
     """What else there is to it: "polishing", or "fold 2 of 5" while a number of rules is chosen."""
     number: int | None = None
     """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
-    proof: RelaxationProgress | None = None
+    proof: ProofProgress | None = None
     """How far a proof for the whole model has come, while nothing else is looked at."""
 
     @property
@@ -83,7 +83,9 @@ class ProgressPrinter(_Printer):
     def __call__(self, progress: FitProgress) -> None:
         """Write a line if there is something to say."""
         if progress.proof is not None:
-            self._write(f"{progress.label}: {describe_proof(progress.proof)}", is_needed=False)
+            self._write(
+                f"{progress.label}: {describe_proof_progress(progress.proof)}", is_needed=False
+            )
         elif progress.search is None:
             self._write(_rule_line(progress), is_needed=True)
         else:

@@ -39,7 +39,7 @@ def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | 
         return None
     return certificate.to_dict() | {
         "summary": certificate.summary,
-        "rivals": certificate.rivals_words,
+        "compared": certificate.compared_words,
         "proven_percent": proven_percent(certificate.share),
         "trivial_percent": proven_percent(certificate.trivial_share),
     }

@@ -1,16 +1,20 @@
 """How good a whole ensemble can be: a bound on the best one, and columns that it may be made of.
 
 A relaxed problem, in which the total weight counts instead of the number of rules, is convex. It is
-solved over all conjunctions through a few of them, and its solution bounds what any rules achieve.
+solved over all conjunctions by column generation, and its solution bounds the loss of any rules.
 """
 
-from __future__ import annotations
-
-from laconic.boosting.certificate.certificate import EnsembleCertificate, Evidence, Size, certify
+from laconic.boosting.certificate.certificate import (
+    EnsembleCertificate,
+    Evidence,
+    SizeBound,
+    certify,
+)
 from laconic.boosting.certificate.column_generation import (
     Proof,
-    RelaxationProgress,
-    describe_proof,
+    ProofProgress,
+    RuleColumn,
+    describe_proof_progress,
     prove,
 )
 from laconic.boosting.certificate.comparison_class import (
@@ -20,23 +24,22 @@ from laconic.boosting.certificate.comparison_class import (
     EnsemblesOfWeight,
     lower_bound,
 )
-from laconic.boosting.certificate.pricing import Column
 from laconic.boosting.certificate.risk import TrainingRisk
 
 __all__ = [
     "Bound",
-    "Column",
     "ComparisonClass",
     "EnsembleCertificate",
     "EnsemblesOfSize",
     "EnsemblesOfWeight",
     "Evidence",
     "Proof",
-    "RelaxationProgress",
-    "Size",
+    "ProofProgress",
+    "RuleColumn",
+    "SizeBound",
     "TrainingRisk",
     "certify",
-    "describe_proof",
+    "describe_proof_progress",
     "lower_bound",
     "prove",
 ]

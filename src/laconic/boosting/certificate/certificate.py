@@ -10,9 +10,8 @@ from typing import Any, Self
 import numpy as np
 
 from laconic._util.types import Bools, Floats
-from laconic.boosting.certificate.column_generation import Proof, prove
+from laconic.boosting.certificate.column_generation import Proof, RuleColumn, prove
 from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
-from laconic.boosting.certificate.pricing import Column
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.boosting.certificate.verify import is_proven
 from laconic.search import Extents, SearchStatus
@@ -21,22 +20,22 @@ from laconic.terms.conditions import Condition
 from laconic.terms.formatting import format_count, format_number
 from laconic.terms.rules import RuleEnsemble
 
-# Of pictures.
+# Of the picture.
 _WIDTH, _HEIGHT, _MARGIN = 640, 96, 24
 _DONE, _OPEN, _INK = "#2a6fbb", "#d9d9d9", "#333"
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """All that is needed to check a certificate, besides the table."""
+    """What it takes to check a certificate, besides the table."""
 
     conditions: tuple[Condition, ...]
-    """The conditions that rules of rivals are made of."""
+    """The conditions that rules may be made of."""
     proof: Bound
-    """The bound with forces for each row of `is_counted`, from which it follows."""
+    """The bound, and the forces from which it follows, one for each row of `is_counted`."""
     risk: TrainingRisk
     is_counted: Bools
-    """Which rows of the table have a weight, and so a force."""
+    """Rows of the table that have a weight, and so a force."""
 
     @property
     def forces(self) -> Floats:
@@ -47,51 +46,52 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Size:
-    """The first rules of a model next to all ensembles of as many."""
+class SizeBound:
+    """The first rules of a model, compared with all ensembles of that size."""
 
     objective: float
-    """Of the first so many rules, with the weights that they had on their own."""
+    """Objective of the first rules, with the weights that they had before others were added."""
     bound: float
-    """No ensemble of so many rules has a smaller objective."""
+    """Lower bound on the objective of all ensembles of that size."""
 
 
 @dataclass(frozen=True, eq=False)
 class EnsembleCertificate:
-    """What share of the best possible improvement a model reaches at least, on given rows.
+    """A proof of how close a model comes to the best possible one, on given rows.
 
-    The improvement is by how much an ensemble lowers the training objective of a start without
-    rules. ``print`` says it in words, ``verify(X)`` checks it.
+    The improvement of an ensemble is the decrease of the training objective from a model without
+    rules. The certificate proves which share of the best possible improvement the model reaches.
+    ``print`` describes it in words, ``verify(X)`` checks it.
     """
 
     ensemble: RuleEnsemble = field(repr=False)
     """The model."""
     objective: float
-    """Loss of the model, summed over the rows, and its penalty where rivals have one."""
+    """Loss of the model, summed over the rows, and the penalty on its weights if there is one."""
     start: float
-    """That of the best constant, without rules; where there is no intercept, that of 0."""
+    """Objective of the best constant, without rules; of 0 where there is no intercept."""
     bound: float
-    """No rival has a smaller objective."""
-    rivals: ComparisonClass
+    """Lower bound on the objective of all compared ensembles."""
+    compared: ComparisonClass
     """The ensembles that the model is compared with."""
     max_conditions: int | None
-    """Their rules have at most that many conditions; None is no limit."""
+    """Largest number of conditions of their rules; None is no limit."""
     min_coverage: float
-    """They cover at least that many rows, or that much weight."""
+    """Fewest rows, or least weight, that their rules cover."""
     n_candidates: int
-    """They are made of that many conditions."""
+    """Number of conditions that their rules may be made of."""
     n_rows: int
-    """Training rows that the objective is about."""
+    """Number of training rows."""
     status: SearchStatus
-    """``optimal`` where this way of proving proves hardly more, else what ended the proof."""
+    """``optimal`` if no other forces can prove much more; else what ended the proof."""
     n_nodes: int
     """Nodes of all searches."""
     n_searches: int
     seconds: float
-    sizes: tuple[Size, ...] = field(default=(), repr=False)
-    """The first 0, 1, 2, ... rules; none if rivals have a total weight."""
+    sizes: tuple[SizeBound, ...] = field(default=(), repr=False)
+    """Bounds for 0, 1, 2, ... rules; none where ensembles of a total weight are compared."""
     evidence: Evidence | None = field(default=None, repr=False)
-    """What it takes to check it; None for certificates from files, which have no rows."""
+    """What it takes to check the certificate; None for one from a file, which has no rows."""
 
     @classmethod
     def of(
@@ -101,27 +101,27 @@ class EnsembleCertificate:
         proof: Proof,
         *,
         risk: TrainingRisk,
-        rivals: ComparisonClass,
+        compared: ComparisonClass,
         conditions: Sequence[Condition],
         max_conditions: int | None,
         min_coverage: float = 0.0,
         is_counted: Bools | None = None,
     ) -> Self:
-        """Put a model next to what is proven about its rivals.
+        """Compare a model with what is proven about all ensembles of a kind.
 
         Parameters
         ----------
         stages : sequence of RuleEnsemble
             The model with its first 0, 1, 2, ... rules; the last one is the model.
         covered : sequence of bool arrays of shape (n_counted_rows,)
-            Which rows of the risk each of its rules covers.
+            Rows of the risk that each of its rules covers.
         proof : Proof
-        risk, rivals, max_conditions, min_coverage
-            What the proof is about; see :func:`prove`.
+        risk, compared, max_conditions, min_coverage
+            Those of the proof; see :func:`prove`.
         conditions : sequence of Condition
-            The conditions that rules of rivals are made of.
+            The conditions that rules may be made of.
         is_counted : bool array of shape (n_rows,), default=None
-            Which rows of the table are those of the risk; None is all.
+            Rows of the table that the risk is made of; None is all.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class EnsembleCertificate:
         """
         bounds = proof.bounds_by_size
         objectives = [
-            risk.value_of(stage, covered) + rivals.penalty(_weights(stage))
+            risk.value_of(stage, covered) + compared.penalty(_weights(stage))
             for stage in (stages if len(bounds) > 0 else stages[-1:])
         ]
         n_rows = len(risk.y)
@@ -139,7 +139,7 @@ class EnsembleCertificate:
             objective=objectives[-1],
             start=risk.value_at_constant,
             bound=proof.bound.value,
-            rivals=rivals,
+            compared=compared,
             max_conditions=max_conditions,
             min_coverage=min_coverage,
             n_candidates=len(conditions),
@@ -148,23 +148,23 @@ class EnsembleCertificate:
             n_nodes=proof.n_nodes,
             n_searches=proof.n_searches,
             seconds=proof.seconds,
-            sizes=tuple(map(Size, objectives, bounds)),
+            sizes=tuple(map(SizeBound, objectives, bounds)),
             evidence=Evidence(tuple(conditions), proof.bound, risk, is_counted),
         )
 
     @property
     def share(self) -> float:
-        """Share of the best possible improvement that the model reaches for certain."""
+        """Proven share of the best possible improvement."""
         return self._share(self.bound)
 
     @property
     def trivial_share(self) -> float:
-        """The share that follows from losses being 0 at the least, without any proof."""
+        """The share that is certain without any proof, as no loss is below 0."""
         return self._share(0.0)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions that rules of rivals are made of."""
+        """The conditions that rules of the compared ensembles may be made of."""
         return self._evidence.conditions
 
     @property
@@ -177,15 +177,15 @@ class EnsembleCertificate:
 
     @property
     def largest_sum(self) -> float:
-        """No conjunction covers rows whose forces, for any class, have a larger absolute sum."""
+        """Upper bound on the absolute sum of forces over a conjunction, of any class."""
         return self._evidence.proof.largest_sum
 
     @property
     def _evidence(self) -> Evidence:
         if self.evidence is None:
             raise ValueError(
-                "A certificate from a file has no forces, as these are about the training rows. "
-                "model.certificate(X, y) makes one that can be checked."
+                "A certificate from a file has no forces, which belong to the training rows. "
+                "Make one that can be checked with model.certificate(X, y)."
             )
         return self.evidence
 
@@ -196,18 +196,18 @@ class EnsembleCertificate:
         return min(max((self.start - self.objective) / best, 0.0), 1.0)
 
     def verify(self, X: Any) -> bool:
-        """Check the bound, with code that shares nothing with what has found it.
+        """Check the bound, with code that is independent of what has found it.
 
-        That is: the forces add up to 0 where there is an intercept, the sums of forces over *all*
-        conjunctions are no larger than is claimed, and the bound follows from that, in exact
-        arithmetic or with fifty digits; for several classes, all of that class by class. All
-        conjunctions are looked at, which takes seconds to minutes for three conditions, and is out
-        of reach for long rules.
+        It checks that the forces add up to 0 where there is an intercept, that no sum of forces
+        over *any* conjunction is larger than claimed, and that the bound follows from these, in
+        exact arithmetic or with fifty digits; for several classes, class by class. All conjunctions
+        are enumerated, which takes seconds to minutes for three conditions, and too long for long
+        rules.
 
         Parameters
         ----------
         X : table-like of shape (n_rows, n_features)
-            The rows that the certificate is about.
+            The training rows of the certificate.
 
         Returns
         -------
@@ -218,16 +218,16 @@ class EnsembleCertificate:
         rows = [condition.covered(X)[is_counted] for condition in evidence.conditions]
         covered = np.array(rows, dtype=bool).reshape(-1, len(risk.y))
         return self.bound <= evidence.proof.value and is_proven(
-            covered, risk, self.rivals, evidence.proof, self.max_conditions, self.min_coverage
+            covered, risk, self.compared, evidence.proof, self.max_conditions, self.min_coverage
         )
 
     @property
-    def rivals_words(self) -> str:
-        """Say what the model is compared with."""
-        if isinstance(self.rivals, EnsemblesOfSize):
-            penalty = format_number(self.rivals.l2_regularization)
+    def compared_words(self) -> str:
+        """Describe the ensembles that the model is compared with."""
+        if isinstance(self.compared, EnsemblesOfSize):
+            penalty = format_number(self.compared.l2_regularization)
             return f"{self._rules_words}, with the same penalty ({penalty})"
-        weight = format_number(self.rivals.total_weight)
+        weight = format_number(self.compared.total_weight)
         return f"{self._rules_words}, of total weight {weight} or less"
 
     @property
@@ -242,10 +242,10 @@ class EnsembleCertificate:
 
     @property
     def summary(self) -> str:
-        """The main thing, in a few words."""
+        """The result in a few words."""
         percent = proven_percent(self.share)
-        if isinstance(self.rivals, EnsemblesOfSize):
-            n_rules = format_count(self.rivals.n_rules, "rule")
+        if isinstance(self.compared, EnsemblesOfSize):
+            n_rules = format_count(self.compared.n_rules, "rule")
             return f"{percent}% of what any {n_rules} could achieve, proven"
         return f"{percent}% of what any rules of the same total weight could achieve, proven"
 
@@ -260,7 +260,7 @@ class EnsembleCertificate:
         )
         return (
             f"At least {self.summary}.\n"
-            f"Compared with {self.rivals_words}.\n"
+            f"Compared with {self.compared_words}.\n"
             f"Training objective: {', '.join(numbers)}.\n"
             f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This is "
             "about the training rows, not about new ones."
@@ -275,7 +275,7 @@ class EnsembleCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Describe the certificate by plain values, without the forces."""
-        is_by_size = isinstance(self.rivals, EnsemblesOfSize)
+        is_by_size = isinstance(self.compared, EnsemblesOfSize)
         return {
             "share": self.share,
             "trivial_share": self.trivial_share,
@@ -283,7 +283,7 @@ class EnsembleCertificate:
             "bound": self.bound,
             "start": self.start,
             "against": "rules" if is_by_size else "weight",
-            **asdict(self.rivals),
+            **asdict(self.compared),
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "n_candidates": self.n_candidates,
@@ -300,7 +300,7 @@ def certify(
     extents: Extents,
     conditions: Sequence[Condition],
     risk: TrainingRisk,
-    rivals: ComparisonClass,
+    compared: ComparisonClass,
     stages: Sequence[RuleEnsemble],
     covered: Sequence[Bools],
     *,
@@ -315,11 +315,11 @@ def certify(
     ----------
     extents : Extents
         Rows of the risk that the conditions cover.
-    conditions, risk, rivals, stages, covered, is_counted
+    conditions, risk, compared, stages, covered, is_counted
         As for :meth:`EnsembleCertificate.of`.
     max_conditions, min_coverage
-        Limits of the rules of rivals. The model is a rival of its own: where one of its rules, as
-        after edits, is beyond them, they are wider.
+        Limits of the rules of compared ensembles. They are widened where a rule of the model is
+        beyond them, as after edits.
     **options
         Further ones of :func:`prove`: ``by_size``, ``node_limit``, ``time_limit``, ``n_jobs`` and
         ``callback``.
@@ -337,14 +337,16 @@ def certify(
         "max_conditions": longest,
         "min_coverage": float(min(min_coverage, smallest)),
     }
-    columns = [Column(rows, output=rule.output) for rule, rows in zip(model, covered, strict=True)]
-    proof = prove(extents, risk, rivals, start=columns, **scope, **options)
+    columns = [
+        RuleColumn(rows, output=rule.output) for rule, rows in zip(model, covered, strict=True)
+    ]
+    proof = prove(extents, risk, compared, start=columns, **scope, **options)
     return EnsembleCertificate.of(
         stages,
         covered,
         proof,
         risk=risk,
-        rivals=rivals,
+        compared=compared,
         conditions=conditions,
         is_counted=is_counted,
         **scope,
@@ -356,7 +358,7 @@ def _weights(ensemble: RuleEnsemble) -> Floats:
 
 
 def _svg(start: float, objective: float, bound: float, share: float) -> str:
-    """Draw the improvement that is reached, and what may be left, from left to right."""
+    """Draw the improvement of the model, and what may be left, from left to right."""
     length = _WIDTH - 2 * _MARGIN
     reached = _MARGIN + length * share
     marks = (

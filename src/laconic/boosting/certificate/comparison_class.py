@@ -1,6 +1,6 @@
 """The ensembles that a model is compared with, and the bound on the best of them.
 
-With forces v whose sums over conjunctions are at most U, and any scale s (see `relaxation.risk`):
+With forces v whose sums over conjunctions are at most U, and any factor s (see `risk`):
 
 - ensembles whose absolute weights add up to R or less have a loss of at least D(sv) − R s U;
 - ensembles of K rules or fewer, with the penalty (λ/2) Σw², have at least D(sv) − K (sU)² / (2λ):
@@ -20,7 +20,7 @@ from laconic.boosting.certificate.conjugates import SquaredConjugate
 from laconic.boosting.certificate.risk import TrainingRisk
 
 _ROUNDING = 1e-13
-# Near the smallest doubles, rounding is no longer a share of a number.
+# Near the smallest doubles, rounding errors are no longer relative to a number.
 _SMALLEST = 1e-303
 
 
@@ -31,11 +31,11 @@ class EnsemblesOfWeight:
     total_weight: float
 
     def penalty(self, weights: Floats) -> float:
-        """Tell what is added to the loss."""
+        """Compute the penalty that is added to the loss."""
         return 0.0
 
-    def largest_help(self, largest_sum: float) -> float:
-        """By how much rules can fall below D, if no sum of forces is larger than this."""
+    def largest_gain(self, largest_sum: float) -> float:
+        """Compute how far rules can fall below D, given the largest sum of forces."""
         return self.total_weight * largest_sum
 
 
@@ -47,11 +47,11 @@ class EnsemblesOfSize:
     l2_regularization: float
 
     def penalty(self, weights: Floats) -> float:
-        """Tell what is added to the loss."""
+        """Compute the penalty that is added to the loss."""
         return self.l2_regularization / 2.0 * math.fsum(np.square(weights))
 
-    def largest_help(self, largest_sum: float) -> float:
-        """By how much rules can fall below D, if no sum of forces is larger than this."""
+    def largest_gain(self, largest_sum: float) -> float:
+        """Compute how far rules can fall below D, given the largest sum of forces."""
         if largest_sum == 0.0 or self.n_rules == 0:
             return 0.0
         if self.l2_regularization == 0.0:
@@ -64,18 +64,18 @@ ComparisonClass = EnsemblesOfWeight | EnsemblesOfSize
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """What forces prove: no rival has a penalised loss below the value."""
+    """A lower bound on the penalised loss of compared ensembles, and the forces that prove it."""
 
     value: float
     forces: Floats
     largest_sum: float
-    """No conjunction has a larger absolute sum of forces, in any output."""
+    """Upper bound on the absolute sum of forces over a conjunction, of any output."""
 
 
 def lower_bound(
-    risk: TrainingRisk, rivals: ComparisonClass, forces: Floats, largest_sum: float
+    risk: TrainingRisk, compared: ComparisonClass, forces: Floats, largest_sum: float
 ) -> Bound:
-    """Bound the penalised loss of all rivals, by the best multiple of given forces.
+    """Bound the penalised loss of all compared ensembles, by the best multiple of given forces.
 
     Examples
     --------
@@ -90,52 +90,52 @@ def lower_bound(
 
     Indeed 0.25 + 0.5 where the target is 1 has the loss 4 · 0.25².
     """
-    scale = _best_scale(risk, rivals, forces, largest_sum) if forces.any() else 0.0
+    scale = _best_scale(risk, compared, forces, largest_sum) if forces.any() else 0.0
     scaled = risk.conjugate.exact(scale * forces)
-    # Over all outputs, which is more than enough for any one of them.
+    # Over all outputs, which is an upper bound for each of them.
     rounding = math.fsum(np.abs(scaled - scale * forces).ravel())
     largest_sum = (scale * largest_sum + rounding) * (1.0 + _ROUNDING)
-    value = risk.conjugate.value(scaled) - rivals.largest_help(largest_sum) * (1.0 + _ROUNDING)
+    value = risk.conjugate.value(scaled) - compared.largest_gain(largest_sum) * (1.0 + _ROUNDING)
     if value > _SMALLEST:
         return Bound(value, scaled, largest_sum)
     return Bound(0.0, np.zeros(forces.shape), 0.0)
 
 
 def _best_scale(
-    risk: TrainingRisk, rivals: ComparisonClass, forces: Floats, largest_sum: float
+    risk: TrainingRisk, compared: ComparisonClass, forces: Floats, largest_sum: float
 ) -> float:
     conjugate = risk.conjugate
     if isinstance(conjugate, SquaredConjugate):
         linear, square = conjugate.parabola(forces)
-        help_of_one = rivals.largest_help(largest_sum)
-        if isinstance(rivals, EnsemblesOfWeight):
-            linear -= help_of_one
+        gain_of_one = compared.largest_gain(largest_sum)
+        if isinstance(compared, EnsemblesOfWeight):
+            linear -= gain_of_one
         else:
-            square += help_of_one
+            square += gain_of_one
         return max(linear / (2.0 * square), 0.0)
     largest = min(conjugate.largest_scale(forces), 1e6)
 
     def height(scale: float) -> float:
-        help_of_rules = rivals.largest_help(scale * largest_sum)
-        return help_of_rules - conjugate.approximate_value(forces, scale)
+        gain = compared.largest_gain(scale * largest_sum)
+        return gain - conjugate.approximate_value(forces, scale)
 
     scale = _lowest(height, 0.0, largest)
-    # Mostly the forces are the best ones as they are.
+    # Usually the forces are best as they are.
     return min((scale, min(1.0, largest)), key=height)
 
 
 def _lowest(height: Callable[[float], float], low: float, high: float) -> float:
-    """Find the lowest point of a convex function, by golden sections."""
-    share = (math.sqrt(5.0) - 1.0) / 2.0
-    left, right = high - share * (high - low), low + share * (high - low)
+    """Find the minimum of a convex function, by golden-section search."""
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
     heights = height(left), height(right)
     while high - low > 1e-6 * high:
         if heights[0] <= heights[1]:
             high, right = right, left
-            left = high - share * (high - low)
+            left = high - ratio * (high - low)
             heights = height(left), heights[0]
         else:
             low, left = left, right
-            right = low + share * (high - low)
+            right = low + ratio * (high - low)
             heights = heights[1], height(right)
     return (low + high) / 2.0

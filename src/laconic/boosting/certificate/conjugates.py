@@ -1,7 +1,7 @@
 """Conjugates of losses: which forces are slopes of a loss, and the bound D that follows from them.
 
-Forces have the shape of raw predictions: a number per row, or a row of numbers, one per output.
-`relaxation.risk` says what they are good for.
+Forces have the shape of raw predictions: a number per row, or a number per row and output. `risk`
+explains how they bound a loss.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from laconic import _core
 from laconic._util.types import Floats, Indices
 from laconic.losses import LogisticLoss, MultinomialLoss, NamedLoss, SquaredLoss
 
-# What doubles may get wrong about a term of a sum, times a generous number of operations.
+# Relative rounding error of a term of a sum, times a generous number of operations.
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
 class Conjugate(ABC):
-    """What duality knows about the loss of given rows.
+    """The dual of the loss of given rows.
 
     Parameters
     ----------
@@ -50,34 +50,34 @@ class Conjugate(ABC):
     def exact(self, forces: Floats) -> Floats:
         """Round forces so that all partial sums are exact in double precision.
 
-        Those that add up to 0, as they do where there is an intercept, do so exactly then. What is
-        returned are slopes of the loss, times weights: zeros, if there are no others so close.
+        Where there is an intercept, they add up to 0 exactly. The result are slopes of the loss
+        times weights, or zeros if no such forces are close to the given ones.
         """
 
     @abstractmethod
     def value(self, forces: Floats) -> float:
-        """Compute D of exact forces, less what rounding may add to it."""
+        """Compute D of exact forces, less an upper bound on its rounding error."""
 
     @abstractmethod
     def approximate_value(self, forces: Floats, scale: float) -> float:
-        """Compute D of scaled forces, not quite, but fast."""
+        """Compute D of scaled forces, fast and approximately."""
 
     def largest_scale(self, forces: Floats) -> float:
-        """Compute by how much forces may be multiplied and still be slopes times weights."""
-        # Those of the losses for classes are 1 at the most.
+        """Compute the largest factor with which forces are still slopes times weights."""
+        # Slopes of the losses for classes are at most 1.
         steepest = float((np.abs(forces).T / self.weights).max(initial=0.0))
         return math.inf if steepest == 0.0 else (1.0 - _ROUNDING) / steepest
 
 
 class SquaredConjugate(Conjugate):
-    """Of the squared loss, every number is a slope: l*(θ) = θy + θ²/4."""
+    """The squared loss has every number as a slope: l*(θ) = θy + θ²/4."""
 
     def balanced(self, forces: Floats) -> Floats:
-        """Take the same slope off all rows."""
+        """Subtract the same slope from all rows."""
         return np.asarray(forces - self.weights * (forces.sum() / self.weights.sum()))
 
     def exact(self, forces: Floats) -> Floats:
-        """Round forces; what is missing to 0 is taken off the largest one."""
+        """Round forces; the largest one absorbs the difference from a sum of 0."""
         rounded = _summable(forces)
         return _settled(rounded) if self.has_intercept else rounded
 
@@ -86,7 +86,7 @@ class SquaredConjugate(Conjugate):
         return math.inf
 
     def value(self, forces: Floats) -> float:
-        """Compute D, less what rounding may add to it."""
+        """Compute D, less an upper bound on its rounding error."""
         linear, square = -forces * self._centred, forces * (forces / (4.0 * self.weights))
         error = _ROUNDING * math.fsum(np.abs(linear) + square)
         return math.fsum(linear) - math.fsum(square) - error
@@ -97,13 +97,13 @@ class SquaredConjugate(Conjugate):
         return scale * linear - scale**2 * square
 
     def parabola(self, forces: Floats) -> tuple[float, float]:
-        """Compute what is linear, and what is quadratic and taken off, in D of scaled forces."""
+        """Compute the coefficients a and b of D = as − bs² for forces times s."""
         linear = -float(forces @ self._centred)
         return linear, float(forces @ (forces / self.weights)) / 4.0
 
     @cached_property
     def _centred(self) -> Floats:
-        """Targets less the constant; where forces add up to 0, D takes any number off them."""
+        """Targets less the constant; where forces add up to 0, this does not change D."""
         return np.asarray(self.y - self.constants[0])
 
 
@@ -119,7 +119,7 @@ class LogisticConjugate(Conjugate):
         return np.asarray(forces * np.where(forces > 0, lighter / upwards, lighter / downwards))
 
     def exact(self, forces: Floats) -> Floats:
-        """Round forces; what is missing to 0 is taken off the largest one, if that can bear it."""
+        """Round forces; the largest one absorbs the difference from 0, if it keeps its sign."""
         rounded = _summable(_limited(forces, np.abs(forces), self.weights))
         if not self.has_intercept:
             return rounded
@@ -127,29 +127,29 @@ class LogisticConjugate(Conjugate):
         return settled if (settled * self.y <= 0.0).all() else np.zeros(len(forces))
 
     def value(self, forces: Floats) -> float:
-        """Compute D, less what rounding may add to it."""
+        """Compute D, less an upper bound on its rounding error."""
         terms = self.weights * _entropy(np.abs(forces) / self.weights)
         return math.fsum(terms) - _ROUNDING * math.fsum(self.weights)
 
     def approximate_value(self, forces: Floats, scale: float) -> float:
-        """Compute D of scaled forces, not quite, but fast."""
-        shares = np.minimum(scale * np.abs(forces) / self.weights, 1.0)
-        return float(self.weights @ _entropy(shares))
+        """Compute D of scaled forces, fast and approximately."""
+        probabilities = np.minimum(scale * np.abs(forces) / self.weights, 1.0)
+        return float(self.weights @ _entropy(probabilities))
 
 
 class MultinomialConjugate(Conjugate):
     """Slopes are probabilities of the classes, less 1 for the true one; −l* is their entropy.
 
-    So those of a row add up to 0. What is called masses here are probabilities times weights.
+    So those of a row add up to 0. Masses are probabilities times weights.
     """
 
     @cached_property
     def _own(self) -> tuple[Indices, Indices]:
-        """Where forces are those of the true classes."""
+        """Positions of the forces of the true classes."""
         return np.arange(len(self.y)), self.y.astype(np.intp)
 
     def balanced(self, forces: Floats) -> Floats:
-        """Move mass, within rows, from classes that have more than their rows weigh to others."""
+        """Move mass, within rows, from classes with more mass than the weight of their rows."""
         masses = forces.copy()
         masses[self._own] += self.weights
         sums, n_outputs = masses.sum(axis=0), len(self.constants)
@@ -164,20 +164,20 @@ class MultinomialConjugate(Conjugate):
         return np.asarray(balanced)
 
     def exact(self, forces: Floats) -> Floats:
-        """Round the forces of other classes; that of the true one follows from them."""
+        """Round the forces of the other classes; that of the true class follows from them."""
         forces = self._with_own(np.maximum(forces, 0.0))
         limited = _limited(forces, -forces[self._own], self.weights)
         rounded = self._with_own(_summable(limited))
         return self._settled(rounded) if self.has_intercept else rounded
 
     def _with_own(self, forces: Floats) -> Floats:
-        """Give the true classes what makes rows add up to 0, in place."""
+        """Set the forces of the true classes so that rows add up to 0, in place."""
         forces[self._own] = 0.0
         forces[self._own] = 0.0 - forces.sum(axis=1)
         return forces
 
     def _settled(self, forces: Floats) -> Floats:
-        """Make each output add up to 0: the row with the most mass of a class gives some away."""
+        """Make each output add up to 0, by moving mass in the row with the most of it."""
         excess = forces.sum(axis=0)
         while excess.any():
             giver, taker = int(np.argmax(excess)), int(np.argmin(excess))
@@ -192,18 +192,18 @@ class MultinomialConjugate(Conjugate):
         return forces
 
     def value(self, forces: Floats) -> float:
-        """Compute D, less what rounding may add to it."""
+        """Compute D, less an upper bound on its rounding error."""
         error = _ROUNDING * len(self.constants) * math.fsum(self.weights)
         return math.fsum(self.weights * self._entropies(forces)) - error
 
     def approximate_value(self, forces: Floats, scale: float) -> float:
-        """Compute D of scaled forces, not quite, but fast."""
+        """Compute D of scaled forces, fast and approximately."""
         return float(self.weights @ self._entropies(scale * forces))
 
     def _entropies(self, forces: Floats) -> Floats:
-        shares = forces / self.weights[:, np.newaxis]
-        shares[self._own] += 1.0
-        return np.asarray(entr(np.clip(shares, 0.0, 1.0)).sum(axis=1))
+        probabilities = forces / self.weights[:, np.newaxis]
+        probabilities[self._own] += 1.0
+        return np.asarray(entr(np.clip(probabilities, 0.0, 1.0)).sum(axis=1))
 
 
 CONJUGATES: dict[type[NamedLoss], type[Conjugate]] = {
@@ -211,7 +211,7 @@ CONJUGATES: dict[type[NamedLoss], type[Conjugate]] = {
     MultinomialLoss: MultinomialConjugate,
     SquaredLoss: SquaredConjugate,
 }
-"""By the loss that they belong to. A subclass of a loss may have any other one."""
+"""The conjugates of losses. A subclass of a loss may have any other one."""
 
 
 def _summable(forces: Floats) -> Floats:
@@ -223,18 +223,18 @@ def _summable(forces: Floats) -> Floats:
 def _settled(forces: Floats) -> Floats:
     """Make forces add up to 0, in place."""
     excess = float(forces.sum())
-    # A row that can bear it: it has the same sign, and is the largest one.
-    bearer = int(np.argmax(forces if excess > 0.0 else -forces))
-    forces[bearer] -= excess
+    # The largest force of the same sign keeps its sign.
+    row = int(np.argmax(forces if excess > 0.0 else -forces))
+    forces[row] -= excess
     return forces
 
 
 def _limited(forces: Floats, sizes: Floats, weights: Floats) -> Floats:
-    """Scale rows down which, once rounded, might be steeper than a slope of 1.
+    """Scale rows down that might have a slope above 1 once they are rounded.
 
-    Their sizes are those of the forces of the true classes.
+    The sizes are those of the forces of the true classes.
     """
-    # No less than what forces are rounded to multiples of.
+    # At least the power of two that forces are rounded to multiples of.
     _, exponent = math.frexp(float(np.abs(forces).sum()))
     largest = np.maximum(weights - forces[0].size * math.ldexp(1.0, exponent - 51), 0.0)
     if (sizes <= largest).all():
@@ -243,8 +243,8 @@ def _limited(forces: Floats, sizes: Floats, weights: Floats) -> Floats:
     return np.asarray((forces.T * factors).T)
 
 
-def _entropy(shares: Floats) -> Floats:
-    """−p log p − (1 − p) log(1 − p), 0 at both ends."""
+def _entropy(p: Floats) -> Floats:
+    """Compute −p log p − (1 − p) log(1 − p), 0 at both ends."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        entropy = -shares * np.log(shares) - (1.0 - shares) * np.log1p(-shares)
-    return np.where((shares > 0.0) & (shares < 1.0), entropy, 0.0)
+        entropy = -p * np.log(p) - (1.0 - p) * np.log1p(-p)
+    return np.where((p > 0.0) & (p < 1.0), entropy, 0.0)

@@ -1,8 +1,8 @@
-"""The best ensemble of some given rules when the square of its total weight is penalised.
+"""The best ensemble of given rules when the square of its total weight is penalised.
 
 That is the minimum of loss + (μ/2) (Σ|w|)² over the weights w of given columns of zeros and ones,
-and the intercepts: a convex problem whose solutions have few weights other than 0. What is not
-quite solved costs tightness of a bound, never its truth.
+and the intercepts: a convex problem whose solutions have few weights other than 0. An inexact
+solution makes a bound less tight, but not wrong.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from laconic.losses import SquaredLoss
 
 Curvature: TypeAlias = Callable[[int, int], Floats]
 
-# Slopes may exceed the price of a weight by this share of it.
+# Slopes may exceed the price of a weight by this fraction of it.
 _TOLERANCE = 1e-6
 _MAX_NEWTON_STEPS = 30
 _MAX_HALVINGS = 30
-# A step that gains less than this share of the loss is the last one.
+# A step that gains less than this fraction of the loss is the last one.
 _LEAST_GAIN = 1e-8
 # Columns that may get a weight in one step.
 _MAX_NEW = 32
-# Added to the diagonal, as a share of it: columns may be sums of each other.
+# Added to the diagonal, as a fraction of it: columns may be linearly dependent.
 _RIDGE = 1e-10
-# Of an inverse, before it is computed anew.
+# Updates of an inverse before it is computed again.
 _MAX_UPDATES = 100
 
 
 class RestrictedProblem:
-    """Columns, and the best weights so far.
+    """The relaxed problem over some columns, and the best weights so far.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RestrictedProblem:
     columns : ndarray of shape (n_columns, n_rows)
         Zeros, and ones for the rows that a rule covers.
     outputs : int array of shape (n_columns,)
-        Which output the weight of each rule is added to.
+        The output of each column.
     weights : ndarray of shape (n_columns,)
     intercepts : ndarray of shape (n_outputs,)
     """
@@ -73,7 +73,7 @@ class RestrictedProblem:
         self.weights = np.append(self.weights, np.zeros(len(new)))
 
     def keep(self, kept: Bools) -> None:
-        """Forget all other columns."""
+        """Drop all other columns."""
         self.columns, self.outputs = self.columns[kept], self.outputs[kept]
         self.weights = self.weights[kept]
         if self._is_squared:
@@ -90,7 +90,7 @@ class RestrictedProblem:
 
     @property
     def raw_predictions(self) -> Floats:
-        """Of the ensemble."""
+        """Raw predictions of the ensemble."""
         used = np.flatnonzero(self.weights)
         weights = np.zeros((self.risk.n_outputs, len(used)))
         weights[self.outputs[used], np.arange(len(used))] = self.weights[used]
@@ -98,7 +98,7 @@ class RestrictedProblem:
         return np.asarray(raw_predictions.T.reshape(self.risk.shape))
 
     def sums(self, values: Floats) -> Floats:
-        """Add up gradients or forces over the rows of each column, those of its output."""
+        """Add up gradients or forces, those of its output, over the rows of each column."""
         sums = self.columns @ self.risk.by_output(values)
         return np.asarray(sums[np.arange(len(sums)), self.outputs])
 
@@ -108,7 +108,7 @@ class RestrictedProblem:
         return self.risk.value(self.raw_predictions) + price / 2.0 * total**2
 
     def solve(self, price: float) -> None:
-        """Find the best weights for a μ, by Newton's method from those that there are.
+        """Find the best weights for a price μ, by Newton's method from the current ones.
 
         Sets: weights, intercepts.
         """
@@ -120,15 +120,15 @@ class RestrictedProblem:
                 return
 
     def _go(self, weights: Floats, intercepts: Floats, price: float, value: float) -> float:
-        """Go towards new weights, halfway, ... until the value falls; returns the value there."""
-        old_weights, old_intercepts, share = self.weights, self.intercepts, 1.0
+        """Step towards new weights, halving until the value falls; returns the value there."""
+        old_weights, old_intercepts, fraction = self.weights, self.intercepts, 1.0
         for _ in range(_MAX_HALVINGS):
-            self.weights = old_weights + share * (weights - old_weights)
-            self.intercepts = old_intercepts + share * (intercepts - old_intercepts)
+            self.weights = old_weights + fraction * (weights - old_weights)
+            self.intercepts = old_intercepts + fraction * (intercepts - old_intercepts)
             new_value = self.value(price)
             if new_value <= value:
                 return new_value
-            share /= 2.0
+            fraction /= 2.0
         self.weights, self.intercepts = old_weights, old_intercepts
         return value
 
@@ -153,7 +153,7 @@ class RestrictedProblem:
 
     @property
     def _n_free(self) -> int:
-        """Number of intercepts to be found: of several, all but one, as only differences matter."""
+        """Number of intercepts to fit: of several, all but one, as only differences matter."""
         if not self.risk.fit_intercept:
             return 0
         return max(1, self.risk.n_outputs - 1)
@@ -162,7 +162,7 @@ class RestrictedProblem:
         """Choose the columns that may get a weight, output by output."""
         used = self.weights != 0.0
         steep = ~used & (np.abs(slopes) > limit)
-        # The steepest ones: others may come with the next step.
+        # Those with the largest slopes: others may follow in the next step.
         if steep.sum() > _MAX_NEW:
             steep &= np.abs(slopes) >= np.partition(np.abs(slopes[steep]), -_MAX_NEW)[-_MAX_NEW]
         chosen = np.flatnonzero(used | steep)
@@ -187,14 +187,14 @@ def _gram(columns: Floats, blocks: Sequence[slice], curvature: Curvature) -> Flo
 
 
 class _Intercepts:
-    """Free intercepts, which follow the weights: they are eliminated one after the other.
+    """Intercepts, eliminated one after the other: their best values follow from the weights.
 
     Parameters
     ----------
     columns, blocks, curvature
         Columns of the working set, those of each output, and second derivatives of the loss.
     n_free : int
-        How many of the intercepts there are, from the first output on.
+        Number of intercepts, from the first output on.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class _Intercepts:
         self.pivots = np.zeros(n_free)
 
     def eliminate(self, gram: Floats, slopes: Floats, gradients: Floats) -> tuple[Floats, Floats]:
-        """Compute the second-order approximation in the weights if all intercepts follow them.
+        """Compute the second-order approximation in the weights with the best intercepts.
 
         Sets: slopes, pivots, beside, among.
         """
@@ -220,7 +220,7 @@ class _Intercepts:
         least = _RIDGE * np.diag(self.among)
         for position in range(len(self.pivots)):
             pivot = self.among[position, position]
-            # One that is of no consequence, beside the others, stays where it is.
+            # One that is determined by the others stays as it is.
             if not pivot > least[position]:
                 continue
             self.pivots[position] = pivot
@@ -235,7 +235,7 @@ class _Intercepts:
         return gram, slopes
 
     def step(self, change: Floats, n_outputs: int) -> Floats:
-        """Compute by how much intercepts change, given by how much the weights do."""
+        """Compute the change of intercepts, given the change of the weights."""
         steps = np.zeros(n_outputs)
         for position in reversed(np.flatnonzero(self.pivots)):
             slope = self.slopes[position] + float(self.beside[position] @ change)
@@ -246,9 +246,9 @@ class _Intercepts:
 
 
 def minimise_quadratic(matrix: Floats, pull: Floats, price: float, start: Floats) -> Floats:
-    """Minimise ½ wᵀAw − pᵀw + (μ/2)(Σ|w|)² over w, one weight coming or going at a time.
+    """Minimise ½ wᵀAw − pᵀw + (μ/2)(Σ|w|)² over w, by an active-set method.
 
-    Given which weights are not 0, and their signs, the rest is a system of linear equations.
+    Given which weights are not 0, and their signs, the minimum solves linear equations.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def minimise_quadratic(matrix: Floats, pull: Floats, price: float, start: Floats
     for _ in range(20 * len(pull) + 20):
         gone = support.settle(pull, weights)
         if len(gone) > 0:
-            # In exact arithmetic, what has just come never goes at once.
+            # In exact arithmetic, the newest weight never leaves at once.
             is_refused[gone] |= gone == newest
             newest = -1
             continue
@@ -290,7 +290,7 @@ class _Support:
         self._refresh()
 
     def _refresh(self) -> None:
-        """Compute the inverse anew, as updates pile up rounding errors."""
+        """Compute the inverse again, as updates accumulate rounding errors."""
         system = self.matrix[np.ix_(self.members, self.members)]
         system = system + self.price * np.outer(self.signs, self.signs)
         try:
@@ -300,16 +300,16 @@ class _Support:
         self.n_updates = 0
 
     def add(self, member: int, sign: float) -> bool:
-        """Let a weight come; returns whether it has a part of its own."""
+        """Add a weight; returns False if its column is a linear combination of others."""
         beside = self.matrix[self.members, member] + self.price * sign * self.signs
         diagonal = self.matrix[member, member] + self.price
-        share = self.inverse @ beside
-        own = diagonal - float(beside @ share)
+        parts = self.inverse @ beside
+        own = diagonal - float(beside @ parts)
         if own <= 1e-12 * diagonal:
             return False
         inverse = np.empty((len(self.members) + 1,) * 2)
-        inverse[:-1, :-1] = self.inverse + np.outer(share, share / own)
-        inverse[-1, :-1] = inverse[:-1, -1] = -share / own
+        inverse[:-1, :-1] = self.inverse + np.outer(parts, parts / own)
+        inverse[-1, :-1] = inverse[:-1, -1] = -parts / own
         inverse[-1, -1] = 1.0 / own
         self.inverse = inverse
         self.members, self.signs = np.append(self.members, member), np.append(self.signs, sign)
@@ -329,9 +329,9 @@ class _Support:
             self._refresh()
 
     def settle(self, pull: Floats, weights: Floats) -> Indices:
-        """Go to the best weights of these signs, or as far as the first that would change.
+        """Go to the best weights of these signs, or until the first weight becomes 0.
 
-        Sets: weights. Returns which of them have become 0; they leave.
+        Sets: weights. Returns the weights that have become 0; they leave.
         """
         old, goal = weights[self.members], self.inverse @ pull[self.members]
         leaves = goal * self.signs <= 0.0

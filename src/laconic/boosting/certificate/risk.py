@@ -1,16 +1,16 @@
-"""The loss of a table as a sum over its rows, and what duality says about its smallest value.
+"""The loss of a table as a sum over its rows, and a lower bound on it by duality.
 
 A convex loss l lies above its tangents: l(f) ≥ θf − l*(θ) for every slope θ, where l* is its
 conjugate. Summed over rows of weights c, with *forces* v = cθ, and an ensemble f = b + Σ_q w_q 1_q,
 
     loss ≥ D(v) + b Σv + Σ_q w_q Σ_{i∈q} v_i,    D(v) = −Σ c l*(v/c).
 
-Where Σv = 0, the intercept does not matter; and no rule does more than its weight times the largest
-sum of forces over any conjunction.
+Where Σv = 0, the intercept does not matter, and a rule changes the bound by at most its weight
+times the largest sum of forces over any conjunction.
 
-All of that holds for several outputs, too: raw predictions, slopes and intercepts are then vectors,
-and a rule adds its weight to one output. Forces have to add up to 0 in each of them, and the
-largest sum is that of the forces of any one output.
+The same holds for several outputs: raw predictions, slopes and intercepts are vectors, and a rule
+adds its weight to one output. Forces have to add up to 0 in each output, and the largest sum is
+that of the forces of any one output.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from laconic.terms.rules import RuleEnsemble
 
 @dataclass(frozen=True, eq=False)
 class TrainingRisk:
-    """Target, weights and loss of some rows; none of them has the weight 0.
+    """Target, positive weights and loss of some rows.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class TrainingRisk:
     >>> round(risk.conjugate.value(forces), 6)
     2.0
 
-    With three classes, the forces of a row add up to 0, too:
+    With three classes, the forces of a row add up to 0 as well:
 
     >>> risk = TrainingRisk(np.array([0.0, 1.0, 2.0]), MultinomialLoss(), n_outputs=3)
     >>> risk.forces(np.zeros((3, 3))).round(3)
@@ -93,14 +93,14 @@ class TrainingRisk:
         n_outputs: int = 1,
         what: str = "A certificate",
     ) -> Self:
-        """Pose the risk of rows, and refuse what no bound can be found for.
+        """Make the risk of rows, and refuse losses that cannot be bounded.
 
         Parameters
         ----------
         y, loss, sample_weight, fit_intercept, n_outputs
             As for the class; any loss may be passed.
         what : str, default="A certificate"
-            What the bound is for, as messages write it.
+            The purpose of the bound, for messages.
 
         Returns
         -------
@@ -118,7 +118,7 @@ class TrainingRisk:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of raw predictions and forces: (n_rows,), or (n_rows, n_outputs) for several outputs."""
+        """Shape of raw predictions and forces: (n_rows,), or (n_rows, n_outputs) for several."""
         return (len(self.y),) if self.n_outputs == 1 else (len(self.y), self.n_outputs)
 
     @cached_property
@@ -140,7 +140,7 @@ class TrainingRisk:
 
     @cached_property
     def conjugate(self) -> Conjugate:
-        """What duality knows about the loss."""
+        """The dual of the loss."""
         kind = CONJUGATES[type(self.loss)]
         return kind(self.y, self.weights, self.constants, has_intercept=self.fit_intercept)
 
@@ -149,9 +149,9 @@ class TrainingRisk:
         return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
 
     def value_of(self, ensemble: RuleEnsemble, covered: Iterable[Bools]) -> float:
-        """Sum the loss of an ensemble over all rows, given which of them each rule covers.
+        """Sum the loss of an ensemble over all rows, given the rows that each rule covers.
 
-        There may be further sets of rows, of rules that the ensemble does not have.
+        Further sets of rows are ignored.
         """
         raw_predictions = ensemble.start(len(self.y))
         for rule, rows in zip(ensemble, covered, strict=False):
@@ -159,7 +159,7 @@ class TrainingRisk:
         return self.value(raw_predictions)
 
     def gradients(self, raw_predictions: Floats) -> Floats:
-        """Compute the slopes of the loss times weights."""
+        """Compute the first derivatives times weights."""
         return self._weighted(self.loss.gradients(self.y, raw_predictions))
 
     def curvature(self, raw_predictions: Floats) -> Callable[[int, int], Floats]:
@@ -167,26 +167,26 @@ class TrainingRisk:
         hessians = self.by_output(self._weighted(self.loss.hessians(self.y, raw_predictions)))
         if self.n_outputs == 1:
             return lambda first, second: hessians[:, 0]
-        shares = self.loss.inverse_link(raw_predictions)
+        probabilities = self.loss.inverse_link(raw_predictions)
 
         def between(first: int, second: int) -> Floats:
             if first == second:
                 return hessians[:, first]
-            return np.asarray(-self.weights * shares[:, first] * shares[:, second])
+            return np.asarray(-self.weights * probabilities[:, first] * probabilities[:, second])
 
         return between
 
     def forces(self, raw_predictions: Floats) -> Floats:
-        """Compute gradients, changed a little so that they suit the conjugate.
+        """Compute gradients, changed slightly so that they are slopes with exact sums.
 
-        They are exact, and with an intercept they add up to 0.
+        With an intercept they add up to 0.
         """
         forces = self.gradients(raw_predictions)
         conjugate = self.conjugate
         return conjugate.exact(conjugate.balanced(forces) if self.fit_intercept else forces)
 
     def by_output(self, values: Floats) -> Floats:
-        """Return raw predictions, gradients or forces with an axis for outputs, even if one."""
+        """Return raw predictions, gradients or forces with an axis for outputs, also for one."""
         return values.reshape(len(self.y), self.n_outputs)
 
     def _weighted(self, values: Floats) -> Floats:

@@ -1,8 +1,8 @@
-"""A check of a proven bound that shares no code with what has found it.
+"""A check of a proven bound by independent code.
 
-All it takes is NumPy, decimal numbers and a page of code: the bound is D(v) less what rules can do,
-and both are computed anew, from the rows of the conditions, the target and the forces v alone:
-one for each row, or for each row and class.
+It uses nothing but NumPy and decimal numbers. The bound is D(v) less the largest gain of rules, and
+both are computed from the rows of the conditions, the target and the forces v: one for each row, or
+for each row and class.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def largest_sum(
     weights: Floats | None = None,
     min_coverage: float = 0.0,
 ) -> tuple[float, bool]:
-    """Look at all conjunctions for the largest absolute sum of forces.
+    """Find the largest absolute sum of forces over all conjunctions.
 
-    Sums up to `least` do not matter: conditions are passed over where neither all forces upwards
-    nor all downwards get above it. Conjunctions whose rows have a weight below `min_coverage` do
+    Sums up to `least` do not matter: conditions are skipped if neither their positive nor their
+    negative forces add up to more. Conjunctions whose rows have a weight below `min_coverage` do
     not count.
 
-    Returns the sum, or `least`, and whether adding up was exact, in whatever order.
+    Returns the sum, or `least`, and whether all sums are exact in any order.
 
     Examples
     --------
@@ -57,11 +57,11 @@ def largest_sum(
     def below(
         columns: Floats, forces: Floats, weights: Floats, n_more: int, largest: float
     ) -> float:
-        """Look at conjunctions of up to `n_more` of some columns, of the rows that are left."""
-        upwards = columns @ np.maximum(forces, 0.0)
-        downwards = columns @ np.maximum(-forces, 0.0)
-        matters = (np.maximum(upwards, downwards) > largest) & (columns @ weights >= enough)
-        columns, sums = columns[matters], (upwards - downwards)[matters]
+        """Search conjunctions of up to `n_more` of some columns, on the rows that are left."""
+        positive = columns @ np.maximum(forces, 0.0)
+        negative = columns @ np.maximum(-forces, 0.0)
+        matters = (np.maximum(positive, negative) > largest) & (columns @ weights >= enough)
+        columns, sums = columns[matters], (positive - negative)[matters]
         largest = max(largest, float(np.abs(sums).max(initial=0.0)))
         if n_more == 2 and len(columns) > 0:
             pairs = np.abs((columns * forces) @ columns.T)
@@ -82,7 +82,7 @@ def largest_sum(
 
 
 def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
-    """Compute D(v) to fifty digits; None if the forces of a row are no slopes of the loss."""
+    """Compute D(v) to fifty digits; None if forces are not slopes of the loss."""
     total = Decimal(0)
     rows = forces.reshape(len(forces), -1).tolist()
     for y, weight, row in zip(risk.y.tolist(), risk.weights.tolist(), rows, strict=True):
@@ -91,16 +91,16 @@ def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
             (slope,) = slopes
             total -= Decimal(weight) * (slope * Decimal(y) + slope * slope / 4)
             continue
-        shares = _shares(risk.loss, y, slopes)
+        probabilities = _probabilities(risk.loss, y, slopes)
         # A correctly rounded sum is 0 only if the sum is.
-        if min(shares) < 0 or (len(row) > 1 and math.fsum(row) != 0.0):
+        if min(probabilities) < 0 or (len(row) > 1 and math.fsum(row) != 0.0):
             return None
-        total -= Decimal(weight) * sum(share * share.ln() for share in shares if share > 0)
+        total -= Decimal(weight) * sum(p * p.ln() for p in probabilities if p > 0)
     return total
 
 
-def _shares(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
-    """Compute the probabilities of all classes at which a loss for classes has some slopes."""
+def _probabilities(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
+    """Compute the probabilities of all classes from the slopes of a loss for classes."""
     if isinstance(loss, LogisticLoss):
         (slope,) = slopes
         return [-slope * Decimal(y), 1 + slope * Decimal(y)]
@@ -110,12 +110,12 @@ def _shares(loss: NamedLoss, y: float, slopes: list[Decimal]) -> list[Decimal]:
 def is_proven(
     covered: Bools,
     risk: TrainingRisk,
-    rivals: ComparisonClass,
+    compared: ComparisonClass,
     bound: Bound,
     max_conditions: int | None,
     min_coverage: float = 0.0,
 ) -> bool:
-    """Tell whether a bound on the penalised loss of all rivals is true."""
+    """Check whether a bound on the penalised loss of all compared ensembles is true."""
     if bound.value <= 0.0:
         return True
     if bound.forces.shape != risk.shape:
@@ -131,7 +131,7 @@ def is_proven(
         )
         if not is_exact or largest > bound.largest_sum:
             return False
-        # With exact sums, this one is exact, too.
+        # This sum is exact as well.
         if risk.fit_intercept and float(forces.sum()) != 0.0:
             return False
     with localcontext() as context:
@@ -140,10 +140,10 @@ def is_proven(
         if value is None:
             return False
         most = Decimal(bound.largest_sum)
-        if isinstance(rivals, EnsemblesOfSize):
-            if rivals.l2_regularization == 0.0:
+        if isinstance(compared, EnsemblesOfSize):
+            if compared.l2_regularization == 0.0:
                 return False
-            value -= rivals.n_rules * most * most / (2 * Decimal(rivals.l2_regularization))
+            value -= compared.n_rules * most * most / (2 * Decimal(compared.l2_regularization))
         else:
-            value -= Decimal(rivals.total_weight) * most
+            value -= Decimal(compared.total_weight) * most
         return Decimal(bound.value) <= value * (1 - _NEGLIGIBLE)

@@ -22,7 +22,7 @@ from laconic.boosting.certificate import (
     EnsembleCertificate,
     EnsemblesOfSize,
     EnsemblesOfWeight,
-    Size,
+    SizeBound,
 )
 from laconic.export.json.conditions import condition_to_dict, is_feature, read_condition
 from laconic.export.json.settings import read_settings, settings_to_dict
@@ -419,7 +419,7 @@ def _read_scores(data: Any, path: str) -> RowScores:
 _CERTIFICATE_PATH = "certificate"
 _NUMBERS = ("objective", "start", "bound", "min_coverage", "seconds")
 _COUNTS = ("n_candidates", "n_rows", "n_nodes", "n_searches")
-_RIVALS = {"rules": ("n_rules", "l2_regularization"), "weight": ("total_weight",)}
+_AGAINST = {"rules": ("n_rules", "l2_regularization"), "weight": ("total_weight",)}
 # They follow from the numbers.
 _DERIVED = ("share", "trivial_share")
 
@@ -433,8 +433,8 @@ def read_certificate(data: Any, ensemble: RuleEnsemble) -> EnsembleCertificate:
     """Read what `certificate_to_dict` returned, and refuse what is missing, unknown or wrong."""
     require(isinstance(data, dict), _CERTIFICATE_PATH, "a JSON object", data)
     check_has(data, _CERTIFICATE_PATH, ("against",))
-    against = read_choice(data["against"], f"{_CERTIFICATE_PATH}.against", _RIVALS)
-    others = ("against", "max_conditions", "status", "sizes", *_RIVALS[against])
+    against = read_choice(data["against"], f"{_CERTIFICATE_PATH}.against", _AGAINST)
+    others = ("against", "max_conditions", "status", "sizes", *_AGAINST[against])
     check_keys(data, _CERTIFICATE_PATH, (*_NUMBERS, *_COUNTS, *others))
     longest = data["max_conditions"]
     numbers: dict[str, Any] = {
@@ -445,7 +445,7 @@ def read_certificate(data: Any, ensemble: RuleEnsemble) -> EnsembleCertificate:
     }
     return EnsembleCertificate(
         ensemble=ensemble,
-        rivals=_read_rivals(data, against),
+        compared=_read_compared(data, against),
         max_conditions=None
         if longest is None
         else read_whole(longest, f"{_CERTIFICATE_PATH}.max_conditions"),
@@ -458,7 +458,7 @@ def read_certificate(data: Any, ensemble: RuleEnsemble) -> EnsembleCertificate:
     )
 
 
-def _read_rivals(data: Any, against: str) -> ComparisonClass:
+def _read_compared(data: Any, against: str) -> ComparisonClass:
     if against == "weight":
         return EnsemblesOfWeight(
             read_amount(data["total_weight"], f"{_CERTIFICATE_PATH}.total_weight")
@@ -467,6 +467,8 @@ def _read_rivals(data: Any, against: str) -> ComparisonClass:
     return EnsemblesOfSize(read_whole(data["n_rules"], f"{_CERTIFICATE_PATH}.n_rules"), penalty)
 
 
-def _read_size(data: Any, path: str) -> Size:
+def _read_size(data: Any, path: str) -> SizeBound:
     check_keys(data, path, ("objective", "bound"))
-    return Size(*(read_amount(data[name], f"{path}.{name}") for name in ("objective", "bound")))
+    return SizeBound(
+        *(read_amount(data[name], f"{path}.{name}") for name in ("objective", "bound"))
+    )
