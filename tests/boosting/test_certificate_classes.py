@@ -23,7 +23,8 @@ from laconic.boosting.certificate.column_generation import Pricing
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
 from laconic.boosting.certificate.verify import dual_value, is_proven
 from laconic.candidates.candidates import candidate_conditions
-from laconic.export.json.contents import certificate_to_dict, read_certificate
+from laconic.export.json.contents import ensemble_certificate
+from laconic.export.json.format import ENSEMBLE_CERTIFICATE
 from laconic.losses import HuberLoss, LogisticLoss, MultinomialLoss, SquaredLoss
 from laconic.search import Extents, SearchStatus
 from laconic.terms.conditions import Query
@@ -522,7 +523,8 @@ def test_rows_without_weight_have_no_forces(model, table):
 
 def test_certificate_of_classes_comes_back_from_a_file(model, table):
     certificate = certificate_of(model, *table, EnsemblesOfSize(4, 2.0), by_size=True)
-    read = read_certificate(certificate_to_dict(certificate), model.ensemble_)
+    data = ENSEMBLE_CERTIFICATE.write(certificate.to_dict())
+    read = ensemble_certificate(ENSEMBLE_CERTIFICATE.read(data, "certificate"), model.ensemble_)
     assert read.to_dict() == certificate.to_dict()
     assert str(read) == str(certificate)
 

@@ -11,9 +11,8 @@ from scipy.special import softmax
 
 from laconic import Condition, Query, Rule, RuleEnsemble
 from laconic.candidates.candidates import candidate_conditions
-from laconic.candidates.constraints import read_constraints
-from laconic.export import model_schema
-from laconic.export.json.settings import read_constraint_entries as read_file
+from laconic.candidates.constraints import CONSTRAINTS, read_constraints
+from laconic.export.json.format import CONSTRAINT_SETTINGS
 from laconic.report.words import constraint_words
 from laconic.search import SearchProblem, search
 from laconic.terms.rules import Output
@@ -43,15 +42,16 @@ def test_files_know_classes_by_their_texts(classes):
     constraints = read_constraints(NAMES, classes, monotonic_cst=given)
     data = json.loads(json.dumps(constraints.settings))
     assert data == constraints.settings
-    assert read_file(data, "settings.constraints") == constraints.settings
+    found = CONSTRAINT_SETTINGS.read(data, "settings.constraints")
+    assert found == CONSTRAINTS | constraints.settings
     assert read_constraints(NAMES, np.array(classes).tolist(), **data) == constraints
-    definition = {"$ref": "#/$defs/constraints", "$defs": model_schema()["$defs"]}
-    jsonschema.validate(data, definition)
+    schema = CONSTRAINT_SETTINGS.schema()
+    jsonschema.validate(data, schema)
     for wrong in ({"x0": {"a": 1, "b": 1}}, {"x0": {"a": 2}}, {"x0": {}}):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"monotonic_cst": wrong}, definition)
+            jsonschema.validate({"monotonic_cst": wrong}, schema)
         with pytest.raises(ValueError, match=r"monotonic_cst\.x0"):
-            read_file({"monotonic_cst": wrong}, "constraints")
+            CONSTRAINT_SETTINGS.read({"monotonic_cst": wrong}, "constraints")
 
 
 def test_two_classes_have_one_raw_prediction():

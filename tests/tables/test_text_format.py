@@ -9,7 +9,8 @@ import pytest
 from laconic import RuleBoostingRegressor, load_model, save_model
 from laconic.estimators import model_from_dict
 from laconic.export import model_schema, model_to_dict
-from laconic.tables.text_format import DATE_FORMATS, Reading, read_reading
+from laconic.export.json.format import READING as FORMAT
+from laconic.tables.text_format import DATE_FORMATS, Reading
 
 READING = Reading(",", {"day": "%d.%m.%Y"}, ("-", "<5"))
 
@@ -21,8 +22,8 @@ def fitted():
 def test_reading_round_trips():
     for reading in (READING, Reading()):
         assert pickle.loads(pickle.dumps(reading)) == reading
-    assert read_reading(READING.to_dict(), "reading") == READING
-    assert read_reading(json.loads(json.dumps(READING.to_dict())), "reading") == READING
+    assert "missing" not in FORMAT.write(Reading())
+    assert FORMAT.read(json.loads(json.dumps(FORMAT.write(READING))), "reading") == READING
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_reading_round_trips():
 )
 def test_wrong_entries_are_refused(data, message):
     with pytest.raises(ValueError, match=message):
-        read_reading(data, "reading")
+        FORMAT.read(data, "reading")
     with pytest.raises(ValueError, match=message):
         model_from_dict(model_to_dict(fitted()) | {"reading": data})
 

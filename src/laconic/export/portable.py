@@ -12,12 +12,12 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
 
+from laconic._util.json_format import is_unicode
 from laconic.losses import NAMED_LOSSES, Loss, NamedLoss, known_loss
 from laconic.models import RuleModel, is_rule_model
 from laconic.tables.columns import Category
 from laconic.tables.tables import whole_date
 from laconic.tables.times import NAMES_OF_PARTS, kind_of
-from laconic.tables.validators import is_unicode
 from laconic.terms.conditions import Condition, Query, by_feature
 from laconic.terms.rules import RuleEnsemble
 

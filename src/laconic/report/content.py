@@ -14,7 +14,7 @@ from laconic._core import version
 from laconic._util.checks import is_whole
 from laconic._util.types import Floats, Indices
 from laconic.boosting.certificate import EnsembleCertificate
-from laconic.export.json.conditions import condition_to_dict
+from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
 from laconic.models.alternatives import Alternatives
 from laconic.models.tasks import Task
@@ -169,7 +169,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "effect": effect,
         "phrases": phrases(rule.query, kinds),
         "n_conditions": len(rule.query),
-        "conditions": [condition_to_dict(condition) for condition in rule.query],
+        "conditions": [CONDITION.write(condition) for condition in rule.query],
         "certificate": describe_proof(model.search_results_[place]),
     }
 

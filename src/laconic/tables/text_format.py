@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-
-from laconic._util.checks import require
-from laconic.tables.validators import check_keys, read_choice, read_list, read_text
 
 DECIMAL_SIGNS = (".", ",")
 MISSING_TEXTS = (
@@ -31,26 +27,3 @@ class Reading:
     """The columns of dates, and their formats."""
     missing: tuple[str, ...] = MISSING_TEXTS
     """Texts that mean a missing value, besides empty cells."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, for a file."""
-        usual = self.missing == MISSING_TEXTS
-        missing = {} if usual else {"missing": list(self.missing)}
-        return {"decimal": self.decimal, "dates": dict(self.dates), **missing}
-
-
-def read_reading(data: Any, path: str) -> Reading:
-    """Read what `Reading.to_dict` returned, and refuse missing, unknown or wrong entries."""
-    check_keys(data, path, ("decimal", "dates"), optional=("missing",))
-    decimal, dates = data["decimal"], data["dates"]
-    require(isinstance(dates, dict), f"{path}.dates", "a JSON object", dates)
-    return Reading(
-        read_choice(decimal, f"{path}.decimal", DECIMAL_SIGNS),
-        {
-            read_text(name, f"{path}.dates"): read_choice(
-                written, f"{path}.dates.{name}", DATE_FORMATS
-            )
-            for name, written in dates.items()
-        },
-        tuple(read_list(data.get("missing", list(MISSING_TEXTS)), f"{path}.missing", read_text)),
-    )

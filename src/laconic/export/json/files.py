@@ -1,9 +1,7 @@
 """Models as JSON files: written whole or not at all, and checked entry by entry when read.
 
-The format is described by ``model-1.schema.json``, next to this module, where 1 is its version. A
-file holds the model, what is proven about it and where it comes from, but no row of a table.
-Reading executes nothing and takes no more than a limited number of bytes, so files of strangers can
-be loaded.
+Reading executes nothing and takes no more than a limited number of bytes, so files from untrusted
+sources can be loaded.
 """
 
 from __future__ import annotations
@@ -11,19 +9,18 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from laconic._util.checks import shown
 from laconic._util.files import write_whole
-from laconic.export.json.contents import VERSION, SavedModel, model_to_dict, read_dict
+from laconic.export.json.contents import SavedModel, model_to_dict, read_dict
 from laconic.models import RuleModel
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# Enough for ten thousand rules; nobody wants to read a larger model. Separators are counted before
+# Enough for ten thousand rules. Separators are counted before
 # anything is read, so that no file takes more than a second or 200 MB of memory to be refused.
 MAX_BYTES = 2**24
 MAX_SEPARATORS = 2**19
@@ -51,24 +48,6 @@ def to_json(model: RuleModel) -> str:
     """
     text = json.dumps(model_to_dict(model), ensure_ascii=False, allow_nan=False, indent=2)
     return f"{text}\n"
-
-
-def model_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the files, of the version that this laconic writes.
-
-    Returns
-    -------
-    schema : dict
-        Of the draft 2020-12.
-
-    Examples
-    --------
-    >>> model_schema()["title"]
-    'laconic model, version 1'
-    """
-    file = files("laconic.export.json") / f"model-{VERSION}.schema.json"
-    schema: dict[str, Any] = json.loads(file.read_text("utf-8"))
-    return schema
 
 
 def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:

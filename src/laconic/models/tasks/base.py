@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d
 
+from laconic._util.json_format import Entries
 from laconic._util.types import Floats
 from laconic.boosting.training_data import FitTask
 from laconic.losses import HuberLoss, LogLinkLoss, Loss, known_loss
@@ -212,16 +213,16 @@ class Task(ABC):
     @abstractmethod
     def _effect_scale(self) -> str: ...
 
-    entries: ClassVar[tuple[str, ...]] = ()
-    """Keys of what a file says about the task, besides its name and its loss."""
+    entries: ClassVar[Entries] = {}
+    """What a model file contains about the task, besides its name and its loss."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe by plain values what `from_dict` needs besides the loss."""
+        """Return the values of `entries`."""
         return {}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
-        """Make a task from the entries of a file, each of which is checked."""
+        """Make a task from the values of `entries`, as they were read from a file."""
         return cls(loss)
 
 

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,12 +15,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_consistent_length
 
 from laconic._util.checks import require
+from laconic._util.json_format import CATEGORY, Array, Entries, Entry
 from laconic._util.types import Floats, Indices
 from laconic.boosting.training_data import FitTask
 from laconic.losses import LogisticLoss, Loss, MultinomialLoss, known_loss
 from laconic.models.tasks.base import Metric, Task, as_1d
 from laconic.tables.columns import Rows, is_present
-from laconic.tables.validators import read_category, read_list
 from laconic.terms.formatting import class_text, format_factor, format_percent
 
 
@@ -230,7 +230,14 @@ class Classification(Task):
     def _effect_scale(self) -> str:
         return f"the score of {self._texts[1]}"
 
-    entries = ("classes",)
+    entries: ClassVar[Entries] = {
+        "classes": Entry(
+            Array(CATEGORY, min_items=2, is_distinct=True, is_uniform=True),
+            "The classes of a classification, in ascending order. Of two, the second one is "
+            "predicted where the raw prediction is positive; of more, the first one with the "
+            "largest raw prediction.",
+        )
+    }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the classes."""
@@ -239,7 +246,7 @@ class Classification(Task):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], loss: Loss) -> Self:
         """Check the classes and that the loss is one for that many."""
-        classes = _read_classes(data["classes"])
+        classes = _checked_classes(data["classes"])
         is_many = isinstance(loss, MultinomialLoss)
         required = "two classes, or more with the loss 'multinomial'"
         require((len(classes) > 2) == is_many, "classes", required, classes.tolist())
@@ -282,15 +289,11 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
             )
 
 
-def _read_classes(value: Any) -> NDArray[Any]:
-    classes: list[Any] = read_list(value, "classes", read_category)
-    require(len(classes) >= 2, "classes", "a list of two or more classes", value)
-    kinds = {(isinstance(name, str), isinstance(name, bool)) for name in classes}
-    require(len(kinds) == 1, "classes", "strings only, booleans only or numbers only", value)
+def _checked_classes(classes: list[Any]) -> NDArray[Any]:
     # The order of scikit-learn, which tools around estimators rely on.
     is_sorted = all(first < second for first, second in pairwise(classes))
-    require(is_sorted, "classes", "different classes in ascending order", value)
+    require(is_sorted, "classes", "different classes in ascending order", classes)
     array = np.array(classes)
     is_exact = array.dtype.kind in "Ubiuf" and array.tolist() == classes
-    require(is_exact, "classes", "values that a NumPy array can hold unchanged", value)
+    require(is_exact, "classes", "values that a NumPy array can hold unchanged", classes)
     return array

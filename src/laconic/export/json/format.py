@@ -1,0 +1,452 @@
+"""The format of model files: the one description that reading, writing and the schema follow.
+
+A file holds the model, what is proven about it and where it comes from, but no row of a table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from datetime import date, datetime, time, timedelta
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from laconic._util.json_format import (
+    AMOUNT,
+    BOOLEAN,
+    CATEGORY,
+    COUNT,
+    NULL,
+    NUMBER,
+    TEXT,
+    Array,
+    Choice,
+    Converted,
+    Either,
+    Entries,
+    Entry,
+    Format,
+    Map,
+    Object,
+    optional,
+)
+from laconic.boosting import InitialRule, Settings
+from laconic.boosting.certificate import SizeBound
+from laconic.boosting.settings import OWN_SEARCH
+from laconic.candidates.constraints import CONSTRAINTS
+from laconic.export.portable import named_loss
+from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
+from laconic.models.tasks import TASKS
+from laconic.search import SearchResult, SearchStatus
+from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS, MISSING_TEXTS, Reading
+from laconic.tables.times import Moment, kind_of
+from laconic.terms.conditions import (
+    MISSING_RELATIONS,
+    RELATIONS,
+    SET_RELATIONS,
+    THRESHOLD_RELATIONS,
+    Condition,
+    Query,
+)
+from laconic.terms.record import KINDS_OF_ROWS, FitRecord, RowScores
+
+NAME = "laconic-model"
+VERSION = 1
+
+_MOMENTS: dict[str, Any] = {"date": date, "datetime": datetime, "time": time}
+
+
+def _read_moment(data: dict[str, Any]) -> Moment:
+    [(kind, value)] = data.items()
+    moment: Moment = (
+        timedelta(seconds=value) if kind == "duration" else _MOMENTS[kind].fromisoformat(value)
+    )
+    return moment
+
+
+def _write_moment(moment: Any) -> dict[str, Any]:
+    kind = kind_of(moment)
+    return {str(kind): moment.total_seconds() if kind == "duration" else moment.isoformat()}
+
+
+_MOMENT = Converted(
+    Map(Either((TEXT, NUMBER)), Choice((*_MOMENTS, "duration")), is_single=True),
+    _read_moment,
+    _write_moment,
+    "a date or time, such as {'datetime': '2024-03-01T12:30:00'}, or {'duration': seconds}",
+)
+
+
+def _read_set(values: list[Any]) -> tuple[Any, ...]:
+    if len({isinstance(value, str) for value in values}) != 1:
+        raise ValueError
+    return tuple(values)
+
+
+CONDITION = Object(
+    {
+        "feature": Entry(
+            TEXT, "One of the feature_names, or a part of its dates, such as 'weekday of booked'."
+        ),
+        "relation": Entry(Choice(tuple(RELATIONS))),
+    },
+    Condition,
+    "A missing value fulfils no comparison, not even '!=' or 'not in'. Booleans compare as 0 and "
+    "1. Dates and times are without a time zone, or in UTC; a date is its first moment.",
+    key="relation",
+    variants={
+        tuple(relations): {"value": Entry(values)}
+        for relations, values in (
+            (THRESHOLD_RELATIONS, Either((NUMBER, _MOMENT))),
+            (("==", "!="), Either((CATEGORY, _MOMENT))),
+            (
+                SET_RELATIONS,
+                Converted(
+                    Array(CATEGORY, min_items=1), _read_set, requirement="all strings or no strings"
+                ),
+            ),
+            (MISSING_RELATIONS, NULL),
+        )
+    },
+)
+CONDITIONS = Array(CONDITION, make=tuple)
+QUERY = Array(CONDITION, make=lambda conditions: Query(tuple(conditions)))
+
+_AMOUNT_OR_INFINITY = Converted(
+    optional(AMOUNT),
+    lambda value: math.inf if value is None else value,
+    lambda value: None if value == math.inf else value,
+)
+_STATUS = Choice(tuple(SearchStatus))
+
+RULE_CERTIFICATE = Object(
+    {
+        "query": Entry(
+            Array(COUNT, make=tuple),
+            "Positions of the conditions among the candidate conditions of the training table.",
+        ),
+        "objective_value": Entry(AMOUNT),
+        "bound": Entry(
+            # A search that stops before its first node has bounded nothing.
+            _AMOUNT_OR_INFINITY,
+            "No rule within the limits of the search has a larger objective; null where nothing "
+            "was bounded.",
+        ),
+        "status": Entry(_STATUS),
+        "counters": Entry(Map(COUNT), "Work of the search, such as the number of expanded nodes."),
+        "seconds": Entry(AMOUNT),
+        "n_halvings": Entry(
+            COUNT,
+            "How often the step to the weights was halved, so that the loss did not rise.",
+            default=0,
+        ),
+    },
+    SearchResult,
+    "What the search proved about the rule when it was found.",
+)
+
+RULE = Object(
+    {
+        "weight": Entry(NUMBER),
+        "output": Entry(
+            COUNT, "Position of the class that the weight is added to, of three or more.", default=0
+        ),
+        "conditions": Entry(
+            QUERY, "All of them must hold; without any, the rule covers every row."
+        ),
+        "certificate": Entry(RULE_CERTIFICATE),
+    }
+)
+
+ENSEMBLE_CERTIFICATE = Object(
+    {
+        "objective": Entry(
+            AMOUNT,
+            "Of the model: its loss summed over the training rows, and the penalty on its weights "
+            "if there is one.",
+        ),
+        "bound": Entry(AMOUNT, "Lower bound on the objective of all compared ensembles."),
+        "start": Entry(AMOUNT, "The objective without rules."),
+        "against": Entry(
+            Choice(("rules", "weight")),
+            "Compared ensembles have at most as many rules and the same penalty, or at most the "
+            "same total weight.",
+        ),
+        "max_conditions": Entry(optional(COUNT)),
+        "min_coverage": Entry(AMOUNT),
+        "n_candidates": Entry(COUNT),
+        "n_rows": Entry(COUNT),
+        "status": Entry(_STATUS),
+        "n_nodes": Entry(COUNT),
+        "n_searches": Entry(COUNT),
+        "seconds": Entry(AMOUNT),
+        "sizes": Entry(
+            Array(
+                Object({"objective": Entry(AMOUNT), "bound": Entry(AMOUNT)}, SizeBound), make=tuple
+            ),
+            "The first 0, 1, 2, ... rules, next to all ensembles of as many.",
+        ),
+    },
+    text="How close the model comes to the best possible one on its training rows; the proof "
+    "itself is not in files.",
+    key="against",
+    variants={
+        ("rules",): {"n_rules": Entry(COUNT), "l2_regularization": Entry(AMOUNT)},
+        ("weight",): {"total_weight": Entry(AMOUNT)},
+    },
+)
+
+_DIRECTION = Choice((-1, 1))
+_CONSTRAINTS: dict[str, tuple[Format, str]] = {
+    "monotonic_cst": (
+        Map(Either((_DIRECTION, Map(_DIRECTION, is_single=True)))),
+        "1 for features with which predictions only rise, -1 where they only fall; of three or "
+        "more classes, the class whose probability does so.",
+    ),
+    "interaction_cst": (
+        Either((Choice(("pairwise", "no_interactions")), Array(Array(TEXT)))),
+        "Features that a rule may use together.",
+    ),
+    "feature_costs": (
+        Map(_AMOUNT_OR_INFINITY),
+        "What a rule had to gain to use a feature; null where no rule was allowed to use it.",
+    ),
+    "weight_signs": (Choice(("positive", "negative")), "Signs of all weights."),
+}
+CONSTRAINT_SETTINGS = Object(
+    {
+        name: Entry(each, text, default=CONSTRAINTS[name])
+        for name, (each, text) in _CONSTRAINTS.items()
+    },
+    text="What else rules were allowed to be.",
+)
+
+
+def _loss_entries(loss: Any) -> Entries:
+    return {each.name: Entry(NUMBER) for each in fields(loss)}
+
+
+_LOSS = Converted(
+    Object(
+        {"name": Entry(Choice(tuple(NAMED_LOSSES)))},
+        key="name",
+        variants={(name,): _loss_entries(loss) for name, loss in NAMED_LOSSES.items()},
+    ),
+    lambda data: make_loss(data.pop("name"), data),
+    lambda loss: {"name": named_loss(loss).name, **loss_settings(named_loss(loss))},
+)
+
+_INITIAL_RULE: Entries = {
+    "conditions": Entry(QUERY),
+    "weight": Entry(optional(NUMBER), "Null for the best one."),
+    "output": Entry(
+        optional(COUNT),
+        "Of three or more classes, the one that the rule votes for or against; null for the best "
+        "one.",
+    ),
+}
+
+# Settings whose format does not follow from their type.
+_SETTINGS: dict[str, Format] = {
+    "loss": Either((Choice(("auto", *NAMED_LOSSES)), _LOSS)),
+    "search": Converted(
+        TEXT, str, lambda search: search if isinstance(search, str) else OWN_SEARCH
+    ),
+    "categorical_features": Map(Choice(("nominal", "ordered"))),
+    "conditions": optional(CONDITIONS),
+    "constraints": Converted(
+        CONSTRAINT_SETTINGS,
+        dict,
+        lambda constraints: {} if constraints is None else constraints.settings,
+    ),
+    "initial_rules": Array(
+        Converted(
+            Object(_INITIAL_RULE),
+            lambda data: InitialRule(*data.values()),
+            lambda rule: dict(zip(_INITIAL_RULE, rule, strict=True)),
+        ),
+        make=tuple,
+    ),
+    "excluded_rules": Array(QUERY, make=tuple),
+    "class_weight": Either(
+        (
+            NULL,
+            Choice(("balanced",)),
+            # Classes need not be texts, as the keys of an object are.
+            Converted(
+                Array(Array(AMOUNT, first=CATEGORY, min_items=2, max_items=2)),
+                dict,
+                lambda weights: weights.items(),
+            ),
+        )
+    ),
+}
+
+
+def _format_of(hint: Any) -> Format:
+    """Return the format of a setting, which follows from its type."""
+    if get_origin(hint) in (Union, UnionType):
+        return Either(
+            tuple(Choice(("auto",)) if each is str else _format_of(each) for each in get_args(hint))
+        )
+    if get_origin(hint) is tuple:
+        return Array(_format_of(get_args(hint)[0]), make=tuple)
+    return {bool: BOOLEAN, int: COUNT, float: AMOUNT, str: TEXT, NoneType: NULL}[hint]
+
+
+SETTINGS = Object(
+    {
+        name: Entry(_SETTINGS[name] if name in _SETTINGS else _format_of(hint))
+        for name, hint in get_type_hints(Settings).items()
+    },
+    text="Everything that decided which model came out. The names are those of the parameters of "
+    "an estimator; 'is_mixed' is whether some rules were found with other settings, by an earlier "
+    "fit. The search method 'own' is one of the user's own.",
+)
+
+RECORD = Object(
+    {
+        "target": Entry(optional(TEXT), "The column that is predicted."),
+        "n_rows": Entry(optional(COUNT), "How many rows the model was fitted to."),
+        "date": Entry(optional(TEXT), "When it was fitted, in ISO 8601."),
+        "settings": Entry(Map(Either((CATEGORY, NULL))), "Parameters of the estimator."),
+        "scores": Entry(
+            Array(
+                Object(
+                    {
+                        "rows": Entry(
+                            Choice(KINDS_OF_ROWS),
+                            "The rows that the model was fitted to; these, each scored by a model "
+                            "that had not seen it; or rows of another table.",
+                        ),
+                        "n_rows": Entry(COUNT),
+                        "values": Entry(Map(NUMBER)),
+                        "errors": Entry(
+                            Map(AMOUNT),
+                            "Standard errors of the values, where these are means over the folds "
+                            "of a cross-validation.",
+                        ),
+                    },
+                    RowScores,
+                ),
+                make=tuple,
+            )
+        ),
+    },
+    FitRecord,
+    "Where the model comes from, for people: no prediction depends on it.",
+)
+
+READING = Object(
+    {
+        "decimal": Entry(Choice(DECIMAL_SIGNS), "The decimal sign."),
+        "dates": Entry(
+            Map(Choice(DATE_FORMATS)), "How the dates of a column are written, as for strftime."
+        ),
+        "missing": Entry(
+            Array(TEXT, make=tuple),
+            "Texts that mean a missing cell, besides no text at all, if not the usual ones.",
+            default=MISSING_TEXTS,
+        ),
+    },
+    Reading,
+    "How the texts of the training file became numbers and dates, for other files.",
+)
+
+INTERCEPT = Either((NUMBER, Array(NUMBER, min_items=3)))
+
+_FIRST_ENTRIES: Entries = {
+    "format": Entry(Choice((NAME,))),
+    "version": Entry(Choice((VERSION,))),
+}
+_MODEL_ENTRIES: Entries = {
+    "loss": Entry(
+        Choice(tuple(NAMED_LOSSES)),
+        "With 'squared' and 'huber' the prediction is the raw prediction, with 'logistic' the raw "
+        "prediction is the log odds of the second class, with 'multinomial' every class has a raw "
+        "prediction and probabilities are their exponentials divided by the sum, with the others "
+        "it is the logarithm of the prediction.",
+    ),
+    "loss_settings": Entry(
+        Map(NUMBER),
+        "What the loss depends on: the power of 'tweedie', the delta of 'huber'. No prediction "
+        "depends on it.",
+        default={},
+    ),
+    "feature_names": Entry(
+        Array(TEXT, min_items=1, is_distinct=True, make=tuple),
+        "The columns of the training table, in order.",
+    ),
+    "has_feature_names": Entry(
+        BOOLEAN,
+        "Whether the names came with the training table; otherwise they are numbered.",
+    ),
+    "intercept": Entry(
+        INTERCEPT, "The intercept of raw predictions, or one for each of three or more classes."
+    ),
+    "rules": Entry(Array(RULE)),
+    "stages": Entry(
+        optional(Array(Array(NUMBER, first=INTERCEPT, min_items=1))),
+        "Intercept and weights of the model when it had 0, 1, 2, ... rules, without the last; null "
+        "where they are those of the model.",
+    ),
+    "settings": Entry(SETTINGS),
+    "l2_regularization": Entry(AMOUNT, "The penalty on squared weights that was in use."),
+    "n_candidates": Entry(COUNT, "Number of candidate conditions."),
+    "feature_kinds": Entry(
+        Map(Either((Choice(("integer", "boolean")), Array(CATEGORY, make=tuple)))),
+        "Features of rules that held nothing but integers, or nothing but zeros and ones, in the "
+        "training table, or ordered categories, in their order. Texts make use of it, predictions "
+        "do not.",
+        default={},
+    ),
+    "feature_importances": Entry(
+        Map(AMOUNT),
+        "Shares of the features in the predictions for the training rows: their mean absolute "
+        "Shapley values, divided by the sum.",
+        default=None,
+    ),
+    "record": Entry(RECORD, default=None),
+    "reading": Entry(READING, default=None),
+    "certificate": Entry(ENSEMBLE_CERTIFICATE, default=None),
+}
+
+
+def model_format() -> Object:
+    """Return the format of models of all tasks."""
+    return Object(
+        {**_FIRST_ENTRIES, "task": Entry(Choice(tuple(TASKS))), **_MODEL_ENTRIES},
+        text="An additive ensemble of weighted if-then rules. The raw prediction of a row is the "
+        "intercept plus the weights of the rules whose conditions it fulfils, added in order.",
+        key="task",
+        variants={(name,): task.entries for name, task in TASKS.items()},
+    )
+
+
+def model_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the files, of the version that this laconic writes.
+
+    Returns
+    -------
+    schema : dict
+        Of the draft 2020-12.
+
+    Examples
+    --------
+    >>> model_schema()["title"]
+    'laconic model, version 1'
+    """
+    schema = model_format().schema()
+    schema["allOf"].append(
+        {
+            "if": {"properties": {"loss": {"const": "multinomial"}}},
+            "then": {"properties": {"classes": {"minItems": 3}}},
+            "else": {"properties": {"classes": {"maxItems": 2}}},
+        }
+    )
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:laconic:model:{VERSION}",
+        "title": f"laconic model, version {VERSION}",
+        **schema,
+    }
