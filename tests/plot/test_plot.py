@@ -213,7 +213,7 @@ class TestRuleBoxes:
         display = RuleBoxDisplay.from_estimator(classifier, X, y, features=features)
         for position in np.ndindex(display.predictions.shape):
             values = {}
-            for cell, index in zip(display.cells, position, strict=True):
+            for cell, index in zip(display.steps, position, strict=True):
                 middle = (cell.edges[index] + cell.edges[index + 1]) / 2
                 values[cell.name] = cell.categories[index] if cell.categories else middle
             expected = mean_prediction(classifier, X.astype({"age": float, "plan": str}), **values)
@@ -225,7 +225,7 @@ class TestRuleBoxes:
         display = RuleBoxDisplay.from_estimator(
             regressor, X, np.where(y == "yes", 10, 1), features=LONG
         )
-        [cell] = display.cells
+        [cell] = display.steps
         middles = (cell.edges[:-1] + cell.edges[1:]) / 2
         expected = [mean_prediction(regressor, X, **{LONG: middle}) for middle in middles]
         assert_allclose(display.predictions, expected)

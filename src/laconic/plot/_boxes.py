@@ -1,10 +1,9 @@
 """A model along one or two features: its predictions, the boxes of its rules, and the rows.
 
-A model seen along one or two of its features, exactly.
-
-Between two thresholds nothing changes, so that a feature has a few *cells*: the intervals between
-the thresholds of the rules, or the categories. A rule holds in some cells of each feature; if it
-also has conditions on features that are not shown, it counts by the share of rows that fulfil them.
+Raw predictions are constant between two thresholds, so that a feature has a few *steps*: the
+intervals between the thresholds of the rules, or the categories. A rule holds on some steps of each
+feature; if it also has conditions on features that are not shown, its weight is multiplied by the
+fraction of the rows that fulfil them.
 """
 
 from __future__ import annotations
@@ -47,11 +46,11 @@ if TYPE_CHECKING:
 
 
 # Boxes of rules often share edges: each one is drawn a little smaller than the one before, by this
-# share of the axes, so that all of them can be seen.
+# fraction of the axes, so that all of them are visible.
 INSET = 0.004
 # Pixels between labels.
 LABEL_GAP = 2
-# Height of the histogram of the rows, as a share of the axes.
+# Height of the histogram of the rows, as a fraction of the axes.
 DENSITY_HEIGHT = 0.15
 N_BINS = 40
 
@@ -61,17 +60,17 @@ class RuleBoxDisplay(Display):
 
     With two features, the colour is the mean raw prediction if all rows had these two values, and
     each rule is a box, dashed if it has conditions on other features too. With one feature, the
-    mean raw prediction is a line, each rule a bar at the height of its weight, and a histogram at
-    the bottom tells where the rows are.
+    mean raw prediction is a line, each rule a bar at the height of its weight, and a histogram of
+    the rows is at the bottom.
 
     Parameters
     ----------
     ensemble : RuleEnsemble
         The model.
-    cells : sequence of one or two FeatureCells
+    steps : sequence of one or two FeatureSteps
         The features to show.
-    predictions : ndarray of shape (n_cells,) or (n_cells_x, n_cells_y)
-        Mean raw prediction in each cell.
+    predictions : ndarray of shape (n_steps,) or (n_steps_x, n_steps_y)
+        Mean raw prediction on each step.
     task : Task
         What the raw predictions mean.
     y : ndarray of shape (n_rows,) or None, default=None
@@ -105,14 +104,14 @@ class RuleBoxDisplay(Display):
     def __init__(
         self,
         ensemble: RuleEnsemble,
-        cells: Sequence[FeatureCells],
+        steps: Sequence[FeatureSteps],
         predictions: Floats,
         task: Task,
         *,
         y: NDArray[Any] | None = None,
     ) -> None:
         self.ensemble = ensemble
-        self.cells = cells
+        self.steps = steps
         self.predictions = predictions
         self.task = task
         self.y = y
@@ -127,7 +126,7 @@ class RuleBoxDisplay(Display):
         features: str | Sequence[str],
         ax: Axes | None = None,
     ) -> Self:
-        """Look at a fitted model of numbers or two classes along one or two features, and draw it.
+        """Draw a fitted model of numbers or two classes along one or two features.
 
         Parameters
         ----------
@@ -149,8 +148,8 @@ class RuleBoxDisplay(Display):
         names = [features] if isinstance(features, str) else list(features)
         if len(names) not in (1, 2) or len(set(names)) < len(names):
             raise ValueError(
-                f"'features' must be the names of one or two different features. Got {names}. Draw "
-                "a picture for each pair."
+                f"'features' must be the names of one or two different features. Got {names}. Make "
+                "a plot for each pair."
             )
         check_is_fitted(estimator)
         ensemble = estimator.ensemble_
@@ -161,23 +160,23 @@ class RuleBoxDisplay(Display):
                 "instead."
             )
         table = as_table(X, ensemble.feature_names).reading_dates(ensemble.date_features)
-        cells = [feature_cells(ensemble, table, name) for name in names]
-        predictions = cell_predictions(ensemble, other_shares(ensemble, table, names), cells)
+        steps = [feature_steps(ensemble, table, name) for name in names]
+        predictions = step_predictions(ensemble, table, steps)
         if y is not None:
             y = np.asarray(y)
-            check_consistent_length(cells[0].positions, y)
-        return cls(ensemble, cells, predictions, estimator.task_, y=y).plot(ax)
+            check_consistent_length(steps[0].positions, y)
+        return cls(ensemble, steps, predictions, estimator.task_, y=y).plot(ax)
 
     def _draw(self) -> None:
         self.labels_ = []
-        self._draw_axis(self.ax_.xaxis, self.cells[0])
-        if len(self.cells) == 2:
-            self._draw_axis(self.ax_.yaxis, self.cells[1])
+        self._draw_axis(self.ax_.xaxis, self.steps[0])
+        if len(self.steps) == 2:
+            self._draw_axis(self.ax_.yaxis, self.steps[1])
             self._draw_plane()
         else:
             self._draw_line()
 
-    def _draw_axis(self, axis: Any, feature: FeatureCells) -> None:
+    def _draw_axis(self, axis: Any, feature: FeatureSteps) -> None:
         axis.set_label_text(wrapped(feature.name))
         if isinstance(feature.column, TimeColumn):
             write_times(axis, feature.column.kind)
@@ -191,7 +190,7 @@ class RuleBoxDisplay(Display):
             axis.set_ticks(range(len(labels)), labels, **turn)
 
     def _draw_plane(self) -> None:
-        horizontal, vertical = self.cells
+        horizontal, vertical = self.steps
         limits: dict[str, Any] = {"cmap": "cividis"}
         if self.task.holds_classes:
             largest = np.abs(self.predictions).max() or 1.0
@@ -225,8 +224,8 @@ class RuleBoxDisplay(Display):
     def _draw_boxes(self) -> None:
         from matplotlib.patches import Rectangle
 
-        shown = {feature.name for feature in self.cells}
-        inset_x, inset_y = (INSET * (cell.edges[-1] - cell.edges[0]) for cell in self.cells)
+        shown = {feature.name for feature in self.steps}
+        inset_x, inset_y = (INSET * (each.edges[-1] - each.edges[0]) for each in self.steps)
         n_drawn = 0
         for number, rule in enumerate(self.ensemble, start=1):
             features = {condition.feature for condition in rule.query}
@@ -270,14 +269,14 @@ class RuleBoxDisplay(Display):
             label.xyann = (x + right * points_per_pixel, y + up * points_per_pixel)
 
     def _stretches(self, query: Query) -> list[list[tuple[float, float]]]:
-        """Where a query holds along each feature: the ends of its stretches of cells."""
+        """Find where a query holds along each feature: the ends of runs of neighbouring steps."""
         return [
-            [(cell.edges[start], cell.edges[stop]) for start, stop in runs(cell.holds(query))]
-            for cell in self.cells
+            [(each.edges[start], each.edges[stop]) for start, stop in runs(each.holds(query))]
+            for each in self.steps
         ]
 
     def _draw_line(self) -> None:
-        [feature] = self.cells
+        [feature] = self.steps
         self.ax_.stairs(
             self.predictions,
             feature.edges,
@@ -298,8 +297,8 @@ class RuleBoxDisplay(Display):
         write_numbers(self.ax_.yaxis)
         hide_frame(self.ax_)
 
-    def _draw_density(self, feature: FeatureCells) -> None:
-        """Draw at the bottom how many rows have which value."""
+    def _draw_density(self, feature: FeatureSteps) -> None:
+        """Draw a histogram of the rows at the bottom."""
         known = feature.positions[~np.isnan(feature.positions)]
         is_number = feature.categories is None
         edges = np.linspace(feature.edges[0], feature.edges[-1], N_BINS + 1)
@@ -313,8 +312,8 @@ class RuleBoxDisplay(Display):
             zorder=0,
         )
 
-    def _draw_levels(self, feature: FeatureCells) -> None:
-        """Draw each rule about the feature as a bar at the height of its weight."""
+    def _draw_levels(self, feature: FeatureSteps) -> None:
+        """Draw each rule that uses the feature as a bar at the height of its weight."""
         for number, rule in enumerate(self.ensemble, start=1):
             features = {condition.feature for condition in rule.query}
             stretches = self._stretches(rule.query)[0] if feature.name in features else []
@@ -331,7 +330,7 @@ class RuleBoxDisplay(Display):
                 self._write(str(number), left, rule.weight, (3, 3), "bottom")
 
     def _heights(self, y: NDArray[Any]) -> Floats:
-        """Where the rows stand: at their target, or below and above the model for two classes."""
+        """Heights of the rows: their target, or below and above the model for two classes."""
         if self.task.labels is None:
             return y
         low, high = self.ax_.get_ylim()
@@ -352,33 +351,33 @@ class RuleBoxDisplay(Display):
         self.labels_.append(label)
 
 
-# Share of the range of a feature that is shown beyond its smallest and largest value.
+# Fraction of the range of a feature that is shown beyond its smallest and largest value.
 MARGIN = 0.05
-# Rows of one category are spread, always in the same way, so that they can be told apart.
+# Rows of one category are spread, always in the same way, so that they do not hide each other.
 SPREAD = 0.25
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureCells:
-    """The cells of a feature."""
+class FeatureSteps:
+    """The steps of a feature."""
 
     name: str
     edges: Floats
-    """Where cells begin and end on an axis: one more than there are cells."""
+    """Where steps begin and end on an axis: one more than there are steps."""
     column: Column
-    """A value from each cell."""
+    """A value from each step."""
     positions: Floats
-    """Where the rows are on the axis; NaN where the value is missing."""
+    """Places of the rows on the axis; NaN where the value is missing."""
 
     @property
     def categories(self) -> tuple[str, ...] | None:
-        """Labels of the cells, if the feature is categorical."""
+        """Labels of the steps, if the feature is categorical."""
         if isinstance(self.column, CategoricalColumn):
             return tuple(map(str, self.column.categories))
         return None
 
     def holds(self, query: Query) -> Bools:
-        """Tell in which cells the conditions of a query on this feature hold."""
+        """Find the steps on which the conditions of a query on this feature hold."""
         holds = np.ones(len(self.edges) - 1, dtype=bool)
         for condition in query:
             if condition.feature == self.name:
@@ -386,15 +385,15 @@ class FeatureCells:
         return holds
 
 
-def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCells:
-    """Find the cells of a feature."""
+def feature_steps(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureSteps:
+    """Find the steps of a feature."""
     column = table.column(name)
     if isinstance(column, CategoricalColumn):
-        n_cells = len(column.categories)
+        n_steps = len(column.categories)
         spread = np.random.default_rng(0).uniform(-SPREAD, SPREAD, table.n_rows)
         positions = np.where(column.missing, np.nan, column.codes + spread)
-        each = CategoricalColumn(name, np.arange(n_cells, dtype=np.int32), column.categories)
-        return FeatureCells(name, np.arange(n_cells + 1, dtype=np.float64) - 0.5, each, positions)
+        each = CategoricalColumn(name, np.arange(n_steps, dtype=np.int32), column.categories)
+        return FeatureSteps(name, np.arange(n_steps + 1, dtype=np.float64) - 0.5, each, positions)
     values = column.values
     compared = [p.value for p in ensemble.conditions if p.feature == name]
     thresholds = {
@@ -406,28 +405,23 @@ def feature_cells(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureCel
     margin = MARGIN * (high - low) or 1.0
     edges = np.array([low - margin, *sorted(thresholds), high + margin])
     each_value = replace(column, values=(edges[:-1] + edges[1:]) / 2)
-    return FeatureCells(name, edges, each_value, values)
+    return FeatureSteps(name, edges, each_value, values)
 
 
-def other_shares(ensemble: RuleEnsemble, table: Table, shown: Sequence[str]) -> Floats:
-    """Share of rows that fulfil the conditions of each rule on features that are not shown."""
-    others = (Query(tuple(p for p in rule.query if p.feature not in shown)) for rule in ensemble)
-    return np.array([query.covered(table).mean() for query in others])
-
-
-def cell_predictions(
-    ensemble: RuleEnsemble, shares: Floats, cells: Sequence[FeatureCells]
-) -> Floats:
-    """Mean raw prediction if all rows were moved to a cell, for each cell (of each feature)."""
-    predictions = np.full([len(feature.edges) - 1 for feature in cells], ensemble.intercept)
-    for rule, share in zip(ensemble, shares, strict=True):
-        holds = [feature.holds(rule.query) for feature in cells]
-        predictions += rule.weight * share * reduce(np.multiply.outer, holds)
+def step_predictions(ensemble: RuleEnsemble, table: Table, steps: Sequence[FeatureSteps]) -> Floats:
+    """Mean raw prediction if all rows were moved to a step, for each step (of each feature)."""
+    predictions = np.full([len(feature.edges) - 1 for feature in steps], ensemble.intercept)
+    shown = [feature.name for feature in steps]
+    for rule in ensemble:
+        others = Query(tuple(each for each in rule.query if each.feature not in shown))
+        holds = [feature.holds(rule.query) for feature in steps]
+        fraction = others.covered(table).mean()
+        predictions += rule.weight * fraction * reduce(np.multiply.outer, holds)
     return predictions
 
 
 def runs(holds: Bools) -> Iterator[tuple[int, int]]:
-    """Find stretches of neighbouring true cells: first cell, and first cell after it.
+    """Find runs of true values: the position of the first one, and of the first one after it.
 
     Examples
     --------

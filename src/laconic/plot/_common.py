@@ -1,4 +1,4 @@
-"""What the displays share: axes, colours, bars, and rule texts that fit."""
+"""Code shared by the displays: axes, colours, bars, and wrapped text of rules."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from laconic._util.optional import import_extra
 from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, TimeKind, from_microseconds, time_text
 from laconic.terms.display import NEGATIVE_COLOUR, POSITIVE_COLOUR
-from laconic.terms.formatting import number_text
+from laconic.terms.formatting import format_weight, number_text
 from laconic.terms.rules import Line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.container import BarContainer
     from matplotlib.figure import Figure
 
-# Of curves, told apart with any kind of colour vision, and on grey paper by their markers.
+# Of curves; people with any kind of colour vision can distinguish them.
 CURVE_COLOURS = ("#1f5a8a", "#b3541e", "#4d7c3a", "#7a4a8a", "#8a7a1f", "#4a4a4a")
-# Inches: a line of text of the usual size with some space, and what an axis needs besides.
+# In inches: a line of text, the space between bars, and the space for an axis.
 LINE_HEIGHT = 0.2
 BAR_GAP = 0.18
 FRAME_HEIGHT = 1.1
@@ -39,7 +40,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure that is as large as it takes.
+            Where to draw; None makes a figure of a suitable size.
 
         Returns
         -------
@@ -58,12 +59,12 @@ class Display:
         raise NotImplementedError
 
     def _set_axes(self, ax: Axes | None, figure_size: tuple[float, float]) -> None:
-        """Take the given axes, or those of a new figure.
+        """Use the given axes, or those of a new figure.
 
         Sets: ax_, figure_.
         """
         if ax is None:
-            # The package first: what it consists of may be imported already.
+            # The package first: its modules may be imported already.
             import_extra("matplotlib", "plot", "Drawing")
             from matplotlib import pyplot
 
@@ -71,10 +72,64 @@ class Display:
         self.ax_, self.figure_ = ax, cast("Figure", ax.figure)
 
 
-def bars_size(labels: list[str], width: float = 7.0) -> tuple[float, float]:
-    """Size of a figure in which each of the labels has a bar."""
-    n_lines = sum(label.count("\n") + 1 for label in labels)
-    return width, FRAME_HEIGHT + LINE_HEIGHT * n_lines + BAR_GAP * len(labels)
+class LinesDisplay(Display):
+    """A display with a row for each line of a model: an intercept, or a rule."""
+
+    @property
+    def _lines(self) -> list[Line]:
+        raise NotImplementedError
+
+    @property
+    def _labels(self) -> list[str]:
+        return [*map(label, self._lines)]
+
+    @property
+    def _figure_size(self) -> tuple[float, float]:
+        labels = self._labels
+        n_lines = sum(label.count("\n") + 1 for label in labels)
+        return 7.0, FRAME_HEIGHT + LINE_HEIGHT * n_lines + BAR_GAP * len(labels)
+
+    def _draw_bars(
+        self,
+        widths: Sequence[float],
+        meaning: str,
+        *,
+        starts: Sequence[float] | float = 0.0,
+        name: str = "",
+        **options: Any,
+    ) -> BarContainer:
+        """Draw bars with labels, their widths as a column, and the meaning of the widths."""
+        bars = self.ax_.barh(range(len(widths)), widths, left=starts, height=0.6, **options)
+        self.ax_.set_yticks(range(len(widths)), self._labels)
+        self.ax_.invert_yaxis()
+        self.ax_.axvline(0, color="black", linewidth=0.8)
+        self.ax_.set_xlabel(wrapped(meaning))
+        write_numbers(self.ax_.xaxis)
+        hide_frame(self.ax_)
+        self.ax_.spines["left"].set_visible(False)
+        self.ax_.tick_params(axis="y", length=0)
+        self._write_column([*map(format_weight, widths)], right=52, name=name)
+        return bars
+
+    def _write_column(self, texts: Sequence[str], *, right: float, name: str) -> None:
+        """Write texts beside the last bars, where no bar can reach them.
+
+        The column ends `right` points from the right end of the axes, and has a `name` as its head.
+        """
+        ax, first = self.ax_, len(self._labels) - len(texts)
+        options: dict[str, Any] = {"textcoords": "offset points", "ha": "right"}
+        head = options | {"xycoords": "axes fraction", "va": "bottom", "color": "dimgray"}
+        ax.annotate(name, (1, 1), xytext=(right, 3), **head)
+        options |= {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+        for position, text in enumerate(texts, start=first):
+            ax.annotate(text, (1, position), xytext=(right, 0), **options)
+
+
+def label(line: Line) -> str:
+    """Write an intercept, or a rule with its number, in lines of limited width."""
+    first, *others = line.conditions
+    number = f"{line.number}: " if line.number else ""
+    return wrapped_conditions([f"{number}{line.prefix if line.output else ''}{first}", *others])
 
 
 def colour(weight: float) -> str:
@@ -121,7 +176,7 @@ def wrapped(text: str, width: int = 42) -> str:
 
 
 def literal(text: str) -> str:
-    r"""Protect text from matplotlib, which sets what stands between two dollars as a formula.
+    r"""Escape dollars in a text: matplotlib reads text between two of them as a formula.
 
     Examples
     --------
@@ -131,42 +186,8 @@ def literal(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def label(line: Line) -> str:
-    """Write an intercept, or a rule with its number, in lines of limited width."""
-    first, *others = line.conditions
-    number = f"{line.number}: " if line.number else ""
-    return wrapped_conditions([f"{number}{line.prefix if line.output else ''}{first}", *others])
-
-
-def label_bars(ax: Axes, labels: Sequence[str], meaning: str) -> None:
-    """Write names beside bars, which start at a line, and below them what their lengths mean."""
-    ax.set_yticks(range(len(labels)), labels)
-    ax.invert_yaxis()
-    ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_xlabel(wrapped(meaning))
-    write_numbers(ax.xaxis)
-    hide_frame(ax)
-    ax.spines["left"].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-
-
-def write_column(
-    ax: Axes, texts: Sequence[str], *, start: int, right: float, name: str = ""
-) -> None:
-    """Write a column of texts beside bars, where no bar can reach them.
-
-    The first text is that of the bar `start`, the texts end `right` points from the right end of
-    the axes, and the column has a `name` at its head.
-    """
-    options: dict[str, Any] = {"xytext": (right, 0), "textcoords": "offset points", "ha": "right"}
-    for position, text in enumerate(texts, start=start):
-        ax.annotate(text, (1, position), xycoords=ax.get_yaxis_transform(), va="center", **options)
-    options["xytext"] = (right, 3)
-    ax.annotate(name, (1, 1), xycoords="axes fraction", va="bottom", color="dimgray", **options)
-
-
 def write_numbers(axis: Any) -> None:
-    """Write the numbers of an axis as everywhere else, few enough to stand side by side."""
+    """Write the numbers of an axis in the format of all texts, few enough not to overlap."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     locator = axis.get_major_locator()
@@ -176,7 +197,7 @@ def write_numbers(axis: Any) -> None:
 
 
 def write_times(axis: Any, kind: TimeKind) -> None:
-    """Write dates, times or durations along an axis of their microseconds, where they are round."""
+    """Write round dates, times or durations along an axis that is in microseconds."""
     from matplotlib import dates, ticker
 
     locate: Any = dates.AutoDateLocator
@@ -203,5 +224,5 @@ def write_times(axis: Any, kind: TimeKind) -> None:
 
 
 def hide_frame(ax: Axes) -> None:
-    """Leave out the lines around axes that say nothing: at the top and on the right."""
+    """Hide the lines at the top and on the right of axes."""
     ax.spines[["top", "right"]].set_visible(False)

@@ -1,7 +1,4 @@
-"""The rules as bars, with their weights and their coverage.
-
-How far rules speak about the same rows.
-"""
+"""The rules of a model: their weights, their overlaps, and their contributions to a prediction."""
 
 from __future__ import annotations
 
@@ -12,17 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from laconic._util.types import Floats
-from laconic.models import RuleModel
-from laconic.plot._common import (
-    Display,
-    bars_size,
-    colour,
-    label,
-    label_bars,
-    write_column,
-)
-from laconic.terms.formatting import format_percent, format_weight
-from laconic.terms.rules import RuleEnsemble
+from laconic.models import RowExplanation, RuleModel
+from laconic.plot._common import LinesDisplay, colour, wrapped
+from laconic.terms.formatting import format_percent
+from laconic.terms.rules import Line, RuleEnsemble
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 
-class RuleWeightDisplay(Display):
+class RuleWeightDisplay(LinesDisplay):
     """The rules of a model as bars: as long as their weights, and labelled with their coverage.
 
     Parameters
@@ -81,8 +71,8 @@ class RuleWeightDisplay(Display):
         estimator : RuleModel
             A fitted classifier or regressor.
         X : table-like of shape (n_rows, n_features), default=None
-            Rows to take the coverage from; None takes that of the training rows, if the model
-            knows it.
+            Rows to compute the coverage from; None takes that of the training rows, if the model
+            holds it.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -103,27 +93,18 @@ class RuleWeightDisplay(Display):
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
     @property
-    def _labels(self) -> list[str]:
-        return [*map(label, self.ensemble.lines)]
-
-    @property
-    def _figure_size(self) -> tuple[float, float]:
-        return bars_size(self._labels)
+    def _lines(self) -> list[Line]:
+        return self.ensemble.lines
 
     def _draw(self) -> None:
-        labels, weights = self._labels, [line.weight for line in self.ensemble.lines]
+        weights = [line.weight for line in self._lines]
         colours = [*map(colour, weights)]
-        self.bars_ = self.ax_.barh(range(len(weights)), weights, height=0.6, color=colours)
-        label_bars(self.ax_, labels, self.meaning)
-        texts = [*map(format_weight, weights)]
-        write_column(self.ax_, texts, start=0, right=52, name="weight")
+        self.bars_ = self._draw_bars(weights, self.meaning, name="weight", color=colours)
         if self.shares is not None:
-            texts = [format_percent(share) for share in self.shares]
-            first = len(labels) - len(texts)
-            write_column(self.ax_, texts, start=first, right=90, name="rows")
+            self._write_column([*map(format_percent, self.shares)], right=90, name="rows")
 
 
-class RuleOverlapDisplay(Display):
+class RuleOverlapDisplay(LinesDisplay):
     """Share of the rows of each rule that each other rule covers as well.
 
     Parameters
@@ -184,16 +165,16 @@ class RuleOverlapDisplay(Display):
         return cls(estimator.ensemble_, overlaps).plot(ax)
 
     @property
-    def _labels(self) -> list[str]:
-        return [label(line) for line in self.ensemble.lines if line.rule]
+    def _lines(self) -> list[Line]:
+        return [line for line in self.ensemble.lines if line.rule]
 
     @property
     def _figure_size(self) -> tuple[float, float]:
-        return bars_size(self._labels, width=4.0 + 0.55 * len(self.ensemble))
+        return 4.0 + 0.55 * len(self.ensemble), super()._figure_size[1]
 
     def _draw(self) -> None:
         n_rules = len(self.ensemble)
-        # Without rules there is nothing to see, but still an image.
+        # An empty image where there are no rules.
         shown = self.overlaps if n_rules > 0 else np.full((1, 1), np.nan)
         self.image_ = self.ax_.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for (row, column), share in np.ndenumerate(self.overlaps):
@@ -211,3 +192,91 @@ class RuleOverlapDisplay(Display):
         self.ax_.tick_params(length=0)
         self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
         self.ax_.spines[:].set_visible(False)
+
+
+class ContributionDisplay(LinesDisplay):
+    """What each rule that covers a row adds to its prediction, from the intercept to the sum.
+
+    Parameters
+    ----------
+    explanation : RowExplanation
+        An entry of what ``explain`` returns.
+
+    Attributes
+    ----------
+    bars_ : matplotlib BarContainer
+        From top to bottom: the intercept if there is one, the rules, the sum.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> from laconic.plot import ContributionDisplay
+    >>> X = [[1], [2], [3], [4]]
+    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
+    >>> display = ContributionDisplay.from_estimator(model, X, row=1)
+    >>> len(display.bars_), display.explanation.rules
+    (4, {1: <Rule: +3.771 if x0 <= 2>, 2: <Rule: +1.081 if 1 < x0 <= 2>})
+    """
+
+    bars_: BarContainer
+
+    def __init__(self, explanation: RowExplanation) -> None:
+        self.explanation = explanation
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: RuleModel, X: Any, *, row: int = 0, ax: Axes | None = None
+    ) -> Self:
+        """Explain the prediction for one row, and draw the bars.
+
+        Of three or more classes, the score of the predicted one is explained.
+
+        Parameters
+        ----------
+        estimator : RuleModel
+            A fitted classifier or regressor.
+        X : table-like of shape (n_rows, n_features)
+            The rows.
+        row : int, default=0
+            Position of the row to explain.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : ContributionDisplay
+        """
+        return cls(estimator.explain(X)[row].of_class()).plot(ax)
+
+    @property
+    def _lines(self) -> list[Line]:
+        return self.explanation.lines
+
+    @property
+    def _labels(self) -> list[str]:
+        return [*super()._labels, "sum"]
+
+    def _draw(self) -> None:
+        shown = self.explanation
+        if isinstance(shown.raw_prediction, tuple):
+            raise ValueError(
+                "Bars add up to one sum, and a row has one for each of three or more classes. Pass "
+                "the explanation of one class: explanation[row].of_class()."
+            )
+        steps = [line.weight for line in self._lines]
+        ends = np.cumsum(steps).tolist()
+        # Bars that begin where others end leave room left and right, as other bars do.
+        self.ax_.use_sticky_edges = False
+        self.bars_ = self._draw_bars(
+            [*steps, shown.raw_prediction],
+            shown.meaning,
+            starts=[*[0.0, *ends][: len(steps)], 0.0],
+            color=[*map(colour, steps), "dimgray"],
+        )
+        for position, end in enumerate(ends):
+            # Connects the end of a bar with the start of the next one.
+            self.ax_.plot([end, end], [position - 0.3, position + 1.3], color="gray", linewidth=0.8)
+        # Aligned with the right end of the bars: the labels leave room on the left only.
+        self.ax_.set_title(wrapped(f"Row {shown.row}: {shown.predicted}"), loc="right")

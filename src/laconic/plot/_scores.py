@@ -1,7 +1,4 @@
-"""How good a model of the first one, two, ... rules is.
-
-How the number of rules was chosen.
-"""
+"""Scores against the number of rules, and the choice of that number."""
 
 from __future__ import annotations
 
@@ -21,8 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
+_FIGURE_SIZE = (5.5, 3.5)
+
+
 class SizeScoreDisplay(Display):
-    """Score against size: how good the model of the first rules is, for every number of rules.
+    """Score of the model of the first rules against their number.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SizeScoreDisplay(Display):
     train_scores : ndarray of shape (n_rules + 1,) or None, default=None
         The same for the training rows, drawn as a second curve.
     n_rules : int or None, default=None
-        A size to mark: the one that was chosen.
+        The number of rules that was chosen, which is marked.
 
     Attributes
     ----------
@@ -149,9 +149,7 @@ class SizeScoreDisplay(Display):
         -------
         display : SizeScoreDisplay
         """
-        self._set_axes(ax, (5.5, 3.5))
-        from matplotlib.ticker import MaxNLocator
-
+        self._set_axes(ax, _FIGURE_SIZE)
         options: dict[str, Any] = {"marker": "o", "markersize": 4, "label": self.name}
         [self.line_] = self.ax_.plot(range(len(self.scores)), self.scores, **options | line_options)
         if self.train_scores is not None:
@@ -164,13 +162,20 @@ class SizeScoreDisplay(Display):
             self.ax_.axvline(
                 self.n_rules, color="gray", linewidth=0.8, label=f"chosen: {self.n_rules}"
             )
-        self.ax_.set(xlabel="number of rules", ylabel=self.score_name)
-        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        write_numbers(self.ax_.yaxis)
-        hide_frame(self.ax_)
-        if self.ax_.get_legend_handles_labels()[1]:
-            self.ax_.legend(frameon=False)
+        _finish_axes(self.ax_, self.score_name)
         return self
+
+
+def _finish_axes(ax: Axes, score_name: str) -> None:
+    """Label the axes of a curve over numbers of rules, with a legend if something has a label."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set(xlabel="number of rules", ylabel=score_name)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    write_numbers(ax.yaxis)
+    hide_frame(ax)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(frameon=False)
 
 
 def _score_name(estimator: Any, scoring: Scoring) -> str:
@@ -180,10 +185,10 @@ def _score_name(estimator: Any, scoring: Scoring) -> str:
 
 
 class CrossValidationDisplay(Display):
-    """Loss on rows that were held out against the number of rules, and which number was chosen.
+    """Loss on held-out rows against the number of rules, and the number that was chosen.
 
-    Bars reach one standard error of the difference to the smallest loss up and down. The chosen
-    number is the first whose bar reaches the line at the smallest loss.
+    Error bars show one standard error of the difference to the smallest loss. The chosen number is
+    the first whose error bar reaches the line at the smallest loss.
 
     Parameters
     ----------
@@ -211,7 +216,7 @@ class CrossValidationDisplay(Display):
     True
     """
 
-    _figure_size = (5.5, 3.5)
+    _figure_size = _FIGURE_SIZE
 
     curve_: ErrorbarContainer
     chosen_: Line2D
@@ -222,7 +227,7 @@ class CrossValidationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw how an estimator chose its number of rules.
+        """Draw the choice of the number of rules.
 
         Parameters
         ----------
@@ -237,15 +242,13 @@ class CrossValidationDisplay(Display):
         """
         if not hasattr(estimator, "cv_results_") or not hasattr(estimator, "n_rules_"):
             raise TypeError(
-                "The estimator must be one that has chosen its number of rules. Got "
+                "The estimator must have chosen its number of rules. Got "
                 f"{type(estimator).__name__}, without 'n_rules_'. Fit a RuleBoostingClassifierCV "
-                "or a RuleBoostingRegressorCV; a model from a file does not know how it was made."
+                "or a RuleBoostingRegressorCV; a model from a file holds no results of folds."
             )
         return cls(estimator.cv_results_, estimator.n_rules_).plot(ax)
 
     def _draw(self) -> None:
-        from matplotlib.ticker import MaxNLocator
-
         sizes, losses = self.results["n_rules"], self.results["mean_loss"]
         curve, mark, *_ = CURVE_COLOURS
         self.ax_.axhline(losses.min(), color="gray", linewidth=0.8, linestyle="--")
@@ -270,8 +273,4 @@ class CrossValidationDisplay(Display):
             linestyle="none",
             label=f"chosen: {self.n_rules}",
         )
-        self.ax_.set(xlabel="number of rules", ylabel="loss on rows held out")
-        self.ax_.xaxis.set_major_locator(MaxNLocator(integer=True))
-        write_numbers(self.ax_.yaxis)
-        self.ax_.legend(frameon=False)
-        hide_frame(self.ax_)
+        _finish_axes(self.ax_, "loss on held-out rows")
