@@ -28,8 +28,7 @@ from laconic.candidates.distinct_rows.plan import make_plan
 from laconic.candidates.distinct_rows.rows import ReducedRows, reduce_partition
 from laconic.candidates.distinct_rows.summary import partition_refinement, partition_summary
 from laconic.search import RefittedTerms, SearchProblem, SearchResult, search
-from laconic.search.dask_cluster import DaskCrew
-from laconic.search.distributed import MAX_SECONDS
+from laconic.search.distributed import MAX_SECONDS, DaskWorkers
 
 RESULTS = Path(__file__).parent / "results" / "cluster.csv"
 # Rows, features, thresholds per feature, penalty, and whether weights are refitted.
@@ -49,25 +48,25 @@ def noise(n_rows: int, n_features: int, n_cuts: int, penalty: float, joint: bool
         gradients -= gradients.mean()
         others = RefittedTerms(np.ones((1, n_rows), dtype=bool), np.zeros(1))
     extents = np.concatenate([below, ~below])
-    return SearchProblem(extents, gradients, np.ones(n_rows), penalty, others=others)
+    return SearchProblem(extents, gradients, np.ones(n_rows), penalty, refitted=others)
 
 
 @contextmanager
 def counted_messages() -> Iterator[Numbers]:
     """Count the pieces of searches, and the bytes that describe what is left of them."""
     counts = {"pieces": 0.0, "megabytes": 0.0}
-    submit = DaskCrew.submit
+    submit = DaskWorkers.submit
 
-    def note(crew: DaskCrew, piece: Any) -> None:
+    def note(workers: DaskWorkers, piece: Any) -> None:
         counts["pieces"] += 1
         counts["megabytes"] += sum(len(part.nodes) for part in piece.parts) / 1e6
-        submit(crew, piece)
+        submit(workers, piece)
 
-    DaskCrew.submit = note
+    DaskWorkers.submit = note
     try:
         yield counts
     finally:
-        DaskCrew.submit = submit
+        DaskWorkers.submit = submit
 
 
 def measure_search(client: Any, name: str) -> Numbers:

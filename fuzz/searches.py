@@ -15,7 +15,6 @@ from fuzz.problems import Case, random_case
 from laconic import _core
 from laconic.candidates.candidates import candidate_conditions
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
-from laconic.search.optimal import INGREDIENTS
 
 # Doubles round a value three times, and bounds are off by a few roundings.
 ROUNDING = Fraction(1, 10**14)
@@ -84,12 +83,10 @@ def variants(random: Random) -> list[dict[str, Any]]:
     shared = {"n_jobs": 2 if random.random() < 0.05 else 1}
     if random.random() < 0.1:
         shared["memory_limit"] = 0
-    without = [name for name in INGREDIENTS if random.random() < 0.3]
-    if random.random() < 0.7:
-        without = sorted({*without, "leaves"})  # which solve small problems at once
+    leaves = random.random() < 0.3  # which solve small problems at once
     width = random.choice((None, 0, 1, 3))
     return [
-        {"branching": "conditions", "without": without, **shared},
+        {"branching": "conditions", "leaves": leaves, **shared},
         {
             "branching": "conditions",
             "beam_width": width,

@@ -13,79 +13,80 @@ namespace {
 /// Projections of rows that are all distinct are not copied.
 void add_projections(Problem& problem, const DoubleMatrix& projections) {
     const Extents& extents = problem.extents;
-    Others& others = problem.others;
-    others.n_components = projections.shape(0);
-    others.n_rows = extents.n_distinct_rows();
-    if (others.n_rows == extents.n_rows()) {
-        others.given_projections = projections.data();
+    RefittedTerms& refitted = problem.refitted;
+    refitted.n_components = projections.shape(0);
+    refitted.n_rows = extents.n_distinct_rows();
+    if (refitted.n_rows == extents.n_rows()) {
+        refitted.given_projections = projections.data();
         return;
     }
-    others.own_projections.resize(others.n_rows * others.n_components);
-    for (std::size_t k = 0; k < others.n_components; ++k)
+    refitted.own_projections.resize(refitted.n_rows * refitted.n_components);
+    for (std::size_t k = 0; k < refitted.n_components; ++k)
         for (std::size_t row = 0; row < extents.n_rows(); ++row)
-            others.own_projections[k * others.n_rows + extents.distinct_row(row)] +=
+            refitted.own_projections[k * refitted.n_rows + extents.distinct_row(row)] +=
                 projections.data()[k * extents.n_rows() + row];
 }
 
 /// Of rows of equal cells in a distinct row, one part holds the sum.
 void add_cells(Problem& problem, const DoubleVector& hessians, const IntVector& cells) {
     const Extents& extents = problem.extents;
-    Others& others = problem.others;
+    RefittedTerms& refitted = problem.refitted;
     std::vector<std::size_t> next(extents.n_distinct_rows() + 1, 0);  // by distinct row
     for (std::size_t row = 0; row < extents.n_rows(); ++row) ++next[extents.distinct_row(row) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    others.parts.resize(extents.n_rows());
+    refitted.parts.resize(extents.n_rows());
     for (std::size_t row = 0; row < extents.n_rows(); ++row)
-        others.parts[next[extents.distinct_row(row)]++] = {
+        refitted.parts[next[extents.distinct_row(row)]++] = {
             static_cast<std::uint32_t>(cells.data()[row]), hessians.data()[row]};
-    others.first_part.assign(1, 0);
+    refitted.first_part.assign(1, 0);
     std::size_t begin = 0, n_parts = 0, n_cells = 1;
     for (std::size_t distinct = 0; distinct < extents.n_distinct_rows(); ++distinct) {
         const std::size_t end = next[distinct], first = n_parts;
-        Others::Part* parts = others.parts.data();
+        RefittedTerms::Part* parts = refitted.parts.data();
         std::stable_sort(parts + begin, parts + end,
                          [](const auto& a, const auto& b) { return a.cell < b.cell; });
         for (; begin < end; ++begin) {
-            const Others::Part part = others.parts[begin];
+            const RefittedTerms::Part part = refitted.parts[begin];
             n_cells = std::max<std::size_t>(n_cells, part.cell + 1);
-            if (n_parts > first && others.parts[n_parts - 1].cell == part.cell) {
-                others.parts[n_parts - 1].hessian += part.hessian;
+            if (n_parts > first && refitted.parts[n_parts - 1].cell == part.cell) {
+                refitted.parts[n_parts - 1].hessian += part.hessian;
             } else {
-                others.parts[n_parts++] = part;
+                refitted.parts[n_parts++] = part;
             }
         }
-        others.first_part.push_back(n_parts);
+        refitted.first_part.push_back(n_parts);
     }
-    others.parts.resize(n_parts);
-    others.cell_hessians.assign(n_cells, 0.0);
-    for (const Others::Part& part : others.parts) others.cell_hessians[part.cell] += part.hessian;
-    others.cell_hessians[0] = std::numeric_limits<double>::infinity();
+    refitted.parts.resize(n_parts);
+    refitted.cell_hessians.assign(n_cells, 0.0);
+    for (const RefittedTerms::Part& part : refitted.parts)
+        refitted.cell_hessians[part.cell] += part.hessian;
+    refitted.cell_hessians[0] = std::numeric_limits<double>::infinity();
 }
 
-/// A set that tells equal rows apart is not the extent of any query.
-void add_taken(Problem& problem, const BoolMatrix& taken) {
+/// A set that distinguishes equal rows is not the extent of any query.
+void add_excluded(Problem& problem, const BoolMatrix& excluded) {
     const Extents& extents = problem.extents;
-    for (std::size_t k = 0; k < taken.shape(0); ++k) {
-        const bool* covered = taken.data() + k * extents.n_rows();
+    for (std::size_t k = 0; k < excluded.shape(0); ++k) {
+        const bool* covered = excluded.data() + k * extents.n_rows();
         BitSet inside(extents.n_distinct_rows()), outside(extents.n_distinct_rows());
         for (std::size_t row = 0; row < extents.n_rows(); ++row)
             (covered[row] ? inside : outside).insert(extents.distinct_row(row));
         outside &= inside;
-        if (outside.size() == 0) problem.others.taken.insert(std::move(inside));
+        if (outside.size() == 0) problem.refitted.excluded.insert(std::move(inside));
     }
 }
 
 }  // namespace
 
-void add_others(Problem& problem, const DoubleVector& hessians, const GivenOthers& given) {
+void add_refitted_terms(Problem& problem, const DoubleVector& hessians, const GivenTerms& given) {
     if (!given) return;
-    const auto& [projections, cells, taken] = *given;
+    const auto& [projections, cells, excluded] = *given;
     const std::size_t n_rows = problem.extents.n_rows();
     require_length(cells, "cells", n_rows);
-    if (projections.shape(1) != n_rows || taken.shape(1) != n_rows)
-        throw nb::value_error("projections and taken sets must have a column per row.");
+    if (projections.shape(1) != n_rows || excluded.shape(1) != n_rows)
+        throw nb::value_error("projections and excluded sets must have a column per row.");
     const nb::gil_scoped_release no_gil;
     add_projections(problem, projections);
     add_cells(problem, hessians, cells);
-    add_taken(problem, taken);
+    add_excluded(problem, excluded);
 }

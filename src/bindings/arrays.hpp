@@ -62,13 +62,14 @@ inline rulesearch::Problem make_problem(const rulesearch::Extents& extents,
     return problem;
 }
 
-/// The other rules of an ensemble: components of what they can imitate, one in each row; cells, of
-/// which 0 is that of rows that no rule covers; and sets of rows that are taken, one in each row.
-using GivenOthers = std::optional<std::tuple<DoubleMatrix, IntVector, BoolMatrix>>;
+/// Refitted terms: components of what they can imitate, one in each row; cells, of
+/// which 0 is that of rows that no rule covers; and excluded sets, one in each row.
+using GivenTerms = std::optional<std::tuple<DoubleMatrix, IntVector, BoolMatrix>>;
 
-/// Sets: the others, if they are given, which must live as long as the problem. Without the GIL.
-void add_others(rulesearch::Problem& problem, const DoubleVector& hessians,
-                const GivenOthers& others);
+/// Sets: the refitted terms, if they are given, which must live as long as the problem. Without the
+/// GIL.
+void add_refitted_terms(rulesearch::Problem& problem, const DoubleVector& hessians,
+                        const GivenTerms& refitted);
 
 /// Adds the class of bounds.
 void bind_bounds(nb::module_& module);

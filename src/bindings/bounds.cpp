@@ -34,7 +34,7 @@ struct Query {
     Problem problem;
     Limits limits = {};
     const Kernels& kernels;
-    conditions::Candidates candidates{problem, limits, kernels, true};
+    conditions::Candidates candidates{problem, limits, kernels};
 
     Query(Problem given, const Columns& query, const std::string& instruction_set)
         : problem(std::move(given)), kernels(rulesearch::kernels(instruction_set)) {
@@ -168,14 +168,14 @@ void bind_bounds(nb::module_& module) {
             "__init__",
             [](Problem* self, const Extents& extents, const DoubleVector& gradients,
                const DoubleVector& hessians, const DoubleVector& coverage, double l2_regularization,
-               const GivenOthers& others) {
+               const GivenTerms& refitted) {
                 new (self) Problem(
                     make_problem(extents, gradients, hessians, coverage, l2_regularization));
-                add_others(*self, hessians, others);
+                add_refitted_terms(*self, hessians, refitted);
             },
             nb::keep_alive<1, 2>(), nb::keep_alive<1, 7>(), "extents"_a, "gradients"_a.noconvert(),
             "hessians"_a.noconvert(), "coverage"_a.noconvert(), "l2_regularization"_a,
-            "others"_a.noconvert().none() = nb::none())
+            "refitted"_a.noconvert().none() = nb::none())
         .def("of_all_rows", &bound_of_all_rows, "Largest value of any set of rows.")
         .def(
             "of_query",

@@ -109,34 +109,17 @@ const char* status_name(Status status) {
     return names[static_cast<std::size_t>(status)];
 }
 
-conditions::Ingredients ingredients_without(const std::vector<std::string>& names) {
-    conditions::Ingredients all;
-    const std::vector<std::pair<std::string, bool*>> switches{
-        {"tangents", &all.tangents},         {"closure", &all.closure},
-        {"intersection", &all.intersection}, {"leaves", &all.leaves},
-        {"canonicity", &all.canonicity},     {"reordering", &all.reordering},
-        {"row_classes", &all.row_classes}};
-    for (const std::string& name : names) {
-        const auto is_named = [&](const auto& entry) { return entry.first == name; };
-        const auto entry = std::find_if(switches.begin(), switches.end(), is_named);
-        if (entry == switches.end())
-            throw nb::value_error(("unknown ingredient '" + name + "'.").c_str());
-        *entry->second = false;
-    }
-    return all;
-}
-
-Share make_share(std::vector<std::size_t> start, const std::optional<std::vector<nb::bytes>>& parts,
+Piece make_piece(std::vector<std::size_t> start, const std::optional<std::vector<nb::bytes>>& parts,
                  std::size_t n_parts, std::optional<double> seconds) {
-    Share share;
-    share.start = std::move(start);
-    share.n_parts = n_parts;
-    share.seconds = seconds.value_or(share.seconds);
+    Piece piece;
+    piece.start = std::move(start);
+    piece.n_parts = n_parts;
+    piece.seconds = seconds.value_or(piece.seconds);
     if (parts) {
-        share.parts.emplace();
-        for (const nb::bytes& part : *parts) share.parts->emplace_back(part.c_str(), part.size());
+        piece.parts.emplace();
+        for (const nb::bytes& part : *parts) piece.parts->emplace_back(part.c_str(), part.size());
     }
-    return share;
+    return piece;
 }
 
 std::vector<std::tuple<double, std::uint64_t, nb::bytes>> open_parts(const Result& result) {
@@ -264,14 +247,14 @@ NB_MODULE(_core, m) {
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            const std::string& branching, std::optional<std::size_t> beam_width,
            const std::vector<std::size_t>& start, std::size_t n_workers, std::size_t memory_limit,
-           const std::optional<std::string>& instruction_set,
-           const std::vector<std::string>& without, std::optional<std::uint64_t> table_limit,
+           const std::optional<std::string>& instruction_set, bool leaves,
+           std::optional<std::uint64_t> table_limit,
            const std::optional<std::vector<nb::bytes>>& parts, std::size_t n_parts,
-           std::optional<double> seconds, const GivenOthers& others, int sign,
+           std::optional<double> seconds, const GivenTerms& refitted, int sign,
            std::optional<double> cutoff, bool stops_above_cutoff, std::size_t n_best) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
-            add_others(problem, hessians, others);
+            add_refitted_terms(problem, hessians, refitted);
             PythonInterrupt interrupt(std::move(should_stop));
             Limits limits = make_limits(max_conditions, min_coverage, approximation_factor,
                                         node_limit, time_limit, interrupt, table_limit);
@@ -281,19 +264,19 @@ NB_MODULE(_core, m) {
             const OptimalOptions options{
                 branching_from_name(branching),
                 beam_width,
-                make_share(extents.columns_of(start), parts, n_parts, seconds),
+                make_piece(extents.columns_of(start), parts, n_parts, seconds),
                 {n_workers, memory_limit},
                 instruction_set,
-                ingredients_without(without)};
+                leaves};
             return run(interrupt, [&] { return optimal(problem, limits, options); });
         },
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "approximation_factor"_a, "node_limit"_a.none(), "time_limit"_a.none(),
         "should_stop"_a.none(), "branching"_a, "beam_width"_a.none(), "start"_a, "n_workers"_a,
-        "memory_limit"_a, "instruction_set"_a.none(), "without"_a,
+        "memory_limit"_a, "instruction_set"_a.none(), "leaves"_a = true,
         "table_limit"_a.none() = nb::none(), "parts"_a.none() = nb::none(), "n_parts"_a = 0,
-        "seconds"_a.none() = nb::none(), "others"_a.noconvert().none() = nb::none(), "sign"_a = 0,
+        "seconds"_a.none() = nb::none(), "refitted"_a.noconvert().none() = nb::none(), "sign"_a = 0,
         "cutoff"_a.none() = nb::none(), "stops_above_cutoff"_a = false, "n_best"_a = 1,
         "Best query of all within the limits, with a certificate; or of some parts of them.");
 
@@ -304,10 +287,10 @@ NB_MODULE(_core, m) {
            std::optional<std::size_t> max_conditions, double min_coverage,
            std::optional<double> time_limit, std::optional<nb::callable> should_stop,
            std::size_t width, const std::vector<std::vector<std::size_t>>& starts,
-           const GivenOthers& others, int sign) {
+           const GivenTerms& refitted, int sign) {
             Problem problem =
                 make_problem(extents, gradients, hessians, coverage, l2_regularization, sign);
-            add_others(problem, hessians, others);
+            add_refitted_terms(problem, hessians, refitted);
             PythonInterrupt interrupt(std::move(should_stop));
             const Limits limits =
                 make_limits(max_conditions, min_coverage, 1.0, std::nullopt, time_limit, interrupt);
@@ -316,7 +299,7 @@ NB_MODULE(_core, m) {
         "extents"_a, "gradients"_a.noconvert(), "hessians"_a.noconvert(), "coverage"_a.noconvert(),
         "l2_regularization"_a, nb::kw_only(), "max_conditions"_a.none(), "min_coverage"_a,
         "time_limit"_a.none(), "should_stop"_a.none(), "width"_a, "starts"_a,
-        "others"_a.noconvert().none() = nb::none(), "sign"_a = 0,
+        "refitted"_a.noconvert().none() = nb::none(), "sign"_a = 0,
         "Beam search; with width 1, greedy search.");
 
     bind_bounds(m);

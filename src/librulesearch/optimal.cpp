@@ -26,28 +26,27 @@ void refuse_if(bool is_given, const char* message) {
 Result over_ranges(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
     refuse_if(options.instruction_set.has_value(),
               "Ranges have a single instruction set. Leave out the instruction_set.");
-    refuse_if(!options.share.is_all(), "A search over ranges cannot be shared.");
+    refuse_if(!options.piece.is_all(), "A search over ranges cannot be divided into pieces.");
     const bool has_start = options.beam_width != 0;
     refuse_if(
         has_start && options.beam_width.has_value(),
         "Ranges start from a local search, not from a beam. Leave out the beam_width, or pass "
         "0 to start from the true query.");
-    return ranges::search(problem, limits, options.resources, options.share, has_start);
+    return ranges::search(problem, limits, options.resources, options.piece, has_start);
 }
 
 }  // namespace
 
 Result optimal(const Problem& problem, const Limits& limits, const OptimalOptions& options) {
-    refuse_if(options.branching != Branching::conditions &&
-                  options.ingredients != conditions::Ingredients{},
-              "Only a search over conditions has ingredients to do without, besides the beam.");
-    refuse_if(!problem.others.empty() && options.branching == Branching::ranges,
-              "Rules that are judged together with others are not found by branching over ranges. "
-              "Set branching to 'tables' or 'conditions'.");
-    refuse_if(!problem.others.empty() && options.branching == Branching::conditions &&
-                  problem.l2_regularization == 0.0,
-              "Without regularisation, rules that are judged together with others are found in "
-              "tables or by the paper's branching. Set branching to 'tables' or 'paper'.");
+    refuse_if(
+        !problem.refitted.empty() && options.branching == Branching::ranges,
+        "Branching over ranges does not support the joint objective. Set branching to 'tables' "
+        "or 'conditions'.");
+    refuse_if(
+        !problem.refitted.empty() && options.branching == Branching::conditions &&
+            problem.l2_regularization == 0.0,
+        "Branching over conditions needs l2_regularization > 0 for the joint objective. Raise "
+        "it, or set branching to 'tables' or 'paper'.");
     if (options.branching == Branching::ranges) return over_ranges(problem, limits, options);
     const Kernels& kernels =
         rulesearch::kernels(options.instruction_set.value_or(instruction_sets().back()));
@@ -56,19 +55,19 @@ Result optimal(const Problem& problem, const Limits& limits, const OptimalOption
     refuse_if(
         options.branching == Branching::tables && limits.max_conditions > tables::max_conditions,
         "Tables hold queries of at most five conditions. Set max_conditions to 5 or less.");
-    refuse_if(options.branching == Branching::tables && !problem.others.empty() &&
-                  limits.max_conditions > tables::max_conditions_with_others,
-              "Tables hold queries of at most four conditions where rules are judged together with "
-              "others. Set max_conditions to 4 or less.");
+    refuse_if(options.branching == Branching::tables && !problem.refitted.empty() &&
+                  limits.max_conditions > tables::max_joint_conditions,
+              "Tables hold queries of at most four conditions for the joint objective. Set "
+              "max_conditions to 4 or less.");
     if (options.branching == Branching::tables)
-        return tables::search(problem, limits, options.resources, options.share, kernels,
+        return tables::search(problem, limits, options.resources, options.piece, kernels,
                               beam_width);
-    return conditions::search(problem, limits, options.resources, options.share, kernels,
+    return conditions::search(problem, limits, options.resources, options.piece, kernels,
                               beam_width, [&] {
                                   return options.branching == Branching::paper
                                              ? conditions::make_paper_expander(problem, limits)
                                              : conditions::make_class_expander(
-                                                   problem, limits, kernels, options.ingredients);
+                                                   problem, limits, kernels, options.has_leaves);
                               });
 }
 

@@ -24,12 +24,13 @@ struct OptimalOptions {
     /// Of the beam search for a first incumbent; 0 starts from the true query. Without a number, it
     /// is 6, or over ranges a local search.
     std::optional<std::size_t> beam_width = {};
-    /// Over ranges, a search is not shared.
-    Share share = {};
+    /// Over ranges, a search has one piece.
+    Piece piece = {};
     Resources resources = {};
     /// The best one that there is, unless one is named.
     std::optional<std::string> instruction_set = {};
-    conditions::Ingredients ingredients = {};
+    /// Over conditions: whether few remaining columns are solved at once, by superset sums.
+    bool has_leaves = true;
 };
 
 /// Best query of all within the limits, with a certificate.

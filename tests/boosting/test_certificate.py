@@ -20,7 +20,7 @@ from laconic.boosting.certificate.restricted_master import RestrictedProblem, mi
 from laconic.boosting.certificate.verify import dual_value, is_proven, largest_sum
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import Extents, SearchProblem, SearchStatus, search
-from laconic.search.beam import beam_queries
+from laconic.search.core import beam_queries
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

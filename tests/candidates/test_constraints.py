@@ -159,7 +159,7 @@ def test_constraints_agree_with_brute_force(name):
         known, problem = small_problem(seed)
         constraints = read_constraints(NAMES, **CASES[name].parameters)
         query, value = best_of_all(seed)[name]
-        result = search(problem, allowed=constraints.allowed(known), max_conditions=3)
+        result = search(problem, families=constraints.allowed(known), max_conditions=3)
         assert result.query == query, (seed, result)
         assert result.objective_value == pytest.approx(value, rel=1e-12, abs=1e-15)
         assert result.status is SearchStatus.OPTIMAL

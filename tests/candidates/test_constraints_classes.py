@@ -128,7 +128,7 @@ def test_rules_of_each_class_agree_with_brute_force(output, signs):
                 if is_allowed(conditions, np.sign(problem.weight(query))):
                     best = min(best, (-problem.objective(query), size, query))
         allowed = constraints.allowed(known, output)
-        result = search(problem, allowed=allowed, max_conditions=2)
+        result = search(problem, families=allowed, max_conditions=2)
         assert (result.query, result.is_optimal) == (best[2], True), seed
         found = Query(tuple(known[p] for p in result.query))
         constraints.check(found, output)

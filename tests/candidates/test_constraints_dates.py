@@ -101,7 +101,7 @@ def test_parts_of_dates_agree_with_brute_force(name):
                 if is_allowed(conditions, np.sign(problem.weight(query))):
                     value = problem.objective(query) - cost(conditions, constraints.costs)
                     best = min(best, (-value, size, query))
-        result = search(problem, allowed=constraints.allowed(known), max_conditions=2)
+        result = search(problem, families=constraints.allowed(known), max_conditions=2)
         assert result.query == best[2], seed
         assert result.objective_value == pytest.approx(-best[0], rel=1e-12, abs=1e-15)
         assert result.is_optimal

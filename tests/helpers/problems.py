@@ -95,7 +95,7 @@ def random_problem(seed: int) -> RandomProblem:
     return RandomProblem(problem, limits)
 
 
-def random_others(
+def random_terms(
     rng: np.random.Generator, extents: np.ndarray, l2_regularization: float
 ) -> RefittedTerms:
     """Up to six rules, most of them from the extents, and an intercept now and then."""
@@ -117,17 +117,17 @@ def random_others(
 
 
 def refitted_weights(
-    loss: Any, y: np.ndarray, others: RefittedTerms, row_weights: np.ndarray
+    loss: Any, y: np.ndarray, refitted: RefittedTerms, row_weights: np.ndarray
 ) -> np.ndarray:
-    """Weights of the others that minimise the penalised loss, by Newton's method without frills."""
-    columns = others.covered.astype(float)
+    """Weights of refitted terms that minimise the penalised loss, by Newton's method."""
+    columns = refitted.covered.astype(float)
     weights = np.zeros(len(columns))
     for _ in range(60):
         scores = weights @ columns
         gradients = row_weights * loss.gradients(y, scores)
         hessians = row_weights * loss.hessians(y, scores)
-        slope = columns @ gradients + others.penalties * weights
-        matrix = (columns * hessians) @ columns.T + np.diag(others.penalties)
+        slope = columns @ gradients + refitted.penalties * weights
+        matrix = (columns * hessians) @ columns.T + np.diag(refitted.penalties)
         step = np.linalg.lstsq(matrix, slope, rcond=1e-12)[0]
         weights -= step * min(1.0, 2.0 / max(np.abs(step).max(initial=0.0), 1e-300))
     return weights
@@ -148,36 +148,36 @@ def best_gain(
     gradients: np.ndarray,
     hessians: np.ndarray,
     penalty: float,
-    others: list[tuple[np.ndarray, float]],
+    refitted: list[tuple[np.ndarray, float]],
 ) -> float:
     """Largest decrease of the penalised loss by a set of rows, to second order, refitting others.
 
     These are pairs of covered rows and penalties.
     """
     # A rule that is there already, or its opposite, gains nothing but a share of the penalty.
-    for mask, _ in others:
+    for mask, _ in refitted:
         sets = sets[(sets != mask).any(axis=1) & (sets == mask).any(axis=1)]
-    masks = np.array([mask for mask, _ in others], dtype=bool).reshape(-1, len(gradients))
+    masks = np.array([mask for mask, _ in refitted], dtype=bool).reshape(-1, len(gradients))
     shared = np.broadcast_to(masks, (len(sets), *masks.shape))
     columns = np.concatenate([sets[:, np.newaxis], shared], axis=1).astype(float)
-    penalties = np.array([penalty, *(own for _, own in others)])
+    penalties = np.array([penalty, *(own for _, own in refitted)])
     matrices = (columns * hessians) @ columns.transpose(0, 2, 1) + np.diag(penalties)
-    # The others are fitted, so that their slopes, with the penalty, are 0.
+    # The terms are fitted, so that their slopes, with the penalty, are 0.
     inverses = np.linalg.pinv(matrices, rcond=1e-12, hermitian=True)
     gains = (sets @ gradients) ** 2 * inverses[:, 0, 0] / 2
     return float(gains.max(initial=0.0))
 
 
 @dataclass(frozen=True)
-class ProblemWithOthers(RandomProblem):
+class RandomJointProblem(RandomProblem):
     """A problem beside other rules, whose weights are the best ones."""
 
-    others: RefittedTerms | None = None
+    refitted: RefittedTerms | None = None
     weights: np.ndarray | None = None
 
 
 @cache
-def random_problem_with_others(seed: int) -> ProblemWithOthers:
+def random_joint_problem(seed: int) -> RandomJointProblem:
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(2, 25))
     extents = random_extents(rng, n_rows)
@@ -189,25 +189,25 @@ def random_problem_with_others(seed: int) -> ProblemWithOthers:
         loss, y = LogisticLoss(), rng.choice([-1.0, 1.0], n_rows)
         y[:2] = -1.0, 1.0  # one class alone has no best intercept
         l2_regularization = float(rng.choice(REGULARIZATIONS[1:]))
-    others = random_others(rng, extents, l2_regularization)
+    refitted = random_terms(rng, extents, l2_regularization)
     weights = refitted_weights(
-        loss, y, others, np.ones(n_rows) if row_weights is None else row_weights
+        loss, y, refitted, np.ones(n_rows) if row_weights is None else row_weights
     )
-    scores = weights @ others.covered
+    scores = weights @ refitted.covered
     problem = SearchProblem(
         extents,
         loss.gradients(y, scores),
         loss.hessians(y, scores),
         l2_regularization,
         row_weights,
-        others,
+        refitted,
     )
     limits: dict[str, Any] = {}
     if rng.random() < 0.5:
         limits["max_conditions"] = int(rng.integers(0, 4))
     if rng.random() < 0.3:
         limits["min_coverage"] = float(rng.random() * problem.total_coverage)
-    return ProblemWithOthers(problem, limits, others, weights)
+    return RandomJointProblem(problem, limits, refitted, weights)
 
 
 def thresholds_problem(n_rows: int = 120) -> SearchProblem:

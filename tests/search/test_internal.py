@@ -23,7 +23,6 @@ def optimal(conditions, gradients, hessians=ONES, coverage=ONES, **options):
         "n_workers": 1,
         "memory_limit": 2**28,
         "instruction_set": "scalar",
-        "without": [],
     }
     return _core.optimal(conditions, gradients, hessians, coverage, 1.0, **(defaults | options))
 

@@ -9,30 +9,30 @@ from rounds import fit_weights
 
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.search import RefittedTerms, SearchProblem, SearchResult, SearchStatus, search
-from laconic.search.joint_bound import ceiling
+from laconic.search.joint_bound import joint_bound
 
 
 def random_problem(seed, *, penalty=None):
     """All sets of rows are queries: a condition leaves out a row."""
     rng = np.random.default_rng(seed)
-    n_rows, n_others = int(rng.integers(2, 10)), int(rng.integers(0, 5))
+    n_rows, n_terms = int(rng.integers(2, 10)), int(rng.integers(0, 5))
     penalty = float(rng.choice([0.01, 0.3, 3.0, 100.0])) if penalty is None else penalty
-    covered = rng.random((n_others, n_rows)) < 0.5
-    fit_intercept = n_others == 0 or rng.random() < 0.7
+    covered = rng.random((n_terms, n_rows)) < 0.5
+    fit_intercept = n_terms == 0 or rng.random() < 0.7
     is_squared = rng.random() < 0.5
     loss = SquaredLoss() if is_squared else LogisticLoss()
     y = rng.normal(size=n_rows) * 5 if is_squared else np.resize([1.0, -1.0, 1.0], n_rows)
     weight = rng.choice([1.0, 0.3, 4.0], n_rows) if rng.random() < 0.5 else None
     options = {"penalty": penalty, "fit_intercept": fit_intercept, "sample_weight": weight}
     weights = fit_weights(covered, y, loss, **options)
-    penalties = np.full(n_others, penalty)
+    penalties = np.full(n_terms, penalty)
     if fit_intercept:
         covered = np.vstack([covered, np.ones((1, n_rows), dtype=bool)])
         penalties = np.append(penalties, 0.0)
-    raw, others = weights @ covered, RefittedTerms(covered, penalties)
+    raw, refitted = weights @ covered, RefittedTerms(covered, penalties)
     gradients, hessians = loss.gradients(y, raw), loss.hessians(y, raw)
     without_a_row = ~np.eye(n_rows, dtype=bool)
-    return SearchProblem(without_a_row, gradients, hessians, penalty, weight, others)
+    return SearchProblem(without_a_row, gradients, hessians, penalty, weight, refitted)
 
 
 def best_value(problem):
@@ -47,7 +47,7 @@ def test_no_set_of_rows_is_above_the_ceiling(chunk):
         best = best_value(problem)
         for share in (0.01, 0.5, 1.0):
             if best > 0.0:
-                assert ceiling(problem, share * best) >= best
+                assert joint_bound(problem, share * best) >= best
 
 
 @pytest.mark.parametrize(("of_gradients", "of_hessians"), [(300, 0), (-300, 0), (-400, -500)])
@@ -63,7 +63,7 @@ def test_extreme_scales_change_nothing(of_gradients, of_hessians):
                 np.ldexp(gradients, first),
                 np.full(n_rows, np.ldexp(2.0, second)),
                 np.ldexp(penalty, second),
-                others=intercept,
+                refitted=intercept,
             )
             for first, second in [(0, 0), (of_gradients, of_hessians)]
         )
@@ -84,17 +84,17 @@ def test_beside_an_intercept_the_ceiling_is_the_best_set_of_rows():
             gradients - gradients.mean(),
             np.full(n_rows, 2.0),
             l2_regularization=3.0,
-            others=intercept,
+            refitted=intercept,
         )
         best = best_value(problem)
-        assert best <= ceiling(problem, 0.5 * best) <= 1.001 * best
+        assert best <= joint_bound(problem, 0.5 * best) <= 1.001 * best
 
 
 def test_nothing_is_known_without_a_penalty():
     problem = random_problem(3, penalty=0.0)
-    assert ceiling(problem, 1.0) == math.inf
-    assert ceiling(random_problem(3), 0.0) == math.inf
-    assert ceiling(random_problem(3).without_others(), 1.0) == math.inf
+    assert joint_bound(problem, 1.0) == math.inf
+    assert joint_bound(random_problem(3), 0.0) == math.inf
+    assert joint_bound(random_problem(3).stagewise(), 1.0) == math.inf
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam", "optimal"])
@@ -103,7 +103,7 @@ def test_unproven_results_have_it_as_a_bound(method):
         problem = random_problem(seed)
         result = search(problem, method, node_limit=1)
         if result.objective_value > 0.0 and not result.is_optimal:
-            assert result.bound <= ceiling(problem, result.objective_value)
+            assert result.bound <= joint_bound(problem, result.objective_value)
         assert result.bound >= best_value(problem)
 
 

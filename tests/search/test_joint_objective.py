@@ -7,15 +7,15 @@ import pytest
 from brute_force import search_brute_force
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import ProblemWithOthers, n_drawn, random_problem_with_others, refitted_weights
+from problems import RandomJointProblem, n_drawn, random_joint_problem, refitted_weights
 
 from laconic import _core
 from laconic.losses import SquaredLoss
 from laconic.search import RefittedTerms, SearchProblem, SearchStatus, search
 from laconic.search.joint_objective import IMITATED, remaining_hessians
+from laconic.search.optimal import search_from_starts
 from laconic.search.problem import SearchLimits
 from laconic.search.reference import descending_ratios, discounted_hessians, objective_bound
-from laconic.search.warm_starts import search_from_starts
 
 SEEDS = range(n_drawn(600))
 
@@ -30,9 +30,9 @@ def gain_of_refit(case, mask):
 
     The gain is in units of the value: twice the risk, summed over rows.
     """
-    problem, others = case.problem, case.others
-    columns = np.vstack([others.covered, mask]).astype(float)
-    penalties = np.append(others.penalties, problem.l2_regularization)
+    problem, refitted = case.problem, case.refitted
+    columns = np.vstack([refitted.covered, mask]).astype(float)
+    penalties = np.append(refitted.penalties, problem.l2_regularization)
     weights = np.append(case.weights, 0.0)
     slope = columns @ problem.gradients + penalties * weights
     matrix = (columns * problem.hessians) @ columns.T + np.diag(penalties)
@@ -44,13 +44,13 @@ def gain_of_refit(case, mask):
 def test_value_is_what_a_refit_gains(chunk):
     n_compared = 0
     for seed in SEEDS[chunk::6]:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         problem, rng = case.problem, np.random.default_rng(seed)
         for mask in some_masks(problem, rng):
             total = problem.hessians[mask].sum()
             sums = problem.projections if problem.projections is not None else np.empty((0, 1))
             sums = sums[:, mask].sum(axis=1) if len(sums) else np.zeros(0)
-            is_taken = problem.taken is not None and (problem.taken == mask).all(axis=1).any()
+            is_taken = problem.excluded is not None and (problem.excluded == mask).all(axis=1).any()
             if is_taken:
                 assert problem.value(mask) == 0.0
                 continue
@@ -66,13 +66,13 @@ def test_value_is_what_a_refit_gains(chunk):
 
 def test_remaining_hessians_are_those_of_the_formula():
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
-        problem, others = case.problem, case.others
+        case = random_joint_problem(seed)
+        problem, refitted = case.problem, case.refitted
         if problem.projections is None:
-            assert len(others.covered) == 0
+            assert len(refitted.covered) == 0
             continue
-        columns = others.covered.astype(float)
-        matrix = (columns * problem.hessians) @ columns.T + np.diag(others.penalties)
+        columns = refitted.covered.astype(float)
+        matrix = (columns * problem.hessians) @ columns.T + np.diag(refitted.penalties)
         for mask in some_masks(problem, np.random.default_rng(seed)):
             total = problem.hessians[mask].sum()
             v = (columns * problem.hessians)[:, mask].sum(axis=1)
@@ -83,14 +83,14 @@ def test_remaining_hessians_are_those_of_the_formula():
 
 def test_a_rule_that_is_there_already_gains_nothing():
     extents = np.array([[1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
-    others = RefittedTerms(np.vstack([np.ones(4, bool), extents[:1]]), np.zeros(2))
+    refitted = RefittedTerms(np.vstack([np.ones(4, bool), extents[:1]]), np.zeros(2))
     y = np.array([3.0, 1.0, 5.0, 0.0])
     means = np.array([2.0, 2.0, 2.5, 2.5])
-    problem = SearchProblem(extents, 2 * (means - y), np.full(4, 2.0), 0.0, others=others)
+    problem = SearchProblem(extents, 2 * (means - y), np.full(4, 2.0), 0.0, refitted=refitted)
     # Its complement, all rows and what it covers are unions of cells.
     for mask in ([1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]):
         assert problem.value(np.array(mask, dtype=bool)) == 0.0
-    # Rows 0 and 2: half of each cell, of which the others imitate half.
+    # Rows 0 and 2: half of each cell, of which the refitted terms imitate half.
     assert problem.value(np.array([1, 0, 1, 0], dtype=bool)) == pytest.approx(7**2 / (4 - 2))
     assert problem.weight((1,)) == pytest.approx(7 / 2)
     assert problem.objective((1,)) == pytest.approx(7**2 / 2 / 8)
@@ -105,19 +105,19 @@ def test_no_rule_is_found_twice(method, has_intercept):
     extents = np.vstack([extents, ~extents])
     y = np.array([5.0, 5.0, 5.0, 5.0, -5.0, -5.0, -5.0, -5.2])
     covered = np.vstack([extents[:1], np.ones((int(has_intercept), 8), dtype=bool)])
-    others = RefittedTerms(covered, np.array([50.0, 0.0])[: len(covered)])
-    case = ProblemWithOthers(None, others=others)
-    weights = refitted_weights(SquaredLoss(), y, case.others, np.ones(8))
+    refitted = RefittedTerms(covered, np.array([50.0, 0.0])[: len(covered)])
+    case = RandomJointProblem(None, refitted=refitted)
+    weights = refitted_weights(SquaredLoss(), y, case.refitted, np.ones(8))
     gradients = 2 * (weights @ covered - y)
-    problem = SearchProblem(extents, gradients, np.full(8, 2.0), 50.0, others=others)
-    plain = problem.without_others()
+    problem = SearchProblem(extents, gradients, np.full(8, 2.0), 50.0, refitted=refitted)
+    plain = problem.stagewise()
     assert search(plain, search_brute_force, max_conditions=1).query in [(0,), (2,)]
     result = search(problem, method, max_conditions=1)
     assert result.query not in [(), (0,)]
     assert (result.query == (2,)) is not has_intercept
 
 
-def test_cells_are_rows_that_the_same_others_cover():
+def test_cells_are_rows_that_the_same_terms_cover():
     covered = np.array([[1, 1, 0, 0, 1], [1, 0, 1, 0, 1], [1, 1, 1, 1, 1]], dtype=bool)
     cells = RefittedTerms(covered, np.zeros(3)).cells()
     assert cells.dtype == np.int32
@@ -126,28 +126,28 @@ def test_cells_are_rows_that_the_same_others_cover():
     assert RefittedTerms(covered[:1], np.zeros(1)).cells().tolist() == [1, 1, 0, 0, 1]
 
 
-def test_no_others_are_as_good_as_none():
+def test_no_terms_are_as_good_as_none():
     arguments = ([[True, False]], [1.0, 2.0], [1.0, 1.0])
     nobody = RefittedTerms(np.empty((0, 2), dtype=bool), np.empty(0))
-    problem = SearchProblem(*arguments, others=nobody)
+    problem = SearchProblem(*arguments, refitted=nobody)
     assert problem.projections is None
     assert problem.cells is None
     assert problem.value([True, True]) == SearchProblem(*arguments).value([True, True])
 
 
-def test_others_are_left_behind_with_their_statistics():
-    others = RefittedTerms(np.array([[True, True]]), np.zeros(1))
-    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], others=others)
+def test_refitted_terms_are_left_behind_with_their_statistics():
+    refitted = RefittedTerms(np.array([[True, True]]), np.zeros(1))
+    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], refitted=refitted)
     assert problem.projections.shape == (1, 2)
     assert problem.with_statistics([1.0, -1.0], [1.0, 1.0]).projections is None
-    again = problem.with_statistics([1.0, -1.0], [1.0, 1.0], others)
+    again = problem.with_statistics([1.0, -1.0], [1.0, 1.0], refitted)
     assert again.objective((0,)) == problem.objective((0,))
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_projections_add_up_exactly(sign):
     for seed in range(100):
-        problem = random_problem_with_others(seed).problem
+        problem = random_joint_problem(seed).problem
         if problem.projections is None:
             continue
         assert problem.projections.flags.c_contiguous
@@ -170,21 +170,21 @@ def test_projections_add_up_exactly(sign):
         (np.ones((1, 2), bool), np.array([np.nan]), "penalties must be"),
     ],
 )
-def test_wrong_others(covered, penalties, message):
+def test_wrong_refitted_terms(covered, penalties, message):
     with pytest.raises(ValueError, match=message):
         RefittedTerms(covered, penalties)
 
 
-def test_others_on_other_rows():
-    others = RefittedTerms(np.ones((1, 3), dtype=bool), np.zeros(1))
-    with pytest.raises(ValueError, match=r"others must cover the rows of the extents, 2\. Got 3"):
-        SearchProblem([[True, False]], [1.0, 2.0], [1.0, 1.0], others=others)
+def test_refitted_terms_on_other_rows():
+    refitted = RefittedTerms(np.ones((1, 3), dtype=bool), np.zeros(1))
+    with pytest.raises(ValueError, match=r"refitted must cover the rows of the extents, 2\. Got 3"):
+        SearchProblem([[True, False]], [1.0, 2.0], [1.0, 1.0], refitted=refitted)
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.05, 1.0), st.randoms(use_true_random=False))
 def test_discounted_bound_holds_for_all_subsets(seed, density, random):
-    problem = random_problem_with_others(seed % 5000).problem
+    problem = random_joint_problem(seed % 5000).problem
     if problem.projections is None:
         return
     node = np.array([random.random() < density for _ in range(problem.n_rows)])
@@ -212,7 +212,7 @@ def test_discounted_bound_holds_for_all_subsets(seed, density, random):
 @pytest.mark.parametrize("chunk", range(6))
 def test_reference_agrees_with_brute_force(chunk):
     for seed in SEEDS[chunk::6]:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         expected = search(case.problem, search_brute_force, **case.limits)
         assert case.problem.objective(expected.query) == expected.objective_value
         for options in ({}, {"bounding": False}, {"best_first": False}):
@@ -227,7 +227,7 @@ def test_reference_agrees_with_brute_force(chunk):
 
 def test_stopped_reference_keeps_a_true_bound():
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         result = search(case.problem, "reference", **case.limits, node_limit=1)
         assert result.objective_value <= optimum <= result.bound
@@ -241,7 +241,7 @@ WAYS = [
     {"branching": "paper", "beam_width": 0, "n_jobs": 2},
     {"branching": "conditions"},
     {"branching": "conditions", "beam_width": 0, "n_jobs": 2},
-    {"branching": "conditions", "instruction_set": "scalar", "without": ["tangents"]},
+    {"branching": "conditions", "instruction_set": "scalar", "beam_width": 0},
 ]
 
 
@@ -249,7 +249,7 @@ WAYS = [
 @pytest.mark.parametrize("max_conditions", [1, 2, 3, 4])
 def test_core_agrees_with_brute_force(max_conditions, way):
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         limits = {**case.limits, "max_conditions": max_conditions}
         expected = search(case.problem, search_brute_force, **limits)
         if case.problem.projections is None and way["branching"] == "paper":
@@ -263,7 +263,7 @@ def test_core_agrees_with_brute_force(max_conditions, way):
 
 def test_core_agrees_with_brute_force_without_a_limit():
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         if case.problem.projections is None:
             continue
         expected = search(case.problem, search_brute_force, min_coverage=0)
@@ -277,7 +277,7 @@ def test_core_agrees_with_brute_force_without_a_limit():
 def test_heuristics_tell_the_value_of_their_query(method):
     n_optimal = 0
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         optimum = search(case.problem, search_brute_force, **case.limits).objective_value
         result = search(case.problem, method, **case.limits)
         assert result.objective_value == case.problem.objective(result.query)
@@ -288,7 +288,7 @@ def test_heuristics_tell_the_value_of_their_query(method):
 
 def test_stopped_core_keeps_a_true_bound():
     for seed in SEEDS:
-        case = random_problem_with_others(seed)
+        case = random_joint_problem(seed)
         if case.problem.projections is None:
             continue
         optimum = search(case.problem, search_brute_force, **case.limits).objective_value
@@ -303,7 +303,7 @@ def test_stopped_core_keeps_a_true_bound():
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**6), st.randoms(use_true_random=False))
 def test_bound_of_the_core_holds_for_all_subsets(seed, random):
-    problem = random_problem_with_others(seed % 5000).problem
+    problem = random_joint_problem(seed % 5000).problem
     if problem.projections is None or problem.extents.n_columns == 0:
         return
     bounds = _core.Bounds(
@@ -312,7 +312,7 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
         problem.hessians,
         problem.coverage,
         problem.l2_regularization,
-        (problem.projections, problem.cells, problem.taken),
+        (problem.projections, problem.cells, problem.excluded),
     )
     # Columns stand for conditions that are not constant and not equal to an earlier one.
     extents = [problem.covered((p,)) for p in range(problem.n_candidates)]
@@ -329,12 +329,12 @@ def test_bound_of_the_core_holds_for_all_subsets(seed, random):
                 assert problem.value(refinement & last) <= bound * (1 + 1e-12)
 
 
-def test_some_branchings_do_not_know_others():
-    others = RefittedTerms(np.array([[True, True]]), np.zeros(1))
-    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], others=others)
+def test_some_branchings_have_no_joint_objective():
+    refitted = RefittedTerms(np.array([[True, True]]), np.zeros(1))
+    problem = SearchProblem([[True, False]], [1.0, -1.0], [1.0, 1.0], refitted=refitted)
     with pytest.raises(ValueError, match="tables' or 'conditions'"):
         search(problem, branching="ranges")
-    with pytest.raises(ValueError, match=r"Without regularisation.*'tables' or 'paper'"):
+    with pytest.raises(ValueError, match=r"needs l2_regularization.*'tables' or 'paper'"):
         search(problem, branching="conditions")
     with pytest.raises(ValueError, match="at most four conditions"):
         search(problem, branching="tables", max_conditions=5)
@@ -346,9 +346,9 @@ def test_long_rules_start_from_what_is_easier():
     bits = rng.random((6, 400)) < 0.5
     extents = np.concatenate([bits, ~bits])
     target = np.where(bits.sum(axis=0) % 2 == 0, 1.0, -1.0)
-    others = RefittedTerms(np.ones((1, 400), dtype=bool), np.zeros(1))
+    refitted = RefittedTerms(np.ones((1, 400), dtype=bool), np.zeros(1))
     gradients = target.mean() - target
-    problem = SearchProblem(extents, gradients, np.ones(400), 1.0, others=others)
+    problem = SearchProblem(extents, gradients, np.ones(400), 1.0, refitted=refitted)
     optimum = search(problem, search_brute_force).objective_value
     result = search(problem, node_limit=40)
     assert result.node_limit == 40
@@ -360,7 +360,7 @@ def test_long_rules_start_from_what_is_easier():
 def test_interrupted_search_for_long_rules():
     case = next(
         case
-        for case in map(random_problem_with_others, SEEDS)
+        for case in map(random_joint_problem, SEEDS)
         if case.problem.projections is not None and case.problem.n_candidates > 6
     )
     optimum = search(case.problem, search_brute_force).objective_value
@@ -372,18 +372,18 @@ def test_interrupted_search_for_long_rules():
 def test_small_hessians_are_imitated_as_well(ratio):
     """A rule on rows of little weight is as much of a rule as one on rows of great weight."""
     hessians = np.array([ratio, ratio, 1.0, 1.0, 1.0, 1.0])
-    others = RefittedTerms(
+    refitted = RefittedTerms(
         np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 1, 1]], dtype=bool), np.zeros(2)
     )
     half = np.array([[0, 0, 1, 1, 0, 0]], dtype=bool)
-    problem = SearchProblem(half, [0.0, 0.0, 1.0, 1.0, -1.0, -1.0], hessians, others=others)
+    problem = SearchProblem(half, [0.0, 0.0, 1.0, 1.0, -1.0, -1.0], hessians, refitted=refitted)
     # Two of four rows, of which the rule for all four imitates half.
     assert problem.value(half[0]) == pytest.approx(2.0**2 / (2.0 - 1.0), rel=1e-6)
 
 
 def test_starts_leave_time_for_the_bound(monkeypatch):
     monkeypatch.setattr("time.perf_counter", lambda: 100.0)
-    case = random_problem_with_others(0)
+    case = random_joint_problem(0)
     limits = []
 
     def record(problem, within, branching):

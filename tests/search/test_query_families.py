@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from brute_force import search_brute_force
-from problems import n_drawn, random_problem, random_problem_with_others
+from problems import n_drawn, random_joint_problem, random_problem
 
 from laconic.search import METHODS, Family, QueryFamilies, SearchProblem, SearchStatus, search
 from laconic.search.query_families import part_of
@@ -20,7 +20,7 @@ VARIANTS = [
     {"branching": "paper"},
     {"branching": "ranges"},
     {"branching": "conditions", "beam_width": 0},
-    {"without": ["leaves", "beam"], "n_jobs": 2},
+    {"leaves": False, "beam_width": 0, "n_jobs": 2},
 ]
 TABLES = {"branching": "tables"}
 
@@ -65,7 +65,7 @@ def check(case, allowed, seed, *options):
     query, value = best_of_all(case.problem, allowed, case.limits)
     slow = {"method": ("reference", search_brute_force)[seed % 2]}
     for kwargs in (*options, slow):
-        result = search(case.problem, allowed=allowed, **case.limits, **kwargs)
+        result = search(case.problem, families=allowed, **case.limits, **kwargs)
         assert result.objective_value == pytest.approx(value, rel=1e-9, abs=0), (seed, kwargs)
         assert result.status is SearchStatus.OPTIMAL
         assert result.bound == result.objective_value
@@ -122,7 +122,7 @@ def test_prices_agree_with_brute_force_over_all_allowed_queries(number):
 @pytest.mark.parametrize("number", range(N_CHUNKS))
 def test_beside_other_rules_they_agree_with_brute_force(number):
     for seed in chunk(number):
-        case, rng = random_problem_with_others(seed), np.random.default_rng(seed)
+        case, rng = random_joint_problem(seed), np.random.default_rng(seed)
         problem, limits = case.problem, case.limits | {"max_conditions": 3}
         n = problem.n_candidates
         families = tuple(Family(subsets(rng, n), sign) for sign in (-1, 1, 0))
@@ -131,7 +131,7 @@ def test_beside_other_rules_they_agree_with_brute_force(number):
         has_penalty = problem.l2_regularization > 0.0
         ways = ["auto", "paper", "tables", *(["conditions"] if has_penalty else [])]
         for options in ({"branching": way} for way in ways):
-            result = search(problem, allowed=allowed, **limits, **options)
+            result = search(problem, families=allowed, **limits, **options)
             assert (result.query, result.objective_value) == (query, value), (seed, options)
             assert result.status is SearchStatus.OPTIMAL
 
@@ -147,7 +147,7 @@ def test_a_single_family_of_everything_is_the_search_itself():
     everything = QueryFamilies((Family(tuple(range(problem.n_candidates))),))
     one, other = (
         search(problem, max_conditions=4),
-        search(problem, max_conditions=4, allowed=everything),
+        search(problem, max_conditions=4, families=everything),
     )
     assert one == dataclasses.replace(other, seconds=one.seconds)
 
@@ -156,11 +156,11 @@ def test_nodes_are_shared_by_all_families():
     problem = hard_problem()
     families = tuple(Family(tuple(range(start, start + 20))) for start in range(4))
     result = search(
-        problem, allowed=QueryFamilies(families), node_limit=12, branching="paper", beam_width=0
+        problem, families=QueryFamilies(families), node_limit=12, branching="paper", beam_width=0
     )
     assert result.counters["nodes"] <= 12
     assert result.status is SearchStatus.NODE_LIMIT
-    best = search(problem, allowed=QueryFamilies(families))
+    best = search(problem, families=QueryFamilies(families))
     assert result.objective_value <= best.objective_value <= result.bound
 
 
@@ -170,7 +170,7 @@ def test_a_callback_ends_all_searches():
     families = tuple(Family(tuple(range(start, start + 20))) for start in range(4))
     result = search(
         problem,
-        allowed=QueryFamilies(families),
+        families=QueryFamilies(families),
         branching="paper",
         callback=lambda progress: calls.append(progress) or True,
     )
@@ -182,20 +182,20 @@ def test_a_callback_ends_all_searches():
 @pytest.mark.parametrize("number", range(N_CHUNKS))
 def test_barred_rows_agree_with_brute_force_over_all_allowed_queries(number):
     for seed in chunk(number)[::4]:
-        draw = (random_problem, random_problem_with_others)[seed % 2]
+        draw = (random_problem, random_joint_problem)[seed % 2]
         case, rng = draw(seed), np.random.default_rng(seed)
         limits = case.limits | {"max_conditions": 3}
         n = case.problem.n_candidates
         best = search(case.problem, **limits)
         queries = [best.query, *([p] for p in subsets(rng, n)[:2])]
-        problem = case.problem.barring([case.problem.covered(tuple(query)) for query in queries])
+        problem = case.problem.excluding([case.problem.covered(tuple(query)) for query in queries])
         signs = rng.choice([-1, 0, 1], size=rng.integers(1, 4))
         families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
         price = 0.2 * best.objective_value * (seed % 3)
         allowed = QueryFamilies(families, {frozenset(range(n // 2)): price} if price else {})
         query, value = best_of_all(problem, allowed, limits)
         for options in ({}, {"branching": "paper"}, {"branching": "tables"}):
-            result = search(problem, allowed=allowed, **limits, **options)
+            result = search(problem, families=allowed, **limits, **options)
             assert result.query == query, (seed, options)
             assert result.objective_value == pytest.approx(value, rel=1e-9, abs=0)
             assert result.status is SearchStatus.OPTIMAL
@@ -205,9 +205,9 @@ def test_what_families_cannot_give_is_refused():
     problem = hard_problem()
     allowed = QueryFamilies((Family((0, 1, 2)), Family((3, 4))))
     with pytest.raises(ValueError, match="n_best must be 1 where not all queries are allowed"):
-        search(problem, allowed=allowed, n_best=3)
+        search(problem, families=allowed, n_best=3)
     with pytest.raises(ValueError, match="cutoff must be None where not all queries are allowed"):
-        search(problem, allowed=allowed, cutoff=0.1)
+        search(problem, families=allowed, cutoff=0.1)
 
 
 def test_heuristics_divide_few_families_by_prices():
@@ -220,10 +220,10 @@ def test_heuristics_divide_few_families_by_prices():
         return METHODS["greedy"](part, limits, **options)
 
     allowed = QueryFamilies((Family(tuple(range(40))),), prices)
-    result = search(problem, greedy, allowed=allowed)
+    result = search(problem, greedy, families=allowed)
     assert result.status is SearchStatus.HEURISTIC
     assert len(calls) <= 41
-    assert result.bound >= search(problem, allowed=allowed, max_conditions=3).objective_value
+    assert result.bound >= search(problem, families=allowed, max_conditions=3).objective_value
 
 
 def test_parts_of_extents_are_made_once():
@@ -237,8 +237,8 @@ def test_what_does_not_gain_more_than_it_costs_is_not_found():
     problem = SearchProblem([[True, True, False, False]], [-1, -1, 1, 1], np.ones(4), 0.0)
     gain = problem.objective((0,))
     everything = (Family((0,)),)
-    cheap = search(problem, allowed=QueryFamilies(everything, {frozenset({0}): 0.9 * gain}))
+    cheap = search(problem, families=QueryFamilies(everything, {frozenset({0}): 0.9 * gain}))
     assert cheap.query == (0,)
     assert cheap.objective_value == pytest.approx(0.1 * gain)
-    dear = search(problem, allowed=QueryFamilies(everything, {frozenset({0}): 1.1 * gain}))
+    dear = search(problem, families=QueryFamilies(everything, {frozenset({0}): 1.1 * gain}))
     assert (dear.query, dear.objective_value, dear.status) == ((), 0.0, SearchStatus.OPTIMAL)

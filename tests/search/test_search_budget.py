@@ -70,7 +70,7 @@ def test_tables_of_many_categories_are_divided():
     assert choose_branching(few, 4) == "tables"
     assert many.table_work(3) < many.table_work(4) < np.inf
     assert choose_branching(many, 4) == choose_branching(many, 2) == "tables"
-    # Beside others, all queries are looked at at once, and tables are too large for that.
+    # The joint objective looks at all queries at once, and tables are too large for that.
     assert few.table_work(4, 1) < many.table_work(4, 1) == np.inf
     assert choose_branching(many, 4, 1) == "conditions"
     gradients = rng.normal(size=3000)
@@ -150,8 +150,8 @@ def test_auto_follows_the_choice_of_branching(max_conditions, branching):
         ({"branching": "conditions"}, "conditions"),
         ({"branching": "ranges"}, "ranges"),
         ({"branching": "paper"}, "paper"),
-        ({"without": ["beam"]}, "ranges"),
-        ({"without": ["leaves"]}, "conditions"),
+        ({"beam_width": 0}, "ranges"),
+        ({"leaves": False}, "conditions"),
         ({"instruction_set": "scalar"}, "conditions"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from laconic import RuleBoostingClassifier, RuleBoostingRegressorCV
 from laconic import search as package
 from laconic.search import SearchProblem, SearchResult, SearchStatus, search
-from laconic.search.checkpoint import Checkpoint, current_journal
+from laconic.search.checkpoint import Checkpoint, current_checkpoint
 
 
 def rows(n_rows=120):
@@ -32,11 +32,11 @@ def no_search(*arguments, **options):
 def test_searches_are_not_repeated(tmp_path, monkeypatch):
     path = tmp_path / "searches"
     problem = problem_of()
-    with Checkpoint(path) as journal, journal.kept():
+    with Checkpoint(path):
         first = search(problem, max_conditions=2)
-    assert current_journal() is None
+    assert current_checkpoint() is None
     monkeypatch.setitem(package.METHODS, "optimal", no_search)
-    with Checkpoint(path) as journal, journal.kept():
+    with Checkpoint(path):
         assert search(problem_of(), max_conditions=2, n_jobs=2) == first
         assert search(problem_of(), max_conditions=2).branching == first.branching
         for other, options in [
@@ -76,7 +76,7 @@ def test_fits_go_on_to_the_same_model(make, tmp_path, monkeypatch):
         n_left = 3
         monkeypatch.setitem(package.METHODS, "optimal", killed)
         try:
-            with Checkpoint(path) as journal, journal.kept():
+            with Checkpoint(path):
                 model = make().fit(X, y)
         except SystemExit:
             n_tries += 1
@@ -87,12 +87,12 @@ def test_fits_go_on_to_the_same_model(make, tmp_path, monkeypatch):
 
 def test_lines_that_a_kill_left_incomplete_are_dropped(tmp_path):
     path = tmp_path / "searches"
-    with Checkpoint(path) as journal, journal.kept():
+    with Checkpoint(path):
         search(problem_of())
     whole = path.read_bytes()
     path.write_bytes(whole + whole.splitlines()[1][:40])
-    with Checkpoint(path) as journal:
-        assert len(journal.results) == 1
+    with Checkpoint(path) as checkpoint:
+        assert len(checkpoint.results) == 1
     assert path.read_bytes() == whole
 
 
@@ -117,23 +117,23 @@ def test_other_files_are_refused_and_left_alone(content, tmp_path):
 @pytest.mark.parametrize("entry", ["query", "objective_value", "status", "seconds", "counters"])
 def test_entries_are_checked(entry, tmp_path):
     path = tmp_path / "searches"
-    with Checkpoint(path) as journal, journal.kept():
+    with Checkpoint(path):
         search(problem_of())
     header, line = path.read_text("utf-8").splitlines()
     changed = json.loads(line) | {entry: [99]}
     path.write_text(f"{header}\n{json.dumps(changed)}\n", "utf-8")
-    with pytest.raises(ValueError, match="searches"), Checkpoint(path) as journal, journal.kept():
+    with pytest.raises(ValueError, match="searches"), Checkpoint(path):
         search(problem_of())
 
 
 def test_interrupted_searches_are_not_kept(tmp_path):
     path = tmp_path / "searches"
-    with Checkpoint(path) as journal:
-        journal.add("key", SearchResult((), 0.0, 1.0, SearchStatus.INTERRUPTED))
-        journal.add("other", SearchResult((), 0.0, 1.0, SearchStatus.TIME_LIMIT))
-        assert list(journal.results) == ["other"]
-    with Checkpoint(path) as journal:
-        assert list(journal.results) == ["other"]
+    with Checkpoint(path) as checkpoint:
+        checkpoint.add("key", SearchResult((), 0.0, 1.0, SearchStatus.INTERRUPTED))
+        checkpoint.add("other", SearchResult((), 0.0, 1.0, SearchStatus.TIME_LIMIT))
+        assert list(checkpoint.results) == ["other"]
+    with Checkpoint(path) as checkpoint:
+        assert list(checkpoint.results) == ["other"]
 
 
 def test_faults_name_the_file(tmp_path, monkeypatch):
@@ -147,7 +147,6 @@ def test_faults_name_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with (
         pytest.raises(OSError, match=r"No space left on device.*searches"),
-        Checkpoint(path) as journal,
-        journal.kept(),
+        Checkpoint(path),
     ):
         search(problem_of())

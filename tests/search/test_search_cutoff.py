@@ -10,20 +10,20 @@ from laconic.search import RefittedTerms, SearchProblem, SearchStatus, search
 BRANCHINGS = ("conditions", "tables", "ranges", "paper")
 
 
-def draw(seed, *, zero_hessians=False, with_others=False):
+def draw(seed, *, zero_hessians=False, is_joint=False):
     rng = np.random.default_rng(seed)
     n_rows, n_conditions = int(rng.integers(4, 30)), int(rng.integers(2, 8))
     cuts = rng.integers(0, 5, size=(n_conditions // 2 + 1, n_rows))
     extents = np.array([row > cut for row in cuts for cut in (0, 2)])[:n_conditions]
     gradients = rng.integers(-4, 5, n_rows) if seed % 2 else rng.normal(size=n_rows)
     hessians = np.zeros(n_rows) if zero_hessians else rng.random(n_rows) + 0.1
-    others = None
-    if with_others:
+    refitted = None
+    if is_joint:
         covered = rng.random((2, n_rows)) < 0.5
-        others = RefittedTerms(
+        refitted = RefittedTerms(
             np.vstack([covered, np.ones((1, n_rows), bool)]), np.array([1.0, 1, 0])
         )
-    return SearchProblem(extents, gradients, hessians, 1.0, others=others)
+    return SearchProblem(extents, gradients, hessians, 1.0, refitted=refitted)
 
 
 def objectives(problem, max_conditions, min_coverage=0.0):
@@ -77,7 +77,7 @@ def test_first_query_above_the_cutoff_ends_the_search(branching, seed):
 def test_best_queries_are_the_best(branching, max_conditions, seed):
     if branching == "tables" and max_conditions > 5:
         return
-    problem = draw(seed, zero_hessians=seed % 3 == 0, with_others=seed % 5 == 4)
+    problem = draw(seed, zero_hessians=seed % 3 == 0, is_joint=seed % 5 == 4)
     if problem.projections is not None and max_conditions > 4:
         return
     min_coverage = 3.0 if seed % 4 == 1 else 0.0
@@ -85,14 +85,14 @@ def test_best_queries_are_the_best(branching, max_conditions, seed):
     length = min(max_conditions, problem.n_candidates)
     values = [value for value in objectives(problem, length, min_coverage) if value > 0.0]
     for n_best in (2, 5, 1000):
-        for without in ((), ("beam",)):
+        for beam_width in (None, 0):
             result = search(
                 problem,
                 max_conditions=max_conditions,
                 min_coverage=min_coverage,
                 branching=branching,
                 n_best=n_best,
-                without=without,
+                beam_width=beam_width,
             )
             found = [problem.objective(query) for query in result.queries]
             assert found == values[: len(found)]

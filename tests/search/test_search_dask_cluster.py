@@ -16,7 +16,6 @@ from laconic.search import (
     SearchLimits,
     SearchProblem,
     SearchStatus,
-    dask_cluster,
     distributed,
     search,
 )
@@ -51,13 +50,13 @@ def small_pieces(monkeypatch):
 def submitted(monkeypatch):
     """Pieces that were handed out."""
     pieces = []
-    submit = dask_cluster.DaskCrew.submit
+    submit = distributed.DaskWorkers.submit
 
-    def note(crew, piece):
+    def note(workers, piece):
         pieces.append(piece)
-        submit(crew, piece)
+        submit(workers, piece)
 
-    monkeypatch.setattr(dask_cluster.DaskCrew, "submit", note)
+    monkeypatch.setattr(distributed.DaskWorkers, "submit", note)
     return pieces
 
 
@@ -152,13 +151,13 @@ def test_a_callback_sees_the_search_get_on(dask_client):
 
 def test_the_problem_is_sent_once_for_all_rules(dask_client, monkeypatch):
     sent = []
-    broadcast = dask_cluster.DaskCrew._broadcast
+    broadcast = distributed.DaskWorkers._broadcast
 
-    def note(crew, value):
+    def note(workers, value):
         sent.append(type(value).__name__)
-        return broadcast(crew, value)
+        return broadcast(workers, value)
 
-    monkeypatch.setattr(dask_cluster.DaskCrew, "_broadcast", note)
+    monkeypatch.setattr(distributed.DaskWorkers, "_broadcast", note)
     X, y = table(0)
     with spread_over(dask_client):
         RuleBoostingRegressor(n_rules=3, node_limit=None, max_thresholds=3).fit(X, y)
@@ -168,13 +167,13 @@ def test_the_problem_is_sent_once_for_all_rules(dask_client, monkeypatch):
 
 def test_large_pieces_are_no_reason_for_a_warning(dask_client):
     problem = hard_problem(60, 2)
-    crew = dask_cluster.DaskCrew(dask_client, problem, SearchLimits(), {})
-    crew.submit(Piece([OpenPart(1.0, 1, bytes(11 * 2**20))]))
-    crew.dismiss()
+    workers = distributed.DaskWorkers(dask_client, problem, SearchLimits(), {})
+    workers.submit(Piece([OpenPart(1.0, 1, bytes(11 * 2**20))]))
+    workers.dismiss()
 
 
 def test_errors_on_workers_are_raised(dask_client, monkeypatch):
-    monkeypatch.setattr(dask_cluster, "_search_piece", lambda *_: 1 / 0)
+    monkeypatch.setattr(distributed, "_search_piece", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         search(hard_problem(), branching="conditions", client=dask_client)
 

@@ -7,12 +7,12 @@ import pickle
 import numpy as np
 import pytest
 from brute_force import search_brute_force
-from problems import random_problem, random_problem_with_others
+from problems import random_joint_problem, random_problem
 
 from laconic._core import optimal
 from laconic.search import SearchLimits, SearchProblem, SearchStatus, search
 from laconic.search import distributed as module
-from laconic.search.distributed import Piece, SpreadSearch, attached, detached, search_piece
+from laconic.search.distributed import DistributedSearch, Piece, detached, search_piece
 
 N_SEEDS = 150
 
@@ -44,7 +44,7 @@ class Here:
         self.n_done += 1
         spread = self.spread
         problem = pickle.loads(pickle.dumps(detached(spread.problem)))
-        problem = attached(problem, spread.problem.extents)
+        problem = problem.restricted(spread.problem.extents, problem.sign)
         options = {**spread.options, "n_workers": 1, "beam_width": 0}
         return [(piece, search_piece(problem, spread.limits, copy, options))]
 
@@ -67,9 +67,8 @@ def spread_search(problem, branching="conditions", *, callback=None, loss_rate=0
         "approximation_factor": limits.approximation_factor,
         "memory_limit": 2**28,
         "instruction_set": None,
-        "without": [],
     }
-    spread = SpreadSearch(
+    spread = DistributedSearch(
         problem, limits, options, callback, node_limit=node_limit, table_limit=None
     )
     spread.begin((), 1, 0, 3)
@@ -83,15 +82,15 @@ def spread_search(problem, branching="conditions", *, callback=None, loss_rate=0
 def branchings(problem, limits):
     """List the ways of branching that a problem can be shared by."""
     n_conditions = limits.get("max_conditions")
-    has_others = problem.n_components > 0
-    if n_conditions is not None and n_conditions <= (4 if has_others else 5):
+    is_joint = problem.n_components > 0
+    if n_conditions is not None and n_conditions <= (4 if is_joint else 5):
         yield "tables"
-    if not has_others or problem.l2_regularization > 0:
+    if not is_joint or problem.l2_regularization > 0:
         yield "conditions"
     yield "paper"
 
 
-@pytest.mark.parametrize("make", [random_problem, random_problem_with_others])
+@pytest.mark.parametrize("make", [random_problem, random_joint_problem])
 @pytest.mark.parametrize("max_conditions", ["own", None, 3, 4, 5])
 def test_pieces_find_what_brute_force_finds(make, max_conditions):
     n_pieces = 0
@@ -184,7 +183,7 @@ def test_pieces_start_from_the_best_query_so_far():
     problem = hard_problem()
     best = search(problem, max_conditions=3)
     options = {"branching": "conditions", "approximation_factor": 1.0, "memory_limit": 2**28}
-    options |= {"instruction_set": None, "without": [], "n_workers": 1, "beam_width": 0}
+    options |= {"instruction_set": None, "n_workers": 1, "beam_width": 0}
     piece = Piece(None, best.query, node_limit=0)
     outcome = search_piece(problem, SearchLimits(3), piece, options)
     assert outcome.query == best.query
@@ -197,10 +196,10 @@ def test_parts_that_end_too_early_are_refused():
     options = {"max_conditions": 3, "min_coverage": 0.0, "approximation_factor": 1.0}
     options |= {"node_limit": 1, "time_limit": None, "should_stop": None, "beam_width": 0}
     options |= {"start": (), "n_workers": 1, "memory_limit": 2**28, "instruction_set": None}
-    options |= {"without": [], "n_parts": 2}
+    options |= {"n_parts": 2}
     stopped = optimal(*arguments, branching="conditions", **options)
     (_, _, nodes), *_ = stopped.open
     with pytest.raises(ValueError, match="ends too early"):
         optimal(*arguments, branching="conditions", parts=[nodes[:-1]], **options)
-    with pytest.raises(ValueError, match="cannot be shared"):
+    with pytest.raises(ValueError, match="cannot be divided"):
         optimal(*arguments, branching="ranges", **{**options, "beam_width": None})

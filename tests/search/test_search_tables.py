@@ -75,7 +75,7 @@ def test_coverage_is_looked_at_before_values():
     assert result.counters["evaluations"] < 1000
 
 
-def long_problem(seed, others=0):
+def long_problem(seed, n_terms=0):
     """More rows than are rounded to the units of a table; each is a cell of its own."""
     rng = np.random.default_rng(seed)
     rows = rng.permutation(8**5)[:20_000]
@@ -88,16 +88,16 @@ def long_problem(seed, others=0):
     if seed % 3 == 2:  # sets of equal values
         gradients = np.round(gradients)
     hessians = rng.integers(1, 5, len(rows)) / 4
-    covered = np.vstack([np.ones(len(rows), dtype=bool), extents[rng.integers(70, size=others)]])
-    beside = RefittedTerms(covered, np.append(0.0, np.ones(others))) if others else None
-    return SearchProblem(extents, gradients, hessians, [0.1, 1.0, 10.0][seed % 3], others=beside)
+    covered = np.vstack([np.ones(len(rows), dtype=bool), extents[rng.integers(70, size=n_terms)]])
+    beside = RefittedTerms(covered, np.append(0.0, np.ones(n_terms))) if n_terms else None
+    return SearchProblem(extents, gradients, hessians, [0.1, 1.0, 10.0][seed % 3], refitted=beside)
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("others", [0, 3])
+@pytest.mark.parametrize("n_terms", [0, 3])
 @pytest.mark.parametrize("limits", [{}, {"min_coverage": 3_000}])
-def test_many_rows_are_rounded_in_cells(seed, others, limits):
-    problem = long_problem(seed, others)
+def test_many_rows_are_rounded_in_cells(seed, n_terms, limits):
+    problem = long_problem(seed, n_terms)
     limits = {"max_conditions": 2 + seed % 2, **limits}
     tables = search(problem, branching="tables", **limits)
     branched = search(problem, branching="conditions", **limits)
@@ -110,11 +110,6 @@ def test_many_rows_are_rounded_in_cells(seed, others, limits):
 def test_longer_queries_are_refused(max_conditions):
     with pytest.raises(ValueError, match="at most five conditions"):
         search(mixed_problem(), branching="tables", max_conditions=max_conditions)
-
-
-def test_ingredients_are_refused():
-    with pytest.raises(ValueError, match="Only a search over conditions"):
-        search(mixed_problem(), branching="tables", max_conditions=3, without=["leaves"])
 
 
 def test_a_stopped_search_has_a_true_bound():
@@ -156,11 +151,11 @@ def test_bounds_of_short_queries_fall_as_features_are_done(max_conditions, optio
         assert result.objective_value <= optimum.objective_value <= result.bound
 
 
-def test_bounds_beside_others_fall_as_features_are_done():
+def test_joint_bounds_fall_as_features_are_done():
     rng = np.random.default_rng(0)
     extents = rng.random((60, 200)) < 0.3
-    others = RefittedTerms(np.array([extents[0] & extents[1]]), np.array([1.0]))
-    problem = SearchProblem(extents, rng.normal(size=200), np.ones(200), 1.0, others=others)
+    refitted = RefittedTerms(np.array([extents[0] & extents[1]]), np.array([1.0]))
+    problem = SearchProblem(extents, rng.normal(size=200), np.ones(200), 1.0, refitted=refitted)
     limits = {"branching": "tables", "max_conditions": 4}
     optimum = search(problem, **limits)
     n_nodes = optimum.counters["nodes"]
@@ -241,7 +236,6 @@ def test_searches_start_from_a_given_query():
         "n_workers": 1,
         "memory_limit": 2**28,
         "instruction_set": None,
-        "without": [],
     }
     best = search(problem, max_conditions=5)
     for branching in ("tables", "conditions", "ranges", "paper"):

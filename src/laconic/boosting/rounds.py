@@ -132,7 +132,7 @@ class Found:
         Where the others imitate it to within rounding, its gain after a refit is rounding errors
         divided by next to nothing.
         """
-        return self.problem.without_others().objective(self.result.query)
+        return self.problem.stagewise().objective(self.result.query)
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class Rounds:
         if self.is_joint and self.fit_intercept:
             sets += [BarredRows(~rows, output) for rows, output in sets]
         problems = tuple(
-            self._unposed.with_statistics(g, h, self._others(state, output)).barring(
+            self._unposed.with_statistics(g, h, self._others(state, output)).excluding(
                 [rows for rows, of_output in sets if of_output in (None, output)]
             )
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
@@ -240,7 +240,7 @@ class Rounds:
         best, started = 0, time.perf_counter()
         for output, problem in enumerate(problems):
             options = self._options(len(problems) - output, started, results)
-            results.append(search(problem, allowed=self._queries(output), **options))
+            results.append(search(problem, families=self._queries(output), **options))
             if results[-1].status is SearchStatus.INTERRUPTED:
                 best = output
                 break

@@ -65,9 +65,9 @@ def fit(
     if checkpoint is None:
         return _fit(table, source, model, check, learning, json=json, quiet=quiet)
     files.check_destination(checkpoint, [table, *([] if model is None else [model])])
-    with Checkpoint(checkpoint) as journal, journal.kept():
-        if journal.results:
-            n_known = format_count(len(journal.results), "search", "searches")
+    with Checkpoint(checkpoint) as known:
+        if known.results:
+            n_known = format_count(len(known.results), "search", "searches")
             name = visible(str(checkpoint))
             table_file.note([f"{n_known} of {name} need not be repeated"], quiet=quiet or json)
         exit_code = _fit(table, source, model, check, learning, json=json, quiet=quiet)

@@ -1,7 +1,6 @@
 """Search for the conjunction of conditions that a boosting round gains most from.
 
-The search knows extents, gradients and hessians only, so it serves any conditions that a caller
-brings and any loss.
+The search knows only extents, gradients and hessians, so it serves any conditions and any loss.
 
 Examples
 --------
@@ -26,15 +25,15 @@ from typing import Any, Literal, TypeVar
 
 from laconic._core import Extents
 from laconic._util.checks import require
-from laconic.search.beam import search_beam, search_greedy
 from laconic.search.budget import resolve_node_limit
-from laconic.search.checkpoint import current_journal
-from laconic.search.dask_cluster import spread_over
-from laconic.search.joint_bound import ceiling
+from laconic.search.checkpoint import current_checkpoint
+from laconic.search.core import search_beam, search_greedy
+from laconic.search.distributed import spread_over
+from laconic.search.joint_bound import joint_bound
 from laconic.search.joint_objective import RefittedTerms
 from laconic.search.optimal import search_optimal
 from laconic.search.problem import SearchLimits, SearchProblem
-from laconic.search.query_families import Family, QueryFamilies, search_allowed
+from laconic.search.query_families import Family, QueryFamilies, search_families
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
@@ -78,7 +77,7 @@ def search(
     cutoff: float | None = None,
     stop_above_cutoff: bool = False,
     on_interrupt: Literal["raise", "keep"] = "raise",
-    allowed: QueryFamilies | None = None,
+    families: QueryFamilies | None = None,
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -94,14 +93,14 @@ def search(
         Threads of the optimal search; -1 means all processors. The result is the same for any
         number.
     callback : callable, default=None
-        Called with a :class:`SearchProgress` now and then; a true return value ends the search.
+        Called with a :class:`SearchProgress` regularly; a true return value ends the search.
     max_conditions, min_coverage, approximation_factor, node_limit, time_limit, cutoff, \
     stop_above_cutoff
-        What the result may be and how long the search may take, as :class:`SearchLimits` says.
+        Limits on the result and on the time; see :class:`SearchLimits`.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
-    allowed : QueryFamilies, default=None
-        The queries that count, and what they cost; None if all do, at no price.
+    families : QueryFamilies, default=None
+        The queries that are allowed, and their prices; None allows all, at no price.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -109,8 +108,8 @@ def search(
     Returns
     -------
     SearchResult
-        The query and its certificate: stopped early or not, no query that is allowed, within
-        ``max_conditions`` and ``min_coverage``, has an objective above ``bound``.
+        The query and its certificate: whether or not the search was stopped early, no allowed query
+        within ``max_conditions`` and ``min_coverage`` has an objective above ``bound``.
     """
     limits = SearchLimits(
         max_conditions,
@@ -127,38 +126,36 @@ def search(
             f"Got {min_coverage!r}: no query covers that much."
         )
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
-    is_plain = allowed is None or cutoff is None
-    require(is_plain, "cutoff", "None where not all queries are allowed", cutoff)
-    n_best = options.get("n_best", 1)
-    require(allowed is None or n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
-    journal, key = current_journal(), ""
+    if families is not None:
+        n_best = options.get("n_best", 1)
+        require(cutoff is None, "cutoff", "None where not all queries are allowed", cutoff)
+        require(n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
+    checkpoint, key = current_checkpoint(), ""
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
-        if journal is not None:
-            key = journal.key(problem, method, limits, allowed, options)
-            known = journal.find(key, problem, is_priced=allowed is not None)
+        if checkpoint is not None:
+            key = checkpoint.key(problem, method, limits, families, options)
+            known = checkpoint.find(key, problem, is_priced=families is not None)
             if known is not None:
                 return known
     # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
     # there are prices or a cutoff, which are objectives, or the method is the caller's own.
-    is_free = cutoff is None and (allowed is None or not allowed.prices)
-    is_posed = isinstance(method, str) and is_free
-    posed = problem.without_scale() if is_posed else problem
-    if callback is not None and is_posed:
+    has_scale = cutoff is not None or (families is not None and bool(families.prices))
+    is_scaled = isinstance(method, str) and not has_scale
+    scaled = problem.without_scale() if is_scaled else problem
+    if callback is not None and is_scaled:
         callback = _unscaling(problem, callback)
     run = _runner(method, n_jobs, callback, on_interrupt, options)
     started = time.perf_counter()
-    if allowed is not None:
-        result = search_allowed(posed, allowed, limits, run)
+    if families is not None:
+        result = search_families(scaled, families, limits, run)
     else:
-        result = run(posed, limits)
-    seconds = time.perf_counter() - started
-    if is_posed:
-        result = _unscaled(problem, result, seconds=seconds)
-    else:
-        result = dataclasses.replace(result, seconds=seconds)
-    if journal is not None and key:
-        journal.add(key, result)
+        result = run(scaled, limits)
+    result = dataclasses.replace(result, seconds=time.perf_counter() - started)
+    if is_scaled:
+        result = _unscaled(problem, result)
+    if checkpoint is not None and key:
+        checkpoint.add(key, result)
     return result
 
 
@@ -169,23 +166,23 @@ def _runner(
     on_interrupt: str,
     options: Mapping[str, Any],
 ) -> Callable[[SearchProblem, SearchLimits], SearchResult]:
-    """Make the function that searches a problem, or a part of it, within limits."""
+    """Return a function that searches a problem, or a part of it, within limits."""
     is_known = isinstance(method, str)
     find = METHODS[method] if isinstance(method, str) else method
 
     def run(part: SearchProblem, limits: SearchLimits) -> SearchResult:
         own_limit = None
         if not is_known:
-            # A search of the caller's own is given a number, and need not hand it back.
+            # A search of the caller's own gets a number, and need not return it.
             own_limit = resolve_node_limit(limits, part.extents)
             limits = dataclasses.replace(limits, node_limit=own_limit)
         with (
             _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told
         ):
             result = find(part, limits, n_jobs=n_jobs, callback=told, **options)
-        # What a search of the caller's own says is left alone.
+        # The bound of the caller's own search is left alone.
         if is_known and part.cells is not None and not result.is_optimal:
-            bound = min(result.bound, ceiling(part, result.objective_value))
+            bound = min(result.bound, joint_bound(part, result.objective_value))
             result = dataclasses.replace(result, bound=bound)
         if own_limit is not None and result.node_limit is None:
             result = dataclasses.replace(result, node_limit=own_limit)
@@ -196,10 +193,10 @@ def _runner(
 
 @contextmanager
 def _keeping_results(callback: Callback | None) -> Iterator[Callback]:
-    """Have Ctrl-C end a search as a callback does, where it would raise an exception.
+    """Let Ctrl-C end a search as a callback does, instead of raising an exception.
 
-    Only the main thread hears of Ctrl-C; elsewhere nothing changes. The result is a callback for
-    the search, which calls the given one.
+    Only the main thread receives Ctrl-C; elsewhere nothing changes. Yields a callback for the
+    search, which calls the given one.
     """
     signals: list[int] = []
 
@@ -219,13 +216,12 @@ def _keeping_results(callback: Callback | None) -> Iterator[Callback]:
 _Scaled = TypeVar("_Scaled", SearchResult, SearchProgress)
 
 
-def _unscaled(problem: SearchProblem, found: _Scaled, **changes: Any) -> _Scaled:
-    """Tell objectives as they are, also where they underflow."""
+def _unscaled(problem: SearchProblem, found: _Scaled) -> _Scaled:
+    """Convert objectives of the problem without scale to true ones, even if they underflow."""
     return dataclasses.replace(
         found,
         objective_value=problem.unscaled(found.objective_value),
         bound=problem.unscaled(found.bound),
-        **changes,
     )
 
 

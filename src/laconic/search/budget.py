@@ -1,7 +1,7 @@
-"""What a node costs: which way of branching is the cheaper one, and how many nodes are affordable.
+"""The cost of a search: which way of branching is cheapest, and how many nodes are affordable.
 
-Costs are counted rather than measured, so that a model does not depend on the machine. Asking costs
-nothing, but for the work in tables: its count takes milliseconds, little next to the search.
+Costs are counted rather than measured, so that a model does not depend on the machine. Counting is
+free, but for the work in tables, where it takes milliseconds, little next to the search.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_CONDITIONS_IN_A_TABLE = 4
 MAX_CONDITIONS_LOOKED_AT = 3
 # Before queries are divided, a 16th of what is affordable over conditions is worth a try.
 SHARE_OF_FIRST_TRY = 16
-# And a search that turns out to need much more than was estimated is stopped.
+# A search that turns out to need this many times what is affordable is stopped.
 MAX_OVERRUN = 3
 MIN_NODES = 20
 MAX_NODES = 20_000
@@ -57,19 +57,19 @@ def choose_branching(
     *,
     is_limited: bool = True,
 ) -> str:
-    """Choose the way of branching that is mostly the fastest one: tables, conditions or ranges.
+    """Choose the way of branching that is usually the fastest: tables, conditions or ranges.
 
-    Tables are taken for queries of up to four conditions if all of them can be looked at in a
-    few seconds, which is so unless there are many hundreds of conditions. For five conditions, a
-    few seconds are an estimate, and there may be a hundred or two. A search whose number of nodes
+    Tables are chosen for queries of up to four conditions if all of them can be looked at in a
+    few seconds, as is usual up to some hundred conditions. For five conditions, the time is an
+    estimate, and up to one or two hundred conditions are possible. A search whose number of nodes
     is not limited (`is_limited`) may take twenty times as long.
 
-    Ranges are taken where nested conditions are many, unless tables take a tenth of a second: at
-    least 32 in a chain on average, or 10 if there are 1,000 of them in all. Not, however, where
-    queries may have no more than two conditions, or where there are more than 40,000 distinct rows.
+    Ranges are chosen where there are many nested conditions, unless tables take a tenth of a
+    second: at least 32 in a chain on average, or 10 if there are 1,000 in all. They are not chosen
+    where queries may have no more than two conditions, or with more than 40,000 distinct rows.
 
-    Rules that are judged together with others, of which `n_components` projections are added up,
-    are found in tables, or by branching over conditions where these are out of reach.
+    For the joint objective, with `n_components` projections, tables are chosen where they are
+    affordable, and conditions elsewhere.
     """
     otherwise = "conditions" if n_components > 0 else _choose_by_nodes(extents, max_conditions)
     if otherwise == "ranges":
@@ -84,7 +84,7 @@ def choose_branching(
 def _has_affordable_tables(
     extents: Extents, max_conditions: int | None, n_components: int, share: float = 1.0
 ) -> bool:
-    """Tell whether a search in tables takes no more than a share of what is affordable."""
+    """Check whether a search in tables takes no more than a share of what is affordable."""
     if max_conditions is None:
         return False
     return are_countable(extents.n_columns, max_conditions, share) and (
@@ -93,7 +93,7 @@ def _has_affordable_tables(
 
 
 def are_countable(n_columns: int, max_conditions: int, share: float = 1.0) -> bool:
-    """Tell whether queries are few enough that counting the work in tables is worth it."""
+    """Check whether queries are few enough that counting the work in tables is worth it."""
     n_sets = math.comb(n_columns, min(max_conditions, MAX_CONDITIONS_IN_A_TABLE))
     # Of many columns, few are on the same feature, so that nearly all of these sets are looked at.
     spare = 10 * max(share, 1.0) if n_columns < MANY_COLUMNS else 2 * share
@@ -110,7 +110,7 @@ def _table_work(extents: Extents, max_conditions: int, n_components: int) -> flo
 
 
 def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | None:
-    """Count the nodes over conditions that are worth a try before tables are made; None for none.
+    """Return the number of nodes to try over conditions before tables; None for no try.
 
     For queries of five conditions tables take seconds, which easy problems do not need. The longer
     they take, the more nodes are worth a try.
@@ -123,7 +123,7 @@ def nodes_of_first_try(extents: Extents, max_conditions: int | None) -> int | No
 
 
 def resolve_table_limit(limits: SearchLimits) -> int | None:
-    """Tell after how much work in tables a search has to stop; None where it is known beforehand.
+    """Return the largest amount of work in tables; None where it is known beforehand.
 
     The work for queries that are divided by their first conditions is an estimate. Where the number
     of nodes is left to "auto", there may be three times as much of it as is affordable.
@@ -135,21 +135,19 @@ def resolve_table_limit(limits: SearchLimits) -> int | None:
 
 
 def longest_affordable_queries(problem: SearchProblem, limits: SearchLimits) -> int:
-    """Count the conditions, fewer than allowed, of queries that can all be looked at in tables.
+    """Return the number of conditions, fewer than allowed, up to which tables are affordable.
 
-    0 for none, also where it is a single one: every search begins with those.
+    0 for none, and also for a single condition: every search begins with those.
     """
     longest = problem.n_candidates if limits.max_conditions is None else limits.max_conditions
-    lengths = range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 1, -1)
-    is_affordable = (
-        _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START)
-        for length in lengths
-    )
-    return next((length for length, is_it in zip(lengths, is_affordable, strict=True) if is_it), 0)
+    for length in range(min(longest - 1, MAX_CONDITIONS_IN_A_TABLE), 1, -1):
+        if _has_affordable_tables(problem.extents, length, problem.n_components, SHARE_OF_A_START):
+            return length
+    return 0
 
 
 def is_provable(extents: Extents, max_conditions: int | None, n_components: int) -> bool:
-    """Tell whether a search is certain to end with a proof, in seconds, if nothing limits it."""
+    """Check whether a search without limits is certain to end with a proof, in seconds."""
     is_known = max_conditions is not None and max_conditions <= MAX_CONDITIONS_LOOKED_AT
     return is_known and choose_branching(extents, max_conditions, n_components) == "tables"
 
@@ -157,7 +155,7 @@ def is_provable(extents: Extents, max_conditions: int | None, n_components: int)
 def longest_provable_queries(
     extents: Extents, max_conditions: int | None, n_components: int
 ) -> int:
-    """Count the conditions, fewer than allowed, of queries that are certain to be proven."""
+    """Return the number of conditions, fewer than allowed, up to which a proof is certain."""
     longest = MAX_CONDITIONS_LOOKED_AT if max_conditions is None else max_conditions - 1
     lengths = range(min(longest, MAX_CONDITIONS_LOOKED_AT), 0, -1)
     return next((n for n in lengths if is_provable(extents, n, n_components)), 0)
@@ -175,10 +173,10 @@ def _choose_by_nodes(extents: Extents, max_conditions: int | None) -> str:
 
 
 def affordable_nodes(extents: Extents, branching: str) -> int | None:
-    """Count the nodes that a few seconds allow for: between 20 and 20,000.
+    """Return the number of nodes that take a few seconds: between 20 and 20,000.
 
-    There are fewer the more rows and conditions there are. Tables are not taken unless all of their
-    nodes are affordable.
+    The more rows and conditions, the fewer nodes. None for tables, which are only chosen if all of
+    their nodes are affordable.
     """
     if branching == "tables":
         return None
@@ -192,10 +190,10 @@ def affordable_nodes(extents: Extents, branching: str) -> int | None:
 def resolve_node_limit(
     limits: SearchLimits, extents: Extents, branching: str | None = None
 ) -> int | None:
-    """Tell after how many nodes a search has to stop; "auto" is as many as it can afford.
+    """Return the largest number of nodes; "auto" is what is affordable.
 
-    Where `branching` is None, so is the way of branching, and the number is that of conditions or
-    ranges: only a search that takes tables itself knows that it needs no limit.
+    Where `branching` is None, it is that of conditions or ranges: a search that does not name its
+    way of branching needs a limit.
     """
     if limits.node_limit != "auto":
         return limits.node_limit

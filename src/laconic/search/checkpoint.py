@@ -1,8 +1,8 @@
-"""Searches that are written down as they end, for a program that is killed before its end.
+"""A file of finished searches, from which a program that was killed can go on.
 
 A fit is a sequence of searches with little work between them, which gives the same numbers each
-time. So a second run that finds the first searches in a journal ends with the same model, to the
-last bit, whatever else it does: it only has to pose the same problems.
+time. So a second run that finds the first searches in a checkpoint ends with the same model, to the
+last bit, as long as it poses the same problems.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -27,22 +27,25 @@ from laconic.search.results import SearchResult, SearchStatus
 
 _HEADER = {"format": "laconic checkpoint", "version": 1, "core": _core.version}
 
-_current: ContextVar[Checkpoint | None] = ContextVar("journal", default=None)
+_current: ContextVar[Checkpoint | None] = ContextVar("checkpoint", default=None)
 
 
-def current_journal() -> Checkpoint | None:
-    """Tell where searches are to be written down; None for nowhere."""
+def current_checkpoint() -> Checkpoint | None:
+    """Return the checkpoint of the surrounding ``with`` block; None if there is none."""
     return _current.get()
 
 
 class Checkpoint:
-    """A file of searches, by what they were asked for.
+    """A file of finished searches, by their inputs.
+
+    As a context manager, it opens the file; searches inside take their results from it where they
+    are known, and are added to it otherwise.
 
     Parameters
     ----------
     path : path-like
-        Searches that are in it already are not run again; others are added. An incomplete last
-        line, of a program that was killed, is removed.
+        A new file, or one of an earlier run. An incomplete last line, of a program that was killed,
+        is removed.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -52,59 +55,50 @@ class Checkpoint:
         self._stream: BinaryIO | None = None
 
     def __enter__(self) -> Self:
-        try:
-            self._stream = self.path.open("r+b" if self.path.exists() else "x+b")
-            self._read(self._stream)
-        except OSError as error:
-            self._name_file(error)
-        except ValueError:
-            self.__exit__()
-            raise
+        with ExitStack() as stack:
+            try:
+                self._stream = self.path.open("r+b" if self.path.exists() else "x+b")
+                stack.callback(self._stream.close)
+                self._read(self._stream)
+            except OSError as error:
+                self._name_file(error)
+            stack.callback(_current.reset, _current.set(self))
+            self._exit = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._stream is not None:
-            self._stream.close()
+        self._exit.close()
         self._stream = None
-
-    @contextmanager
-    def kept(self) -> Iterator[None]:
-        """Take searches from the journal, and add others to it, as long as the context lasts."""
-        token = _current.set(self)
-        try:
-            yield
-        finally:
-            _current.reset(token)
 
     def key(
         self,
         problem: SearchProblem,
         method: str,
         limits: SearchLimits,
-        allowed: QueryFamilies | None,
+        families: QueryFamilies | None,
         options: Mapping[str, Any],
     ) -> str:
-        """Tell what a search is asked for: its problem and what decides about its result."""
+        """Return a digest of everything that determines the result of a search."""
         digest = hashlib.sha256(self._extents_digest(problem.extents))
         arrays = (problem.gradients, problem.hessians, problem.coverage)
-        for array in (*arrays, problem.projections, problem.cells, problem.taken):
+        for array in (*arrays, problem.projections, problem.cells, problem.excluded):
             digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
         asked = (problem.l2_regularization, problem.unscaled(1.0), problem.sign, method, limits)
-        # Where a search is run decides nothing.
+        # Where a search runs does not change its result.
         how = sorted((name, value) for name, value in options.items() if name != "client")
-        digest.update(repr((*asked, how, _told(allowed))).encode())
+        digest.update(repr((*asked, how, _described(families))).encode())
         return digest.hexdigest()
 
     def find(
         self, key: str, problem: SearchProblem, *, is_priced: bool = False
     ) -> SearchResult | None:
-        """Look a search up; a result that is not one of its problem is refused."""
+        """Look a search up; raise an error if its result does not fit the problem."""
         found = self.results.get(key)
         if found is None:
             return None
         query = found.query
         is_query = all(0 <= p < problem.n_candidates for p in query)
-        # What prices take off is not known here.
+        # Prices are not known here.
         if not is_query or not (is_priced or problem.objective(query) == found.objective_value):
             raise ValueError(
                 f"The checkpoint {str(self.path)!r} holds a search that does not fit its problem. "
@@ -113,7 +107,7 @@ class Checkpoint:
         return found
 
     def add(self, key: str, result: SearchResult) -> None:
-        """Write a search down, unless somebody stopped it."""
+        """Write a search to the file, unless it was interrupted."""
         if self._stream is None or result.status is SearchStatus.INTERRUPTED:
             return
         self.results[key] = result
@@ -135,7 +129,7 @@ class Checkpoint:
         return known
 
     def _read(self, stream: BinaryIO) -> None:
-        """Read what was written down before, and get ready to go on.
+        """Read the searches of an earlier run, and prepare to append.
 
         Sets: results.
         """
@@ -173,12 +167,12 @@ class Checkpoint:
         raise type(error)(error.errno, os.strerror(error.errno), os.fspath(self.path)) from None
 
 
-def _told(allowed: QueryFamilies | None) -> Any:
-    """Write down which queries are allowed, in an order of their own."""
-    if allowed is None:
+def _described(families: QueryFamilies | None) -> Any:
+    """Describe families and prices, the latter in an order that is always the same."""
+    if families is None:
         return None
-    prices = sorted((sorted(group), price) for group, price in allowed.prices.items())
-    return [(each.conditions, each.sign) for each in allowed.families], prices
+    prices = sorted((sorted(group), price) for group, price in families.prices.items())
+    return [(each.conditions, each.sign) for each in families.families], prices
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

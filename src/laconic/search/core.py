@@ -1,10 +1,13 @@
-"""Between the problem and the compiled core: units, names and threads."""
+"""Calls of the compiled core, and the heuristic searches, which are such a call each.
+
+Values of the core lack the factor 1/(2n) of objectives.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from laconic import _core
@@ -23,7 +26,7 @@ def run(
     callback: Callback | None,
     **options: Any,
 ) -> SearchResult:
-    """Call a search of the core, and scale its result to the objective."""
+    """Call a search of the core, and convert its result to objectives."""
     result = call(function, problem, limits, callback, **options)
     return SearchResult(
         query=tuple(result.query),
@@ -42,9 +45,9 @@ def call(
     callback: Callback | None,
     **options: Any,
 ) -> _core.Result:
-    """Call a search of the core, with options of its own."""
+    """Call a search of the core, with its own options."""
     if problem.projections is not None:
-        options["others"] = problem.projections, problem.cells, problem.taken
+        options["refitted"] = problem.projections, problem.cells, problem.excluded
     if problem.sign != 0:
         options["sign"] = problem.sign
     return function(
@@ -64,7 +67,7 @@ def call(
 def _should_stop(
     problem: SearchProblem, callback: Callback
 ) -> Callable[[float, float, int, int, bool], bool]:
-    """Turn the caller's callback into the function that the core asks."""
+    """Convert a callback to the function that the core calls."""
     started = time.perf_counter()
 
     def ask(value: float, bound: float, n_nodes: int, n_open: int, is_depth_first: bool) -> bool:
@@ -104,3 +107,67 @@ def _n_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def search_beam(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+    width: int = 8,
+) -> SearchResult:
+    """Add one condition at a time to the ``width`` best queries, until the best does not improve.
+
+    Parameters
+    ----------
+    problem : SearchProblem
+    limits : SearchLimits
+        The approximation factor and the node limit have no effect.
+    n_jobs : int or None, default=1
+        No effect: one thread is enough.
+    callback : callable, default=None
+        As for the optimal search.
+    width : int, default=8
+        Number of queries kept of each size.
+    """
+    require(is_whole(width, 1), "width", "a whole number in the range [1, inf)", width)
+    return run(_core.beam, problem, limits, callback, width=width, starts=[()])
+
+
+def beam_queries(
+    problem: SearchProblem,
+    width: int,
+    starts: Sequence[Sequence[int]] = ((),),
+    *,
+    max_conditions: int | None = None,
+    min_coverage: float = 0.0,
+) -> list[tuple[int, ...]]:
+    """Return all queries that a beam search keeps, size by size.
+
+    It starts from given queries of one size. No two queries of a size have the same extent.
+
+    Examples
+    --------
+    >>> extents = [[True, True, False, False], [False, True, True, False]]
+    >>> problem = SearchProblem(extents, [1, -3, 1, 0], [0, 0, 0, 0], l2_regularization=1.0)
+    >>> beam_queries(problem, width=2, max_conditions=2)
+    [(0,), (1,), (0, 1)]
+    """
+    limits = SearchLimits(max_conditions, min_coverage)
+    result = call(_core.beam, problem, limits, None, width=width, starts=starts)
+    return [tuple(query) for query in result.kept]
+
+
+def search_greedy(
+    problem: SearchProblem,
+    limits: SearchLimits,
+    *,
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+) -> SearchResult:
+    """Add one condition at a time, the best first, until nothing improves.
+
+    The parameters are those of :func:`search_beam`, whose width is 1 here.
+    """
+    return search_beam(problem, limits, n_jobs=n_jobs, callback=callback, width=1)

@@ -1,81 +1,192 @@
-"""One search spread over many workers, with the same result as on one.
+"""One search distributed over many workers, with the same result as on one.
 
-The search begins where it was asked for: an easy one ends there. What is then still open is dealt
-to the workers, each of which searches its share for a short time, from the best query known by
-then. It hands back what it has found and what is left, which is dealt anew: nobody runs out of work
-as long as there is some, and better queries get around. A piece of work depends on nothing but its
-description, so that it can be done once more where a worker is lost.
+The search begins where it was called: an easy one ends there. The nodes that are then still open
+are dealt to the workers as pieces. A worker searches its piece for a short time, starting from the
+best query known by then, and hands back what it has found and the nodes that are left. These are
+dealt again, so that no worker runs out of work as long as there is some, and better queries get
+around. Open nodes travel as bytes, in parts.
 
-Pieces of a search, which can be done anywhere and in any order.
-
-A search that is stopped hands back its open nodes as bytes, in parts. Whoever has the same problem
-can take them up, and hands back the best query found and what is left open. Of all queries found
-the best one, by :func:`rank`, is the one that a single search would have found.
+A piece depends on nothing but its description and can be done anywhere and in any order, again
+where a worker is lost. Of all queries found the best one, by :func:`~laconic.search.results.rank`,
+is the one that a single search would have found.
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
+import itertools
 import math
+import queue
 import time
+import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary
 
 from laconic import _core
 from laconic._core import Extents
+from laconic._util.checks import require
+from laconic._util.optional import import_extra
 from laconic.search.core import call
 from laconic.search.problem import SearchLimits, SearchProblem
-from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
+from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus, rank
 
-# Before others are asked for help.
+# Seconds of the search before it is distributed.
 SECONDS_ALONE = 0.3
 # A piece takes this share of the time so far, within limits: long enough for its description not to
 # count, short enough for better queries to get around.
 SHARE_OF_TIME = 0.3
 MIN_SECONDS = 0.25
 MAX_SECONDS = 30.0
-# What a piece leaves open is divided into this many parts for each worker.
+# The nodes that a piece leaves open are divided into this many parts for each worker.
 PARTS_PER_SLOT = 2
 MIN_PARTS = 8
 # Fewer nodes are not worth a piece of their own.
 MIN_NODES = 64
-# Seconds to wait for something to happen, and for pieces that a time limit has ended.
+# Seconds to wait for a piece, and for those that a time limit has ended.
 PATIENCE = 0.05
 GRACE = 1.0
 _NO_TIME = 1e-9
+# A piece that is lost again and again makes its workers fail.
+MAX_LOSSES = 10
+# Seconds to wait for the result of a piece that is done.
+MAX_WAIT = 30.0
+# Seconds between two counts of the workers, which may come and go.
+SECONDS_BETWEEN_COUNTS = 1.0
+
+_CLIENT: ContextVar[Any] = ContextVar("client", default=None)
+# Extents that all workers of a client have, as they are the same for all rules of a model.
+_SENT: WeakKeyDictionary[Extents, tuple[Any, Any]] = WeakKeyDictionary()
 
 
-class Crew(Protocol):
-    """Workers who do pieces of one search."""
+@contextmanager
+def spread_over(client: Any) -> Iterator[None]:
+    """Distribute the optimal searches of a ``with`` block over the workers of a Dask cluster.
 
-    def n_slots(self) -> int:
-        """Count the pieces that can be done at once."""
+    Models are the same as without it. A search that takes less than a third of a second stays where
+    it is; longer ones are divided into pieces, one for each thread of a worker. A worker that is
+    lost costs no more than its piece. Branching over ranges of thresholds stays on one machine.
 
-    def submit(self, piece: Piece) -> None:
-        """Have a piece done."""
+    Parameters
+    ----------
+    client : distributed.Client
 
-    def finished(self, patience: float) -> Iterable[tuple[Piece, Outcome | None]]:
-        """Hand over pieces that were done, after some seconds at most; None for those lost."""
+    Notes
+    -----
+    Write ``with spread_over(client): model.fit(X, y)``. With ``node_limit=None``, searches go on
+    until the optimum is proven.
+    """
+    token = _CLIENT.set(checked_client(client))
+    try:
+        with client.as_current():
+            yield
+    finally:
+        _CLIENT.reset(token)
 
-    def dismiss(self) -> None:
-        """Leave undone what is not done yet."""
+
+def current_client() -> Any:
+    """Return the client of the surrounding ``with`` block; None if there is none."""
+    return _CLIENT.get()
 
 
-class SpreadSearch:
-    """A search, and how far it has come.
+def checked_client(client: Any) -> Any:
+    """Raise an error for anything but a client that can be used."""
+    distributed = import_extra("distributed", "dask", "Distributing a search")
+    require(isinstance(client, distributed.Client), "client", "a distributed.Client", client)
+    require(not client.asynchronous, "client", "one that is not asynchronous", client)
+    return client
+
+
+def run_distributed(
+    client: Any,
+    problem: SearchProblem,
+    limits: SearchLimits,
+    callback: Callback | None,
+    *,
+    start: tuple[int, ...],
+    n_workers: int,
+    beam_width: int | None,
+    node_limit: int | None,
+    table_limit: int | None,
+    **options: Any,
+) -> SearchResult:
+    """Run a search of the core on a cluster, as `run` does on one machine."""
+    spread = DistributedSearch(
+        problem, limits, options, callback, node_limit=node_limit, table_limit=table_limit
+    )
+    spread.begin(start, n_workers, beam_width, _n_slots(client))
+    if spread.is_open():
+        options.update(n_workers=1, beam_width=0)
+        spread.share(DaskWorkers(client, problem, limits, options))
+    return spread.result()
+
+
+@dataclass(frozen=True)
+class OpenPart:
+    """Open nodes of a search."""
+
+    bound: float
+    """No query in it has a larger value, which is an objective without its factor 1/(2n)."""
+    n_nodes: int
+    nodes: bytes
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a piece of a search."""
+
+    query: tuple[int, ...]
+    value: float
+    closed_bound: float
+    """No query that was pruned has a larger value."""
+    open: tuple[OpenPart, ...]
+    status: str
+    counters: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a search: where it begins, and where it ends."""
+
+    parts: Sequence[OpenPart] | None
+    """None for all of the search."""
+    start: tuple[int, ...] = ()
+    """The best query so far."""
+    n_parts: int = 1
+    """Number of parts that the nodes left open are divided into."""
+    seconds: float | None = None
+    """From then on no further node is expanded, but for the first."""
+    time_limit: float | None = None
+    """The same, and the node in hand is left open too."""
+    node_limit: int | None = None
+
+    @property
+    def bound(self) -> float:
+        """No query in it has a larger value."""
+        return max((part.bound for part in self.parts or ()), default=0.0)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of its open nodes."""
+        return sum(part.n_nodes for part in self.parts or ())
+
+
+class DistributedSearch:
+    """A search in pieces, and its progress.
 
     Parameters
     ----------
     problem : SearchProblem
     limits : SearchLimits
-        But for the number of nodes.
+        Those on nodes and work are passed separately.
     node_limit, table_limit : int or None
-        On all pieces together.
+        For all pieces together.
     options : mapping
-        Of the core, which all pieces have in common.
+        Options of the core that all pieces have in common.
     callback : callable or None
     """
 
@@ -121,7 +232,7 @@ class SpreadSearch:
             self.status = SearchStatus.INTERRUPTED
 
     def is_open(self) -> bool:
-        """Tell whether something is left to do, and may be done.
+        """Check whether something is left to do, and may be done.
 
         Sets: status.
         """
@@ -129,24 +240,24 @@ class SpreadSearch:
             self.watch()
         return bool(self.open) and self.status is None
 
-    def share(self, crew: Crew) -> None:
-        """Have the rest done by others, within the limits."""
+    def share(self, workers: DaskWorkers) -> None:
+        """Let workers do the rest, within the limits."""
         try:
             while self.open or self.running:
                 self.watch()
                 if self.status is not None:
                     break
-                self.hand_out(crew)
-                self.gather(crew, PATIENCE)
+                self.hand_out(workers)
+                self.gather(workers)
             if self.status is SearchStatus.TIME_LIMIT:
                 deadline = time.perf_counter() + GRACE
                 while self.running and time.perf_counter() < deadline:
-                    self.gather(crew, PATIENCE)
+                    self.gather(workers)
         finally:
-            crew.dismiss()
+            workers.dismiss()
 
     def watch(self) -> None:
-        """See whether a limit is reached, or the caller wants to stop.
+        """Check whether a limit is reached, or the callback stops the search.
 
         Sets: status.
         """
@@ -159,7 +270,7 @@ class SpreadSearch:
             self.status = SearchStatus.INTERRUPTED
 
     def progress(self) -> SearchProgress:
-        """Tell how far it has come."""
+        """Return the progress of the search."""
         return SearchProgress(
             self.problem.objective_of(self.value),
             self.problem.objective_of(self.bound()),
@@ -169,23 +280,24 @@ class SpreadSearch:
         )
 
     def bound(self) -> float:
-        """No query has a larger value: not the one found, and none that is given up or open."""
+        """Return a bound on the values of all queries: found, pruned or open."""
         return max(self.value, self.closed_bound, *(part.bound for part in self._left()))
 
-    def hand_out(self, crew: Crew) -> None:
-        """Give every worker who has none something to do, if there is enough.
+    def hand_out(self, workers: DaskWorkers) -> None:
+        """Give a piece to every worker that has none, as long as there are some.
 
         Sets: open, running.
         """
-        n_slots = crew.n_slots()
+        n_slots = workers.n_slots()
         while self.open and len(self.running) < n_slots:
             node_limit = self._node_share(n_slots)
             if node_limit == 0:
                 return
-            # Some of the best and some of the others, as they are dealt.
+            # Some of the best and some of the others for each.
             self.open.sort(key=lambda part: -part.bound)
             stride = min(len(self.open), n_slots)
-            parts, self.open = self.open[::stride], _others(self.open, stride)
+            parts = self.open[::stride]
+            del self.open[::stride]
             piece = Piece(
                 parts,
                 self.query,
@@ -195,14 +307,14 @@ class SpreadSearch:
                 node_limit,
             )
             self.running.append(piece)
-            crew.submit(piece)
+            workers.submit(piece)
 
-    def gather(self, crew: Crew, patience: float) -> None:
-        """Take what was done in the meantime.
+    def gather(self, workers: DaskWorkers) -> None:
+        """Collect the pieces that were done in the meantime.
 
-        Sets: running, and what `take` does.
+        Sets: running, and what `take` sets.
         """
-        for piece, outcome in crew.finished(patience):
+        for piece, outcome in workers.finished(PATIENCE):
             self.running = [other for other in self.running if other is not piece]
             if outcome is None:
                 self.open.extend(piece.parts or ())
@@ -210,7 +322,7 @@ class SpreadSearch:
                 self.take(outcome)
 
     def take(self, outcome: Outcome) -> None:
-        """Take what was found and what is left.
+        """Add the outcome of a piece: what was found, and what is left.
 
         Sets: query, value, closed_bound, open, counters.
         """
@@ -221,7 +333,7 @@ class SpreadSearch:
         self.counters.update(outcome.counters)
 
     def result(self) -> SearchResult:
-        """Tell what was found."""
+        """Return the result of all pieces."""
         bound = self.bound()
         if bound <= self.value:
             status = SearchStatus.OPTIMAL
@@ -236,7 +348,7 @@ class SpreadSearch:
         )
 
     def _left(self) -> list[OpenPart | Piece]:
-        """List what is not done yet."""
+        """Return what is not done yet."""
         return [*self.open, *self.running]
 
     def _time_left(self) -> float | None:
@@ -253,7 +365,7 @@ class SpreadSearch:
         )
 
     def _node_share(self, n_slots: int) -> int | None:
-        """Count the nodes that the next piece may expand."""
+        """Return the number of nodes that the next piece may expand."""
         if self._is_spent():
             return 0
         if self.node_limit is None:
@@ -273,83 +385,10 @@ class SpreadSearch:
         return max(PARTS_PER_SLOT * n_slots, MIN_PARTS)
 
 
-def _others(parts: list[OpenPart], stride: int) -> list[OpenPart]:
-    """List all parts but every so many."""
-    return [part for number, part in enumerate(parts) if number % stride != 0]
-
-
-@dataclass(frozen=True)
-class OpenPart:
-    """Open nodes of a search."""
-
-    bound: float
-    """No query in it has a larger value, which is an objective without its factor 1/(2n)."""
-    n_nodes: int
-    nodes: bytes
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a piece of a search has come to."""
-
-    query: tuple[int, ...]
-    value: float
-    closed_bound: float
-    """No query that was given up has a larger value."""
-    open: tuple[OpenPart, ...]
-    status: str
-    counters: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A piece of a search: where it begins, and where it ends."""
-
-    parts: Sequence[OpenPart] | None
-    """None for all of the search."""
-    start: tuple[int, ...] = ()
-    """The best query so far."""
-    n_parts: int = 1
-    """Into how many parts that is divided which is left open."""
-    seconds: float | None = None
-    """After this time, all but one node at least are left open."""
-    time_limit: float | None = None
-    """The same, in the middle of a node."""
-    node_limit: int | None = None
-
-    @property
-    def bound(self) -> float:
-        """No query in it has a larger value."""
-        return max((part.bound for part in self.parts or ()), default=0.0)
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of its open nodes."""
-        return sum(part.n_nodes for part in self.parts or ())
-
-
-def rank(query: tuple[int, ...], value: float) -> tuple[float, int, tuple[int, ...]]:
-    """Rank queries, the best one first: by value, number of conditions, and order.
-
-    Examples
-    --------
-    >>> rank((0, 5), 2.0) < rank((1, 2), 2.0) < rank((0, 1, 2), 2.0) < rank((), 1.0)
-    True
-    """
-    return -value, len(query), query
-
-
 def detached(problem: SearchProblem) -> SearchProblem:
-    """Take the extents off a problem, which many problems share."""
+    """Return a problem without its extents, which many problems share."""
     problem = copy.copy(problem)
     problem.__dict__.update(extents=None, _weights=None)
-    return problem
-
-
-def attached(problem: SearchProblem, extents: Extents) -> SearchProblem:
-    """Give a problem its extents back."""
-    problem = copy.copy(problem)
-    problem.extents = extents
     return problem
 
 
@@ -364,7 +403,7 @@ def search_piece(
     result = call(
         _core.optimal,
         problem,
-        dataclasses.replace(limits, time_limit=piece.time_limit),
+        replace(limits, time_limit=piece.time_limit),
         callback,
         **options,
         start=piece.start,
@@ -381,3 +420,113 @@ def search_piece(
         result.status,
         result.counters,
     )
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster, which have the problem and do pieces of its search."""
+
+    def __init__(
+        self,
+        client: Any,
+        problem: SearchProblem,
+        limits: SearchLimits,
+        options: Mapping[str, Any],
+    ) -> None:
+        self.client, self.problem = client, problem
+        self.limits, self.options = limits, options
+        distributed = import_extra("distributed", "dask", "Distributing a search")
+        self.config = import_extra("dask", "dask", "Distributing a search").config
+        self.lost = distributed.KilledWorker, distributed.CancelledError, TimeoutError
+        self.pieces: dict[str, tuple[Piece, Any]] = {}  # by key
+        self.done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.keys = (f"laconic-search-{uuid.uuid4().hex}-{number}" for number in itertools.count())
+        self.n_losses = 0
+        self.counted = (0, -SECONDS_BETWEEN_COUNTS)
+        self.send()
+
+    def send(self, *, again: bool = False) -> None:
+        """Send the problem to every worker.
+
+        Sets: extents, statistics.
+        """
+        owner, self.extents = _SENT.get(self.problem.extents, (None, None))
+        if again or owner is not self.client or self.extents.status != "finished":
+            self.extents = self._broadcast(self.problem.extents)
+            _SENT[self.problem.extents] = self.client, self.extents
+        self.statistics = self._broadcast((detached(self.problem), self.limits, self.options))
+
+    def _broadcast(self, value: Any) -> Any:
+        return self.client.scatter([value], broadcast=True, hash=False)[0]
+
+    def n_slots(self) -> int:
+        """Count the pieces that can be done at once: a thread for each."""
+        n_slots, when = self.counted
+        if time.perf_counter() - when >= SECONDS_BETWEEN_COUNTS:
+            n_slots = _n_slots(self.client)
+            self.counted = n_slots, time.perf_counter()
+        return n_slots
+
+    def submit(self, piece: Piece) -> None:
+        """Start a piece."""
+        key = next(self.keys)
+        # What is left of a search may be large, and is needed once only.
+        with self.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+            future = self.client.submit(
+                _search_piece, self.extents, self.statistics, piece, key=key, pure=False
+            )
+        self.pieces[key] = piece, future
+        future.add_done_callback(self.done.put)
+
+    def finished(self, patience: float) -> list[tuple[Piece, Outcome | None]]:
+        """Return pieces that were done, after some seconds at most; None for those lost."""
+        found = []
+        try:
+            found.append(self.done.get(timeout=patience))
+            while True:
+                found.append(self.done.get_nowait())
+        except queue.Empty:
+            pass
+        return [
+            (self.pieces.pop(future.key)[0], self._outcome(future))
+            for future in found
+            if future.key in self.pieces
+        ]
+
+    def _outcome(self, future: Any) -> Outcome | None:
+        """Read the outcome of a piece; None if it was lost, or the data it needs."""
+        try:
+            # If the worker is lost before the result is read, Dask repeats the piece.
+            outcome: Outcome = future.result(timeout=MAX_WAIT)
+            return outcome
+        except self.lost as loss:
+            error = loss
+        self.client.cancel([future])
+        self.n_losses += 1
+        if self.n_losses > MAX_LOSSES:
+            raise RuntimeError(
+                f"The cluster has lost pieces of a search {self.n_losses} times. See the logs of "
+                "its workers; they may lack memory."
+            ) from error
+        self.send(again=True)
+        return None
+
+    def dismiss(self) -> None:
+        """Cancel what is not done yet."""
+        futures = [future for _, future in self.pieces.values()]
+        self.pieces.clear()
+        if futures:
+            self.client.cancel(futures)
+
+
+def _n_slots(client: Any) -> int:
+    return sum(client.nthreads().values())
+
+
+def _search_piece(
+    extents: Extents,
+    shared: tuple[SearchProblem, SearchLimits, Mapping[str, Any]],
+    piece: Piece,
+) -> Outcome:
+    """Do a piece of a search on a worker."""
+    problem, limits, options = shared
+    return search_piece(problem.restricted(extents, problem.sign), limits, piece, options)

@@ -1,6 +1,6 @@
-"""A ceiling on what any set of rows is worth beside other rules, whatever the conditions.
+"""A bound on the joint objective of any set of rows, whatever the conditions.
 
-Let a cell be the rows that the same of the others cover. They imitate no more of a set S than one
+Let a cell be the rows that the same refitted terms cover. These imitate no more of a set S than one
 free number per cell would (see :mod:`laconic.search.joint_objective`), so that
 
     D(S) >= Σ_c φ_c(H_c),  φ_c(H) = H (1 − H/h_c),
@@ -30,13 +30,13 @@ _N_SPLITS = 48
 _ROUNDING = 2e-9
 
 
-def ceiling(problem: SearchProblem, at_least: float) -> float:
+def joint_bound(problem: SearchProblem, at_least: float) -> float:
     """Bound the objective of all queries, from the rows alone.
 
     Parameters
     ----------
     problem : SearchProblem
-        With others.
+        With refitted terms.
     at_least : float
         An objective that is reached; the bound is not smaller.
 
@@ -53,9 +53,9 @@ def ceiling(problem: SearchProblem, at_least: float) -> float:
     >>> from laconic.search.joint_objective import RefittedTerms
     >>> intercept = RefittedTerms(np.ones((1, 4), dtype=bool), np.zeros(1))
     >>> problem = SearchProblem(
-    ...     [[True, False, True, True]], [-3, -1, 1, 3], [1, 1, 1, 1], 1.0, others=intercept
+    ...     [[True, False, True, True]], [-3, -1, 1, 3], [1, 1, 1, 1], 1.0, refitted=intercept
     ... )
-    >>> round(ceiling(problem, at_least=0.1), 6)
+    >>> round(joint_bound(problem, at_least=0.1), 6)
     1.0
     """
     cells, penalty = problem.cells, problem.l2_regularization
@@ -92,13 +92,13 @@ class _Prices:
         self.remaining = np.maximum(parts * (1.0 - shares), 0.0)
 
     def _cumulated(self, values: Floats) -> Floats:
-        """Add values up, anew in every cell."""
+        """Compute cumulative sums within each cell."""
         sums = np.cumsum(values)
         before = np.where(self.starts > 0, sums[self.starts - 1], 0.0)
         return np.asarray(sums - np.repeat(before, self.sizes), dtype=np.float64)
 
     def at(self, slope: float) -> float:
-        """Tell the most that 2G − slope · D can be."""
+        """Compute the largest possible 2G − slope · D."""
         prices = 2.0 * self.gradients - slope * self.remaining
         return float(np.maximum(np.maximum.reduceat(prices, self.starts), 0.0).sum())
 
@@ -106,7 +106,7 @@ class _Prices:
 def _highest(prices: _Prices, penalty: float, value: float) -> float:
     """Bound slope · (price − slope · penalty) over all slopes, as far as it is above a value."""
     most = prices.at(0.0)
-    # Outside of these slopes, it is below the value, or below 0.
+    # Outside these slopes, it is below the value, or below 0.
     lowest, highest = (value / most, most / penalty) if most > 0.0 else (1.0, 0.0)
     if lowest >= highest:
         return value

@@ -1,13 +1,13 @@
-"""The rules that an ensemble has already, as a search for the next one sees them.
+"""The joint objective: what a new rule gains if the weights of other terms are refitted with it.
 
-If all weights are refitted with the new rule, a rule is worth what the others cannot imitate. Let Q
-hold the others as columns of zeros and ones, H = diag(h) the hessians and Λ the penalties, and let
+A rule is then worth what the refitted terms cannot imitate. Let Q hold these terms as columns of
+zeros and ones, H = diag(h) the hessians and Λ the penalties, and let
 M = QᵀHQ + Λ. Of the hessians Σh of a set S of rows, there remains
 
     D(S) = Σ_S h − v(S)ᵀ M⁻¹ v(S),  v(S) = QᵀH 1_S.
 
 With M = U diag(s) Uᵀ and b_i = diag(s)^(−1/2) Uᵀ Q_i h_i, the projections of the rows on what the
-others span, that is D(S) = Σ_S h − ‖Σ_S b‖²: sums over rows, as gradients and hessians are.
+terms span, that is D(S) = Σ_S h − ‖Σ_S b‖²: sums over rows, as gradients and hessians are.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from laconic import _core
 from laconic._util.types import Bools, Floats
 
 IMITATED = 1e-9
-"""A set of rows keeps at least this share of its hessians, however well the others imitate it.
+"""A set of rows keeps at least this share of its hessians, however well the terms imitate it.
 
 Where they do so to within rounding, its gradients cancel, too, and it gains nothing.
 """
 
 _VALUE_DIGITS = 30
 
-# Directions in which the others hardly differ, relative to the one in which they differ most.
+# Directions in which the terms hardly differ, relative to the one in which they differ most.
 _SINGULAR = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class RefittedTerms:
-    """Rules whose weights are refitted together with the one that is searched for.
+    """Terms of an ensemble whose weights are refitted together with that of a new rule.
 
     Parameters
     ----------
-    covered : bool array of shape (n_others, n_rows)
-        The rows that each of them covers. A refitted intercept is one that covers all.
-    penalties : float array of shape (n_others,)
+    covered : bool array of shape (n_terms, n_rows)
+        The rows that each term covers. A refitted intercept is a term that covers all rows.
+    penalties : float array of shape (n_terms,)
         The penalty on the square of each weight: λ for a rule, 0 for an intercept.
     """
 
@@ -51,7 +51,7 @@ class RefittedTerms:
     def __post_init__(self) -> None:
         if self.covered.dtype != np.bool_ or self.covered.ndim != 2:
             raise ValueError(
-                "covered must be a boolean array of shape (n_others, n_rows). Got dtype "
+                "covered must be a boolean array of shape (n_terms, n_rows). Got dtype "
                 f"{self.covered.dtype}, shape {self.covered.shape}."
             )
         is_penalty = np.isfinite(self.penalties) & (self.penalties >= 0.0)
@@ -62,7 +62,10 @@ class RefittedTerms:
             )
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """Give rows that are covered by the same of these rules the same number; 0 if by none."""
+        """Return the cell of each row, a number that rows covered by the same terms share.
+
+        Rows that no term covers are in cell 0.
+        """
         cells = np.zeros(self.covered.shape[1], dtype=np.int32)
         for covered in self.covered:
             cells = 2 * cells + covered
@@ -72,19 +75,18 @@ class RefittedTerms:
             cells = (np.cumsum(occurs, dtype=np.int32) - 1)[cells]
         return np.ascontiguousarray(cells, dtype=np.int32)
 
-    def taken(self) -> Bools:
-        """List the sets of rows that a further rule is not to cover, of shape (n_sets, n_rows).
+    def excluded(self) -> Bools:
+        """Return the sets of rows that a new rule must not cover, of shape (n_sets, n_rows).
 
-        A rule that is there already would be of use once more: two halves of a weight are penalised
-        less than the whole. So would what all rows without it cover, where there is a rule or an
-        intercept for all rows. Nobody wants to read either.
+        Repeating a rule would gain something: two halves of a weight are penalised less than the
+        whole. So would its complement, where a term covers all rows. Both are redundant.
         """
         if not self.covered.all(axis=1).any():
             return self.covered
         return np.vstack([self.covered, ~self.covered])
 
     def columns(self, cells: npt.NDArray[np.int32]) -> Floats:
-        """Which rule covers which cell, as zeros and ones: shape (n_others, n_cells).
+        """Return which term covers which cell, as zeros and ones of shape (n_terms, n_cells).
 
         Where no row is in the first cell, its entries mean nothing.
         """
@@ -93,7 +95,7 @@ class RefittedTerms:
         return self.covered[:, some_row].astype(np.float64)
 
     def projections(self, hessians: Floats, cells: npt.NDArray[np.int32]) -> Floats:
-        """Project the rows on what these rules span: b above, of shape (n_components, n_rows).
+        """Project the rows on what the terms span: b above, of shape (n_components, n_rows).
 
         Within a cell, rows differ in their hessians only.
         """
@@ -112,11 +114,11 @@ class RefittedTerms:
 
 
 def rounded(value: float) -> float:
-    """Round what a set of rows is worth beside others to 30 binary digits.
+    """Round the joint objective of a set of rows to 30 binary digits.
 
     Many sets are worth the same but for rounding errors of the refit, such as a set and its
-    complement beside an intercept. They are to tie, so that the shortest query and the first one
-    of several is found.
+    complement beside an intercept. They must tie, so that the shortest query is found, and of
+    several the first one.
 
     Examples
     --------
@@ -128,7 +130,7 @@ def rounded(value: float) -> float:
 
 
 def remaining_hessians(sum_hessians: float, sum_projections: Floats) -> float:
-    """Hessians of a set of rows that the others cannot imitate: D above, from sums over the set.
+    """Compute the hessians of a set that the terms cannot imitate: D above, from sums over the set.
 
     Every search computes it in this order, and so to the same last digit.
 

@@ -1,4 +1,4 @@
-"""What a search is given: a problem, and limits on the queries and on the work.
+"""The input of a search: a problem, and limits on the queries and on the work.
 
 A :class:`SearchProblem` knows extents, gradients and hessians: no feature, no target and no loss.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import copyreg
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -29,7 +30,7 @@ from laconic.search.joint_objective import (
 # Sums of statistics beyond 2**±256 are scaled, so that squares and quotients of them stay far from
 # where doubles end.
 _MAX_EXPONENT = 256
-# A penalty that is further below the hessians cannot be told beside them.
+# A penalty that is further below the hessians is lost when they are added up.
 _MAX_EXPONENT_GAP = 980
 
 
@@ -66,8 +67,9 @@ class SearchProblem:
 
     The objective of a query that covers the rows I is (Σ_I g)² / (2n (λ + Σ_I h)): the decrease of
     the regularised risk, to second order, when the query's rule is added with its best weight.
-    Where the weights of other rules are refitted with it, it is the decrease after that, and what
-    the others cannot imitate takes the place of Σ_I h (see :mod:`laconic.search.joint_objective`).
+    Where other terms are refitted with it, this is the joint objective: the decrease after the
+    refit, with what the terms cannot imitate in the place of Σ_I h (see
+    :mod:`laconic.search.joint_objective`).
 
     Parameters
     ----------
@@ -81,9 +83,9 @@ class SearchProblem:
     sample_weight : array-like of shape (n_rows,), default=None
         Multiplies gradients and hessians. A row of weight two counts as two rows everywhere: in n
         and in the coverage.
-    others : RefittedTerms, default=None
-        Rules whose weights are refitted with the new one. At the given gradients their weights
-        must be the best ones.
+    refitted : RefittedTerms, default=None
+        Terms whose weights are refitted with the new rule. At the given gradients their weights
+        must be the best ones. None for the stagewise objective.
 
     Attributes
     ----------
@@ -99,11 +101,12 @@ class SearchProblem:
     normalizer : float
         The factor 2n between (Σg)²/(λ + Σh) and the objective.
     projections : ndarray of shape (n_components, n_rows) or None
-        Each row's part in what the others imitate, rounded like the gradients; None without others.
+        Each row's part in what refitted terms imitate, rounded like the gradients. None, as are the
+        next two, for the stagewise objective.
     cells : int array of shape (n_rows,) or None
-        Rows that are covered by the same others have the same number; None without others.
-    taken : bool array of shape (n_sets, n_rows) or None
-        Sets of rows that are worth nothing, as a rule covers them already; None without others.
+        Rows that are covered by the same refitted terms have the same number.
+    excluded : bool array of shape (n_sets, n_rows) or None
+        Sets of rows that are worth nothing, such as those that a term covers already.
     sign : {-1, 0, 1}
         Sign of the weights that rules may have, 0 for either. Queries of the other sign are worth
         nothing. See :meth:`restricted`.
@@ -125,7 +128,7 @@ class SearchProblem:
         hessians: npt.ArrayLike,
         l2_regularization: float = 0.0,
         sample_weight: npt.ArrayLike | None = None,
-        others: RefittedTerms | None = None,
+        refitted: RefittedTerms | None = None,
     ) -> None:
         self.extents = _as_extents(extents)
         self.sign = 0
@@ -152,20 +155,20 @@ class SearchProblem:
         self.coverage, _ = self._summable(np.ones(n_rows), "sample_weight")
         self.total_coverage = float(self.coverage.sum())
         self.normalizer = 2.0 * self.total_coverage
-        self._set_statistics(gradients, hessians, others)
+        self._set_statistics(gradients, hessians, refitted)
 
     def with_statistics(
         self,
         gradients: npt.ArrayLike,
         hessians: npt.ArrayLike,
-        others: RefittedTerms | None = None,
+        refitted: RefittedTerms | None = None,
     ) -> Self:
-        """Pose the problem anew for other gradients and hessians, and other rules beside.
+        """Return the same problem with other gradients, hessians and refitted terms.
 
         Parameters
         ----------
         gradients, hessians : array-like of shape (n_rows,)
-        others : RefittedTerms, default=None
+        refitted : RefittedTerms, default=None
             As for the class.
 
         Returns
@@ -181,58 +184,56 @@ class SearchProblem:
         4.0
         """
         problem = copy.copy(self)
-        problem._set_statistics(gradients, hessians, others)
+        problem._set_statistics(gradients, hessians, refitted)
         return problem
 
     def without_scale(self) -> Self:
-        """Pose the problem so that objectives are those of the statistics as they are here.
+        """Return the problem with objectives computed from the scaled statistics.
 
-        Of extreme statistics, objectives may be beyond the range of numbers; these are not.
-        `unscaled` makes the one of the other.
+        The true objectives of extreme statistics may overflow or underflow, these do not;
+        `unscaled` converts them.
         """
         problem = copy.copy(self)
         problem.normalizer, _ = math.frexp(self.normalizer)
         problem._exponent = 0
         return problem
 
-    def without_others(self) -> Self:
-        """Pose the problem as if the weights of the others stayed as they are."""
+    def stagewise(self) -> Self:
+        """Return the problem with the stagewise objective, which refits no term."""
         problem = copy.copy(self)
-        problem.projections = problem.cells = problem.taken = None
+        problem.projections = problem.cells = problem.excluded = None
         return problem
 
-    def barring(self, sets: Sequence[Bools]) -> Self:
-        """Pose the problem so that some sets of rows are worth nothing, whatever covers them."""
+    def excluding(self, sets: Sequence[Bools]) -> Self:
+        """Return the problem with further sets of rows that are worth nothing."""
         if len(sets) == 0:
             return self
         problem = copy.copy(self)
-        barred = np.ascontiguousarray(np.stack(sets), dtype=bool)
-        if problem.projections is None or problem.taken is None:
-            # As beside others that imitate nothing.
+        if problem.excluded is None:
+            # Only the joint objective excludes sets: here that of terms that imitate nothing.
             problem.projections = np.zeros((1, self.n_rows))
             problem.cells = np.zeros(self.n_rows, dtype=np.int32)
-            problem.taken = barred
-        else:
-            problem.taken = np.vstack([problem.taken, barred])
+            problem.excluded = np.empty((0, self.n_rows), dtype=bool)
+        problem.excluded = np.vstack([problem.excluded, *sets])
         return problem
 
     def restricted(self, extents: Extents, sign: int) -> Self:
-        """Pose the problem for other conditions on the same rows, and weights of one sign."""
+        """Return the problem for other conditions on the same rows, and weights of one sign."""
         problem = copy.copy(self)
         problem.extents, problem.sign = extents, sign
         return problem
 
     @property
     def n_components(self) -> int:
-        """Number of projections that are added up for a query; 0 without others."""
+        """Number of projections that are added up for a query; 0 for the stagewise objective."""
         return 0 if self.projections is None else len(self.projections)
 
     def _set_statistics(
-        self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, others: RefittedTerms | None
+        self, gradients: npt.ArrayLike, hessians: npt.ArrayLike, refitted: RefittedTerms | None
     ) -> None:
         """Weight, round and scale the statistics.
 
-        Sets: gradients, hessians, l2_regularization, projections, cells, taken.
+        Sets: gradients, hessians, l2_regularization, projections, cells, excluded.
         """
         gradients = _vector(gradients, "gradients", self.n_rows)
         hessians = _vector(hessians, "hessians", self.n_rows)
@@ -244,16 +245,16 @@ class SearchProblem:
             is_flat = self._is_flat()
             if is_flat.any():
                 raise ValueError(
-                    "l2_regularization must be positive, and not too small to be told beside the "
-                    "hessians, where a hessian is 0 and its gradient is not: the best weight would "
-                    f"be infinite. Got {self._given_regularization:g} with a zero hessian at row "
-                    f"{int(is_flat.argmax())}. Raise it."
+                    "l2_regularization must be positive, and not vanish beside the hessians, where "
+                    "a row has a zero hessian and a non-zero gradient: its best weight would be "
+                    f"infinite. Got {self._given_regularization:g}, and such a row "
+                    f"{int(is_flat.argmax())}. Raise l2_regularization."
                 )
-        self._set_others(others)
+        self._set_refitted(refitted)
         self._check_overflow(total_gradients, total_hessians)
 
     def _scale(self, total_gradients: float, total_hessians: float) -> tuple[float, float]:
-        """Bring extreme statistics to sums of about 1; returns the totals on that scale.
+        """Scale extreme statistics to sums of about 1; returns the totals on that scale.
 
         Sets: gradients, hessians, l2_regularization.
         """
@@ -275,17 +276,17 @@ class SearchProblem:
         return math.ldexp(total_gradients, -of_gradients), math.ldexp(total_hessians, -of_hessians)
 
     def _is_flat(self) -> Bools:
-        """Tell which rows have a gradient without a hessian."""
+        """Find rows with a gradient but no hessian."""
         is_flat: Bools = (self.hessians == 0.0) & (self.gradients != 0.0)
         return is_flat
 
     def _is_penalty_lost(self, total_hessians: float) -> bool:
-        """Tell whether there is no penalty, or none that can be told beside the hessians."""
+        """Check whether there is no penalty, or none that counts beside the hessians."""
         penalty = self.l2_regularization
         return penalty == 0.0 or _exponent_gap(total_hessians, penalty) > _MAX_EXPONENT_GAP
 
     def _check_overflow(self, total_gradients: float, total_hessians: float) -> None:
-        """Refuse statistics whose objectives may be infinite."""
+        """Raise an error if objectives may be infinite."""
 
         def is_infinite(denominator: float) -> bool:
             if total_gradients == 0.0 or denominator == 0.0:
@@ -308,26 +309,26 @@ class SearchProblem:
             f"Got values that overflow; {remedy}."
         )
 
-    def _set_others(self, others: RefittedTerms | None) -> None:
-        """Find out what the others can imitate.
+    def _set_refitted(self, refitted: RefittedTerms | None) -> None:
+        """Compute what the refitted terms can imitate.
 
-        Sets: projections, cells, taken.
+        Sets: projections, cells, excluded.
         """
         self.projections: Floats | None = None
         self.cells: npt.NDArray[np.int32] | None = None
-        self.taken: Bools | None = None
-        if others is None or len(others.covered) == 0:
+        self.excluded: Bools | None = None
+        if refitted is None or len(refitted.covered) == 0:
             return
-        if others.covered.shape[1] != self.n_rows:
+        if refitted.covered.shape[1] != self.n_rows:
             raise ValueError(
-                f"others must cover the rows of the extents, {self.n_rows}. "
-                f"Got {others.covered.shape[1]} rows."
+                f"refitted must cover the rows of the extents, {self.n_rows}. "
+                f"Got {refitted.covered.shape[1]} rows."
             )
-        others = replace(others, penalties=np.ldexp(others.penalties, -self._exponents[1]))
-        cells = others.cells()
-        projections = others.projections(self.hessians, cells)
+        refitted = replace(refitted, penalties=np.ldexp(refitted.penalties, -self._exponents[1]))
+        cells = refitted.cells()
+        projections = refitted.projections(self.hessians, cells)
         if len(projections) > 0:  # not if all hessians are 0
-            self.projections, self.cells, self.taken = projections, cells, others.taken()
+            self.projections, self.cells, self.excluded = projections, cells, refitted.excluded()
 
     def _summable(self, values: Floats, name: str) -> tuple[Floats, float]:
         """Weight values and round them so that all partial sums are exact in double precision.
@@ -372,22 +373,22 @@ class SearchProblem:
         return _shifted(objective, exponent - self._exponent) * divisor
 
     def unscaled(self, objective: float) -> float:
-        """Take back that a problem is posed without scale; 0 or infinity where doubles end."""
+        """Convert an objective of `without_scale` to a true one; 0 or inf where doubles end."""
         return _shifted(objective, self._exponent - math.frexp(self.normalizer)[1])
 
     def covered(self, query: tuple[int, ...]) -> Bools:
-        """Which rows satisfy all conditions of a query."""
+        """Return a mask of the rows that satisfy all conditions of a query."""
         return self.extents.covered(list(query))
 
     def value(self, covered: Bools) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
 
-        Where there are other rules, what they cannot imitate takes the place of Σh, and a set that
-        one of them covers already is worth 0; values are rounded, so that ties are ties. Weights of
-        the wrong sign are worth 0, too.
+        For the joint objective, what refitted terms cannot imitate takes the place of Σh, excluded
+        sets are worth 0, and values are rounded, so that ties are ties. Weights of the wrong sign
+        are worth 0, too.
         """
         covered = np.ascontiguousarray(covered, dtype=bool)
-        if self.taken is not None and (self.taken == covered).all(axis=1).any():
+        if self.excluded is not None and (self.excluded == covered).all(axis=1).any():
             return 0.0
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0 or sum_gradients * self.sign > 0.0:
@@ -413,7 +414,7 @@ class SearchProblem:
         return math.ldexp(weight, of_gradients - of_hessians)
 
     def _sums(self, covered: Bools) -> tuple[float, float]:
-        """Add up the gradients and the hessians of the covered rows, less what others imitate."""
+        """Add up gradients and hessians of the covered rows, less what refitted terms imitate."""
         sum_gradients = _core.sum_covered(covered, self.gradients)
         sum_hessians = _core.sum_covered(covered, self.hessians)
         if self.projections is None:
@@ -424,7 +425,7 @@ class SearchProblem:
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """What a search may return and how long it may take.
+    """Limits on what a search may return and on how long it may take.
 
     Parameters
     ----------
@@ -433,7 +434,7 @@ class SearchLimits:
     min_coverage : float, default=0
         Only queries that cover at least that many rows, or that much weight, count.
     approximation_factor : float in (0, 1], default=1.0
-        The search may stop when its query reaches this share of the best possible objective.
+        Stop once the query is proven to reach this fraction of the best possible objective.
     node_limit : int, "auto" or None, default=None
         Stop after expanding that many nodes; without effect on ``greedy`` and ``beam``. "auto"
         allows for a few seconds: between 20 and 20,000 nodes, fewer the larger the problem (see
@@ -441,11 +442,11 @@ class SearchLimits:
     time_limit : float or None, default=None
         Stop after that many seconds.
     cutoff : float or None, default=None
-        Queries whose objective is no larger than this are not wanted: the search is over as soon as
-        there can be none above it, and its bound is then the cutoff. Of the optimal search only.
+        Look only for queries with a larger objective: the search ends as soon as there can be none,
+        and its bound is then the cutoff. For the optimal search only.
     stop_above_cutoff : bool, default=False
-        Whether the first query above the cutoff ends the search. The bound says what else there may
-        be.
+        Whether the first query above the cutoff ends the search. The bound still holds for all
+        queries.
     """
 
     max_conditions: int | None = None
@@ -478,8 +479,20 @@ class SearchLimits:
 
     @property
     def required_coverage(self) -> float:
-        """`min_coverage`, less what rounding may take off weights that are added up."""
+        """`min_coverage`, less a tolerance for rounding errors of summed weights."""
         return self.min_coverage * (1 - 1e-12)
+
+    def deadline(self) -> float | None:
+        """Return when a search that starts now has to stop, by `time.perf_counter`."""
+        return None if self.time_limit is None else time.perf_counter() + self.time_limit
+
+    def until(self, deadline: float | None, n_searches: int = 1) -> Self:
+        """Return the limits for the next of some searches that share the time to a deadline."""
+        if deadline is None:
+            return self
+        # A search needs some time, if only to look at the clock.
+        seconds = max((deadline - time.perf_counter()) / n_searches, 1e-3)
+        return replace(self, time_limit=seconds)
 
 
 def _extreme_exponent(total: float) -> int:
@@ -489,7 +502,7 @@ def _extreme_exponent(total: float) -> int:
 
 
 def _exponent_gap(larger: float, smaller: float) -> int:
-    """Tell by how many binary digits one number is above another; 0 if one of them is 0."""
+    """Return by how many binary digits one number is above another; 0 if one of them is 0."""
     if larger == 0.0 or smaller == 0.0:
         return 0
     return math.frexp(larger)[1] - math.frexp(smaller)[1]
@@ -521,7 +534,7 @@ def _as_extents(extents: npt.ArrayLike | Extents) -> Extents:
 
 
 def _reduce_extents(extents: Extents) -> tuple[Any, ...]:
-    """Take extents apart, for copies and pickles: a bit per row and condition."""
+    """Pack extents for copies and pickles: a bit per row and condition."""
     covered = (extents.covered([index]) for index in range(extents.n_candidates))
     return _build_extents, (extents.n_rows, [np.packbits(rows) for rows in covered])
 

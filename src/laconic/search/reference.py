@@ -4,9 +4,8 @@ Boley, Teshuva, Le Bodic and Webb: Better Short than Greedy: Interpretable Model
 Rule Boosting, SDM 2021. This module is for reading and for checking other searches against; each
 mechanism can be switched off without changing the objective value of the result.
 
-Where the weights of other rules are refitted with the new one, objective and bound take less than
-the hessians: see :mod:`laconic.search.joint_objective` and `discounted_hessians`. That is not in
-the paper.
+The joint objective, where other terms are refitted with the new rule, is not in the paper. It uses
+less than the hessians: see :mod:`laconic.search.joint_objective` and `discounted_hessians`.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def objective(
     n_samples : float
         Number of all rows, or their total weight.
     projections : ndarray of shape (n_components, n_covered), default=None
-        Parts of the covered rows in what other rules imitate.
+        Parts of the covered rows in what refitted terms imitate.
 
     Examples
     --------
@@ -108,9 +107,9 @@ def objective_bound(
 def discounted_hessians(
     hessians: Floats, cells: npt.NDArray[np.int32], cell_hessians: Floats
 ) -> Floats:
-    """Hessians of the given rows R with which `objective_bound` holds beside other rules.
+    """Hessians of the given rows R with which `objective_bound` holds for the joint objective.
 
-    Within a cell, a set of rows that the same others cover, the others are constant. So they
+    Within a cell, a set of rows that the same refitted terms cover, these are constant. So they
     imitate a set S ⊆ R no better than one free number per cell does, which leaves
     D(S) ≥ Σ_c h(S_c) (1 − h(S_c)/h_c) ≥ Σ_S h_i (1 − h(R_c)/h_c).
 
@@ -123,7 +122,7 @@ def discounted_hessians(
 
     Examples
     --------
-    Two of three rows of one cell; the others could imitate two thirds of them.
+    Two of three rows of one cell; the terms could imitate two thirds of them.
 
     >>> discounted_hessians(np.ones(2), np.zeros(2, np.int32), np.array([3.0])).round(2)
     array([0.33, 0.33])
@@ -241,12 +240,12 @@ class BranchAndBound:
         self.gradients, self.hessians = problem.gradients[order], problem.hessians[order]
         self.coverage = problem.coverage[order]
         self.projections = None
-        self.taken: set[bytes] = set()
-        if not (problem.projections is None or problem.cells is None or problem.taken is None):
+        self.excluded: set[bytes] = set()
+        if not (problem.projections is None or problem.cells is None or problem.excluded is None):
             self.projections, self.cells = problem.projections[:, order], problem.cells[order]
             self.cell_hessians = np.bincount(self.cells, self.hessians).astype(np.float64)
-            self.taken = {rows[order].tobytes() for rows in problem.taken}
-            self.cell_hessians[0] = np.inf  # no rule covers these rows, so none imitates them
+            self.excluded = {rows[order].tobytes() for rows in problem.excluded}
+            self.cell_hessians[0] = np.inf  # no term covers these rows, so none imitates them
         self.extents = np.stack(
             [problem.covered((p,))[order] for p in range(problem.n_candidates)]
             or [np.empty(problem.n_rows, dtype=bool)]
@@ -274,10 +273,10 @@ class BranchAndBound:
 
     def objective(self, extent: Extent) -> float:
         """Objective value of an extent; 0 if a rule covers it already."""
-        if self.taken:
+        if self.excluded:
             covered = np.zeros(len(self.gradients), dtype=bool)
             covered[extent] = True
-            if covered.tobytes() in self.taken:
+            if covered.tobytes() in self.excluded:
                 return 0.0
         if self.sign != 0 and self.sign * float(self.gradients[extent].sum()) > 0.0:
             return 0.0
@@ -312,7 +311,7 @@ class BranchAndBound:
         heapq.heappush(self.boundary, (key, next(self.pushed), bound, node))
 
     def can_prune(self, bound: float) -> bool:
-        """Tell whether nothing under a bound is better than q*, by a factor 1/α."""
+        """Check whether nothing under a bound is better than q*, by a factor 1/α."""
         if self.limits.approximation_factor * bound > self.incumbent_value:
             return False
         self.largest_pruned = max(self.largest_pruned, bound)

@@ -1,8 +1,6 @@
-"""What a search gives back, and what can be seen of it while it runs.
+"""The result of a search, its progress while it runs, and both in words.
 
 A :class:`SearchResult` is a query with the certificate of how good it is.
-
-Words about searches: what is proven about a result, and how far a running search has come.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ class SearchStatus(StrEnum):
     OPTIMAL = "optimal"
     """The query's objective is proven to be the largest within the limits."""
     APPROXIMATE = "approximate"
-    """Proven to reach at least the share of the best objective that was asked for."""
+    """Proven to reach the fraction of the best objective that was asked for."""
     HEURISTIC = "heuristic"
     """The method gives no proof; the bound holds for all queries nevertheless."""
     NODE_LIMIT = "node_limit"
@@ -37,7 +35,7 @@ class SearchStatus(StrEnum):
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """A look at a running search."""
+    """The progress of a running search."""
 
     objective_value: float
     """Of the best query so far."""
@@ -110,8 +108,19 @@ class SearchResult:
 
     @property
     def approximation_ratio(self) -> float:
-        """What share of the best possible objective is reached for certain."""
+        """Fraction of the best possible objective that is proven to be reached."""
         return _ratio(self.objective_value, self.bound)
+
+
+def rank(query: tuple[int, ...], value: float) -> tuple[float, int, tuple[int, ...]]:
+    """Return a sort key that puts the best query first: by value, number of conditions, and order.
+
+    Examples
+    --------
+    >>> rank((0, 5), 2.0) < rank((1, 2), 2.0) < rank((0, 1, 2), 2.0) < rank((), 1.0)
+    True
+    """
+    return -value, len(query), query
 
 
 def _ratio(objective_value: float, bound: float) -> float:
@@ -119,7 +128,7 @@ def _ratio(objective_value: float, bound: float) -> float:
 
 
 def describe_certificate(result: SearchResult) -> str:
-    """Say in a few words what is proven about a result.
+    """Describe in a few words what is proven about a result.
 
     Examples
     --------
@@ -146,7 +155,7 @@ def _describe_proof(result: SearchResult) -> str:
 
 
 def describe_ratio(ratio: float) -> str:
-    """Say what share of the best possible objective is reached for certain.
+    """Describe the proven fraction of the best possible objective.
 
     Examples
     --------
@@ -157,20 +166,20 @@ def describe_ratio(ratio: float) -> str:
 
 
 def proven_percent(ratio: float) -> int:
-    """Round an approximation ratio down to whole per cent, so that it stays a promise.
+    """Round an approximation ratio down to whole per cent, so that it stays proven.
 
     Examples
     --------
     >>> proven_percent(0.29), proven_percent(0.2899)
     (29, 28)
     """
-    # A rounding error must not cost a per cent: 100 * 0.29 is a little less than 29, and a search
-    # for an approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
+    # Rounding errors must not count: 100 * 0.29 is a little less than 29, and a search for an
+    # approximation factor of 0.9 may end with a ratio of 0.8999999999999999.
     return math.floor(100 * ratio + 1e-9)
 
 
 def describe_search(search: SearchProgress) -> str:
-    """Say how far a search has come.
+    """Describe the progress of a search.
 
     Examples
     --------
@@ -178,11 +187,11 @@ def describe_search(search: SearchProgress) -> str:
     'best so far 0.45, at least 90% of the best possible'
     """
     best = format_number(search.objective_value)
-    words = f"best so far {best}, {_describe_share(search.approximation_ratio)}"
+    words = f"best so far {best}, {_describe_progress(search.approximation_ratio)}"
     return f"{words}, slower as memory is short" if search.is_depth_first else words
 
 
-def _describe_share(ratio: float) -> str:
+def _describe_progress(ratio: float) -> str:
     percent = proven_percent(ratio)
     if percent == 0:
         return "nothing proven yet"
@@ -190,7 +199,7 @@ def _describe_share(ratio: float) -> str:
 
 
 def format_seconds(seconds: float, *, whole: bool = False) -> str:
-    """Write a time with two digits, or in whole seconds.
+    """Format a time with two digits, or in whole seconds.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Beam {
           max_rows_(std::max(min_block_rows, block_words / (problem.extents.stride() + 1))) {
         for (auto* sums : {&gradients_, &hessians_, &coverages_, &first_, &second_})
             sums->resize(n_columns());
-        projections_.resize(problem.others.n_components * n_columns());
+        projections_.resize(problem.refitted.n_components * n_columns());
     }
 
     /// Appends proper, sufficiently covering extensions.
@@ -95,16 +95,16 @@ class Beam {
 
     /// Adds, for two components at a time of what others imitate, the sums of all columns.
     void add_projections() {
-        const Others& others = problem_.others;
+        const RefittedTerms& refitted = problem_.refitted;
         RowsView rows = rows_.view();
         for (auto* values : {&values_, &next_values_}) values->resize(selected_.size() + padding);
         rows.gradients = values_.data();
         rows.hessians = next_values_.data();
-        for (std::size_t k = 0; k < others.n_components; k += 2) {
-            const bool has_next = k + 1 < others.n_components;
-            const double* component = others.component(k);
+        for (std::size_t k = 0; k < refitted.n_components; k += 2) {
+            const bool has_next = k + 1 < refitted.n_components;
+            const double* component = refitted.component(k);
             for (std::size_t i = 0; i < selected_.size(); ++i) values_[i] = component[selected_[i]];
-            if (has_next) component = others.component(k + 1);
+            if (has_next) component = refitted.component(k + 1);
             for (std::size_t i = 0; i < selected_.size(); ++i)
                 next_values_[i] = component[selected_[i]];
             double* sums = projections_.data() + k * n_columns();
@@ -113,11 +113,11 @@ class Beam {
     }
 
     double value(std::size_t column) const {
-        const Others& others = problem_.others;
-        if (others.empty()) return problem_.value(gradients_[column], hessians_[column]);
-        return problem_.value_beside_others(
+        const RefittedTerms& refitted = problem_.refitted;
+        if (refitted.empty()) return problem_.value(gradients_[column], hessians_[column]);
+        return problem_.joint_value(
             gradients_[column],
-            others.left(hessians_[column], projections_.data() + column, n_columns()));
+            refitted.left(hessians_[column], projections_.data() + column, n_columns()));
     }
 
     const Problem& problem_;
@@ -152,7 +152,7 @@ std::vector<Member> select(const Problem& problem, const std::vector<Member>& me
         member.extent &= problem.extents.extent(extension.column);
         const auto is_same = [&](const Member& other) { return other.extent == member.extent; };
         if (std::none_of(selected.begin(), selected.end(), is_same)) {
-            if (problem.others.taken.contains(member.extent)) {
+            if (problem.refitted.excluded.contains(member.extent)) {
                 member.value = 0.0;  // but it may lead to others
                 ++n_taken;
             }

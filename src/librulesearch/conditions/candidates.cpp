@@ -13,7 +13,7 @@ void Candidates::take(const Node& node) {
     const KeyedRows& from = node.siblings->rows;
     if (from.size() == 0) {
         const BitSet extent = problem_.extents.extent_of(node.query);
-        if (problem_.others.empty()) {
+        if (problem_.refitted.empty()) {
             take_from_table(node, extent, problem_);
         } else {
             take_from_table(node, extent, discounted(problem_, extent));
@@ -27,7 +27,7 @@ void Candidates::take(const Node& node) {
         known_bounds_.push_back(augmentations[i].bound);
     }
     rows_.take_child(from, t, selected_);
-    if (has_classes_) rows_.merge_neighbours();
+    rows_.merge_neighbours();
 }
 
 /// The same without the help of the parent's rows; a position is a column.
@@ -45,18 +45,16 @@ void Candidates::take_from_table(const Node& node, const BitSet& extent, const P
     }
     const std::size_t n_rows = extent.size();
     const bool is_root = node.query.empty() && augmentations.size() == extents.n_columns();
-    // Those of the root are distinct already.
-    const bool are_merged = has_classes_ && !is_root;
-    if (are_merged) classes_.reset(n_rows);
+    if (!is_root) classes_.reset(n_rows);
     KeyedRows& rows = is_root ? rows_ : other_;
     rows.reset(n_rows, extents.stride(), has_coverages_);
     extent.for_each([&](std::size_t row) {
         for (std::size_t p = 0; p < rows.n_planes(); ++p)
             rows.plane(p)[rows.size()] = extents.signature(row)[p] & mask[p];
-        if (are_merged) {
-            classes_.push(problem.rows[row], rows);
+        if (is_root) {
+            rows.push(problem.rows[row]);  // distinct already
         } else {
-            rows.push(problem.rows[row]);
+            classes_.push(problem.rows[row], rows);
         }
     });
     if (is_root) return;

@@ -17,21 +17,17 @@ namespace rulesearch::conditions {
 /// keys. To be called in turn: `take`, `select` and `bound`.
 class Candidates {
   public:
-    /// `has_classes`: whether rows that no candidate tells apart are merged.
-    Candidates(const Problem& problem, const Limits& limits, const Kernels& kernels,
-               bool has_classes)
-        : problem_(problem),
-          kernels_(kernels),
-          has_coverages_(limits.min_coverage > 0.0),
-          has_classes_(has_classes) {}
+    Candidates(const Problem& problem, const Limits& limits, const Kernels& kernels)
+        : problem_(problem), kernels_(kernels), has_coverages_(limits.min_coverage > 0.0) {}
 
-    /// Sets: the rows of the node's query, and their columns. With others, at a discount.
+    /// Sets: the rows of the node's query, and their columns; at a discount under the joint
+    /// objective.
     void take(const Node& node);
     /// Sets: the candidates that are not pruned by what is already known; rows in all of them are
     /// *forced*, and rows in none of them go. Returns false if there is no candidate.
     bool select(const Node& node, const Pruning& can_prune, Expansion& out);
     /// Sets: sums over the rows of the query augmented by each candidate, and the bounding theorem
-    /// applied to them. Bounds below the floor are not told apart.
+    /// applied to them. Bounds below the floor are not computed exactly.
     void bound(double floor);
 
     std::size_t size() const { return size_; }
@@ -67,7 +63,6 @@ class Candidates {
     const Problem& problem_;
     const Kernels& kernels_;
     const bool has_coverages_;
-    const bool has_classes_;
     KeyedRows rows_, other_;
     Statistics forced_;
     bool has_forced_ = false;

@@ -21,15 +21,14 @@ constexpr std::size_t few_columns = 7;
 class ClassExpander final : public Expander {
   public:
     ClassExpander(const Problem& problem, const Limits& limits, const Kernels& kernels,
-                  const Ingredients& ingredients)
+                  bool has_leaves)
         : problem_(problem),
           limits_(limits),
           kernels_(kernels),
-          ingredients_(ingredients),
           has_core_queries_(has_core_queries(limits, problem.extents.n_columns())),
-          max_leaf_columns_(ingredients.leaves && problem.others.empty() ? Leaves::max_columns : 0),
+          max_leaf_columns_(has_leaves && problem.refitted.empty() ? Leaves::max_columns : 0),
           leaves_(problem, limits, kernels),
-          candidates_(problem, limits, kernels, ingredients.row_classes),
+          candidates_(problem, limits, kernels),
           rows_(candidates_.rows()),
           other_(candidates_.other_rows()),
           survivors_(problem.extents) {}
@@ -62,7 +61,6 @@ class ClassExpander final : public Expander {
     const Problem& problem_;
     const Limits& limits_;
     const Kernels& kernels_;
-    const Ingredients ingredients_;
     const bool has_core_queries_;
     const std::size_t max_leaf_columns_;
     Leaves leaves_;
@@ -109,7 +107,7 @@ Expansion ClassExpander::expand(const Node& node, const Pruning& can_prune,
 /// All rows lie in a column that was excluded on the way here: adding it changes nothing, and what
 /// contains it is looked at, or given up, in its own branch.
 bool ClassExpander::is_redundant(const Node& node) const {
-    if (!has_core_queries_ || !ingredients_.canonicity || node.query.empty()) return false;
+    if (!has_core_queries_ || node.query.empty()) return false;
     const Extents& extents = problem_.extents;
     const BitSet extent = extents.extent_of(node.query);
     bool is_implied = false;
@@ -125,8 +123,7 @@ bool ClassExpander::is_redundant(const Node& node) const {
 /// What a parent with too many rows left undone.
 bool ClassExpander::is_proven(const Pruning& can_prune) {
     // Keys are in descending order, unless candidates have gone; proofs do not depend on it.
-    return ingredients_.tangents &&
-           is_proven_below(rows_.view(), {nullptr, candidates_.positions().data(), 0},
+    return is_proven_below(rows_.view(), {nullptr, candidates_.positions().data(), 0},
                            {candidates_.forced().gradient, candidates_.forced().hessian},
                            can_prune);
 }
@@ -136,8 +133,7 @@ bool ClassExpander::is_proven_below(const RowsView& rows, const ChainsView& chai
                                     const ForcedRows& forced, const Pruning& can_prune,
                                     bool is_leaf) {
     const bool has_pairs = rows.size <= ProofWorkspace::max_paired_rows && !is_leaf;
-    const ProofEffort effort{ingredients_.closure && has_pairs,
-                             ingredients_.intersection && !is_leaf};
+    const ProofEffort effort{has_pairs, !is_leaf};
     return kernels_.is_proven_below(rows, chains, forced, problem_.l2_regularization,
                                     can_prune.threshold(), effort, workspace_.buffers(rows));
 }
@@ -158,7 +154,7 @@ double ClassExpander::value(const Node& node, std::size_t position,
     const Statistics sums = candidates_.sums(position);
     if (!covers_enough(sums)) return 0.0;
     const double value = problem_.value(sums);
-    if (problem_.others.empty()) return value;
+    if (problem_.refitted.empty()) return value;
     // At a discount it is too high.
     if (!can_prune.is_competitive(value * (1.0 + problem_.slack()))) return 0.0;
     BitSet extent = problem_.extents.extent_of(node.query);
@@ -173,7 +169,7 @@ void ClassExpander::select_survivors(const Node& node, const Pruning& can_prune,
     candidates_.for_each([&](std::size_t position) {
         double bound = candidates_.bound_at(position);
         // What a set is worth may be rounded up.
-        if (!problem_.others.empty()) bound *= 1.0 + problem_.slack();
+        if (!problem_.refitted.empty()) bound *= 1.0 + problem_.slack();
         const Statistics sums = candidates_.sums(position);
         if (can_prune(bound, node.augmented_size() + 1)) {
             ++out.counters.bound_immediate;
@@ -191,12 +187,12 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
                            Expansion& out) {
     out.counters.equivalence_immediate += survivors_.drop_equal_columns(rows_);
     if (survivors_.size() < 2) return true;
-    survivors_.sort(ingredients_.reordering);
+    survivors_.sort();
     const std::size_t n_columns = survivors_.size();
     const bool is_leaf = n_columns <= max_leaf_columns_;
-    // With others, a child's rows count for more once their own discount is known.
+    // Under the joint objective, a child's rows count for more once their own discount is known.
     const bool is_left_to_children =
-        !problem_.others.empty() || (rows_.size() * n_columns > max_examined_at_once && !is_leaf);
+        !problem_.refitted.empty() || (rows_.size() * n_columns > max_examined_at_once && !is_leaf);
     if (!is_left_to_children) key_rows();
     if (is_leaf) {
         solve_rest(node, 0, other_, can_prune, out);
@@ -210,14 +206,14 @@ bool ClassExpander::branch(const Node& node, const Pruning& can_prune, const Int
     siblings->excluded = node.siblings->excluded;
     for (std::size_t i = 0; i + 1 < node.next_sibling; ++i)
         siblings->excluded.insert(node.siblings->augmentations[i].index);
-    if (is_left_to_children || !ingredients_.tangents) {
-        siblings->is_examined = !ingredients_.tangents;
+    if (is_left_to_children) {
+        siblings->is_examined = false;
         for (std::size_t t = 0; t + 1 < n_columns; ++t) add_child(node, t, out);
+        return true;
     }
-    if (is_left_to_children) return true;
     candidates_.orders().sort_by_key(other_, rows_);
-    if (ingredients_.row_classes) rows_.merge_neighbours();
-    if (ingredients_.tangents && !examine_children(node, can_prune, interrupt, out)) return false;
+    rows_.merge_neighbours();
+    if (!examine_children(node, can_prune, interrupt, out)) return false;
     if (!out.children.empty()) siblings->rows = rows_.compact();
     return true;
 }
@@ -320,9 +316,8 @@ void ClassExpander::solve_child(const Node& node, std::size_t t, const Pruning& 
 }  // namespace
 
 std::unique_ptr<Expander> make_class_expander(const Problem& problem, const Limits& limits,
-                                              const Kernels& kernels,
-                                              const Ingredients& ingredients) {
-    return std::make_unique<ClassExpander>(problem, limits, kernels, ingredients);
+                                              const Kernels& kernels, bool has_leaves) {
+    return std::make_unique<ClassExpander>(problem, limits, kernels, has_leaves);
 }
 
 }  // namespace rulesearch::conditions

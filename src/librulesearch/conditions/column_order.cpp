@@ -39,9 +39,7 @@ std::size_t ColumnOrder::drop_equal_columns(const KeyedRows& rows) {
     });
 }
 
-void ColumnOrder::sort(bool is_wanted) {
-    has_chains_ = false;
-    if (!is_wanted) return;
+void ColumnOrder::sort() {
     const std::size_t n_chains = make_bounds_monotone();
     std::stable_sort(survivors_.begin(), survivors_.end(),
                      [](const Survivor& a, const Survivor& b) { return a.bound < b.bound; });

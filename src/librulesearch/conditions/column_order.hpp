@@ -19,7 +19,8 @@ struct Survivor {
     double sum_gradients, sum_hessians;  // of its rows
 };
 
-/// Survivors, weak ones last: they get many candidates, which strong ones are spared.
+/// Survivors in the order of children. A child is augmented by later survivors only: strong ones
+/// come last, so that they get few candidates.
 class ColumnOrder {
   public:
     explicit ColumnOrder(const Extents& extents) : extents_(extents) {}
@@ -37,8 +38,8 @@ class ColumnOrder {
     /// extent nor the length of a refinement.
     std::size_t drop_equal_columns(const KeyedRows& rows);
 
-    /// Sorts by bound, ascending, or only forgets the chains of the node before.
-    void sort(bool is_wanted);
+    /// Sorts by bound, ascending.
+    void sort();
 
     /// Sets: the keys of `to`, which has the rows of `from` first: bit t for survivor t.
     /// O(rows * planes).

@@ -112,7 +112,7 @@ class Pruning {
     /// Whatever is proven to be below this can be pruned.
     double threshold() const { return threshold_; }
 
-    /// Bounds below this need not be told apart.
+    /// Bounds below this need not be exact.
     double floor() const { return incumbent_value_ * (1.0 - 2.0 * slack_); }
 
   private:

@@ -5,7 +5,7 @@
 
 #include "librulesearch/conditions/node.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
-#include "librulesearch/engine/shares.hpp"
+#include "librulesearch/engine/pieces.hpp"
 
 namespace rulesearch::conditions {
 

@@ -26,8 +26,8 @@ class PaperExpander final : public Expander {
         collect_rows(node);
         const AugmentationList open = select_candidates(node, can_prune, out);
         if (open.empty()) return out;
-        const bool is_evaluated = problem_.others.empty() ? evaluate(open, interrupt)
-                                                          : evaluate_with_others(open, interrupt);
+        const bool is_evaluated = problem_.refitted.empty() ? evaluate(open, interrupt)
+                                                            : evaluate_with_others(open, interrupt);
         if (!is_evaluated) {
             out.is_complete = false;
             return out;

@@ -74,10 +74,10 @@ struct Branching : OptionalHooks<Node> {
 }  // namespace
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, const Kernels& kernels, std::size_t beam_width,
+              const Piece& piece, const Kernels& kernels, std::size_t beam_width,
               const std::function<std::unique_ptr<Expander>()>& make_expander) {
     Branching branching{{}, problem, limits, kernels, beam_width, make_expander};
-    return BestFirst(problem, limits, resources, share, branching).solve();
+    return BestFirst(problem, limits, resources, piece, branching).solve();
 }
 
 }  // namespace rulesearch::conditions

@@ -16,7 +16,7 @@ namespace rulesearch::conditions {
 /// `beam_width`: of the beam search for a first incumbent; 0 starts from the true query.
 /// `make_expander`: is called once for each worker.
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, const Kernels& kernels, std::size_t beam_width,
+              const Piece& piece, const Kernels& kernels, std::size_t beam_width,
               const std::function<std::unique_ptr<Expander>()>& make_expander);
 
 }  // namespace rulesearch::conditions

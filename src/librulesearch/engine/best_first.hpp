@@ -10,7 +10,7 @@
 
 #include "librulesearch/engine/control.hpp"
 #include "librulesearch/engine/open_nodes.hpp"
-#include "librulesearch/engine/shares.hpp"
+#include "librulesearch/engine/pieces.hpp"
 #include "librulesearch/engine/workers.hpp"
 #include "librulesearch/problem/discounted.hpp"
 #include "librulesearch/problem/incumbent.hpp"
@@ -56,10 +56,10 @@ template <typename Branching>
 class BestFirst {
   public:
     BestFirst(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, Branching& branching)
+              const Piece& piece, Branching& branching)
         : problem_(problem),
           limits_(limits),
-          share_(share),
+          piece_(piece),
           branching_(branching),
           control_(limits),
           workers_(resources.n_workers),
@@ -71,8 +71,8 @@ class BestFirst {
 
     Result solve() {
         incumbent_.offer(problem_.worth_of_all().value, {});
-        incumbent_.offer(problem_.worth(problem_.extents.extent_of(share_.start)).value,
-                         share_.start);
+        incumbent_.offer(problem_.worth(problem_.extents.extent_of(piece_.start)).value,
+                         piece_.start);
         if (limits_.max_conditions > 0) {
             start();
             run(limits_.node_limit);
@@ -96,16 +96,16 @@ class BestFirst {
     static constexpr std::uint64_t tie_nodes_per_node = 1;
     static constexpr std::uint64_t min_tie_nodes = 1000;
 
-    /// Sets: a first incumbent and the roots, or the nodes of the share.
+    /// Sets: a first incumbent and the roots, or the nodes of the piece.
     void start() {
         const double bound = std::max(incumbent_.value(), bound_of_all_rows(problem_));
         progress_ = {incumbent_.value(), bound, 0, 1, false};
-        if (!share_.parts) {
+        if (!piece_.parts) {
             branching_.find_incumbent(incumbent_, {control_, &progress_});
             push(branching_.roots(bound, incumbent_));
             return;
         }
-        for (const std::string& part : *share_.parts) {
+        for (const std::string& part : *piece_.parts) {
             ByteReader reader(part);
             push(branching_.read(reader, open_.memory()));
         }
@@ -180,7 +180,7 @@ class BestFirst {
 
     bool is_share_over() const {
         const auto passed = std::chrono::steady_clock::now() - start_;
-        return std::chrono::duration<double>(passed).count() >= share_.seconds;
+        return std::chrono::duration<double>(passed).count() >= piece_.seconds;
     }
 
     void settle_ties() {
@@ -222,7 +222,7 @@ class BestFirst {
         std::sort(nodes.rbegin(), nodes.rend());
         std::vector<OpenPart> parts;
         for (const std::vector<Node>& hand :
-             deal(std::move(nodes), share_.n_parts,
+             deal(std::move(nodes), piece_.n_parts,
                   [&](const Node& n) { return branching_.group(n); })) {
             ByteWriter writer;
             branching_.write(hand, writer);
@@ -234,7 +234,7 @@ class BestFirst {
     Result result() {
         Result result;
         const double bound = open_bound();
-        if (share_.n_parts > 0) result.open = open_parts();
+        if (piece_.n_parts > 0) result.open = open_parts();
         const bool is_closed = open_.empty() && result.open.empty();
         result.closed_bound = largest_pruned_;
         result.value = incumbent_.value();
@@ -256,7 +256,7 @@ class BestFirst {
 
     const Problem& problem_;
     const Limits& limits_;
-    const Share& share_;
+    const Piece& piece_;
     Branching& branching_;
     Control control_;
     Workers workers_;

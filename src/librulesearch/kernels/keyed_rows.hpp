@@ -17,7 +17,7 @@ namespace rulesearch {
 class KeyedRows {
   public:
     /// Sets: room for that many rows, none of which is there yet. Former contents are lost.
-    /// Coverages are kept only if somebody asks for them.
+    /// Coverages are kept only if they are asked for.
     void reset(std::size_t capacity, std::size_t n_planes, bool has_coverages) {
         size_ = 0;
         n_planes_ = n_planes;

@@ -18,14 +18,15 @@ constexpr double share_of_least = 1e-3;
 }  // namespace
 
 Problem discounted(const Problem& problem, const BitSet& set) {
-    const Others& others = problem.others;
-    std::vector<double> in_set(others.cell_hessians.size());
+    const RefittedTerms& refitted = problem.refitted;
+    std::vector<double> in_set(refitted.cell_hessians.size());
     const auto for_each_part = [&](std::size_t row, auto&& visit) {
-        for (std::size_t k = others.first_part[row]; k < others.first_part[row + 1]; ++k)
-            visit(others.parts[k]);
+        for (std::size_t k = refitted.first_part[row]; k < refitted.first_part[row + 1]; ++k)
+            visit(refitted.parts[k]);
     };
     set.for_each([&](std::size_t row) {
-        for_each_part(row, [&](const Others::Part& part) { in_set[part.cell] += part.hessian; });
+        for_each_part(row,
+                      [&](const RefittedTerms::Part& part) { in_set[part.cell] += part.hessian; });
     });
     Problem result{problem.extents, problem.rows, problem.l2_regularization};
     result.sign = problem.sign;
@@ -35,13 +36,13 @@ Problem discounted(const Problem& problem, const BitSet& set) {
     const double share = problem.l2_regularization > 0.0 ? 0.0 : share_of_least;
     set.for_each([&](std::size_t row) {
         double left = 0.0;
-        for_each_part(row, [&](const Others::Part& part) {
+        for_each_part(row, [&](const RefittedTerms::Part& part) {
             if (part.hessian == 0.0) return;
-            const double rest = 1.0 - in_set[part.cell] / others.cell_hessians[part.cell];
+            const double rest = 1.0 - in_set[part.cell] / refitted.cell_hessians[part.cell];
             left += part.hessian * std::max(rest - discount_slack, 0.0);
         });
         double& hessian = result.rows[row].hessian;
-        hessian = left * (1.0 - share) + hessian * Others::least_left * share;
+        hessian = left * (1.0 - share) + hessian * RefittedTerms::least_left * share;
         hessian = std::floor(hessian / unit) * unit;
     });
     return result;
@@ -49,10 +50,10 @@ Problem discounted(const Problem& problem, const BitSet& set) {
 
 double bound_within(const Problem& problem, const BitSet& set) {
     RatioOrder rows;
-    if (!problem.others.empty()) {
+    if (!problem.refitted.empty()) {
         const Problem at_a_discount = discounted(problem, set);
         rows.assign(at_a_discount, set);
-        return rows.bound(at_a_discount) * (1.0 + Others::value_slack);
+        return rows.bound(at_a_discount) * (1.0 + RefittedTerms::value_slack);
     }
     rows.assign(problem, set);
     return rows.bound(problem);

@@ -1,4 +1,4 @@
-// Bounds for rules that are judged with the refit of others: the same as without, at a discount.
+// Bounds for the joint objective: those of the stagewise one, at a discount.
 #pragma once
 
 #include "librulesearch/problem/bits.hpp"
@@ -6,16 +6,16 @@
 
 namespace rulesearch {
 
-/// A problem without others in which every subset of `set` is worth at least what it is in the
-/// given one, if not too much more. O(all distinct rows).
+/// A problem without refitted terms in which every subset of `set` is worth at least what it is in
+/// the given one, if not too much more. O(all distinct rows).
 ///
-/// Of a subset S, the others imitate at most h(S_c)^2 / h_c within a cell c, where h_c is the sum
-/// over the whole cell: h(S_c) (1 - h(S_c) / h_c) is left at least, and h(S_c) is no larger than
-/// that of the set. Hessians are rounded down so that their sums are exact.
+/// Of a subset S, refitted terms imitate at most h(S_c)^2 / h_c within a cell c, where h_c is the
+/// sum over the whole cell: h(S_c) (1 - h(S_c) / h_c) is left at least, and h(S_c) is no larger
+/// than that of the set. Hessians are rounded down so that their sums are exact.
 Problem discounted(const Problem& problem, const BitSet& set);
 
-/// Largest value that any subset of a set of distinct rows reaches; with others, or more.
-/// O(rows log rows).
+/// Largest value that any subset of a set of distinct rows reaches; with refitted terms, an upper
+/// bound on it. O(rows log rows).
 double bound_within(const Problem& problem, const BitSet& set);
 
 /// The same for all rows.

@@ -7,7 +7,7 @@
 namespace rulesearch {
 
 /// Writes the products of values and weights, rounded to multiples of a common power of two that is
-/// so small, 2^-51 of their total magnitude or less, that nobody misses the rest, and so large that
+/// so small, 2^-51 of their total magnitude or less, that the rest does not matter, and so large that
 /// all partial sums are exact. Returns the total magnitude; if it is not finite, nothing is
 /// written.
 ///
@@ -17,7 +17,7 @@ namespace rulesearch {
 double exactly_summable(const double* values, const double* weights, std::size_t count,
                         double* rounded);
 
-/// Sum of the values of covered rows, of which any byte but 0 speaks. O(count).
+/// Sum of the values of covered rows, those whose byte is not 0. O(count).
 double sum_covered(const std::uint8_t* covered, const double* values, std::size_t count);
 
 }  // namespace rulesearch

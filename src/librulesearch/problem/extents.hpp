@@ -12,10 +12,10 @@ namespace rulesearch {
 
 /// Immutable view of a 0/1 table from two sides. Made by `ExtentsBuilder`.
 ///
-/// Rows that agree on every condition can never be told apart by a query, so they are kept once
+/// No query distinguishes rows that agree on every condition, so they are kept once
 /// (*distinct rows*, numbered by first appearance). Of conditions with equal extents only the
 /// first is kept, and those that cover all rows or none are left out: what remains are *columns*,
-/// in ascending order of their condition index. Everything below the bindings speaks of distinct
+/// in ascending order of their condition index. Everything below the bindings uses distinct
 /// rows and columns; `condition_index` leads back.
 class Extents {
   public:

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "librulesearch/problem/extents.hpp"
-#include "librulesearch/problem/others.hpp"
+#include "librulesearch/problem/refitted_terms.hpp"
 
 namespace rulesearch {
 
@@ -46,8 +46,9 @@ struct Problem {
     const Extents& extents;
     std::vector<Statistics> rows;  // one entry per distinct row
     double l2_regularization;
-    /// If there are any, what a new rule gains is judged after a refit of all weights.
-    Others others = {};
+    /// If there are any, the objective is the joint one: what a new rule gains after a refit of all
+    /// weights.
+    RefittedTerms refitted = {};
     /// Of the weights that rules may have: 1 or -1, or 0 for both. The weight of a set is positive
     /// where its gradients add up to something negative; sets of the other sign are worth nothing.
     int sign = 0;
@@ -57,21 +58,22 @@ struct Problem {
     }
 
     /// (sum g)^2 / (lambda + sum h); 0 for an empty set, also where lambda is 0, and for weights of
-    /// the wrong sign. With others, the hessians are those that they leave.
+    /// the wrong sign. For the joint objective, pass the hessians that refitted terms leave.
     double value(double sum_gradients, double sum_hessians) const {
         if (sum_gradients == 0.0 || !allows(sum_gradients)) return 0.0;
         return sum_gradients * sum_gradients / (l2_regularization + sum_hessians);
     }
     double value(const Statistics& sums) const { return value(sums.gradient, sums.hessian); }
 
-    /// The same with others, of the hessians that they leave.
-    double value_beside_others(double sum_gradients, double left) const {
-        return Others::rounded(value(sum_gradients, left));
+    /// The joint objective, given the hessians that refitted terms leave.
+    double joint_value(double sum_gradients, double left) const {
+        return RefittedTerms::rounded(value(sum_gradients, left));
     }
     /// Sets that are worth less than another one by no more than this share may tie with it.
-    double slack() const { return others.empty() ? rounding_slack : Others::value_slack; }
+    double slack() const { return refitted.empty() ? rounding_slack : RefittedTerms::value_slack; }
 
-    /// What a set of distinct rows is worth, and its sums. O(rows). With others, a set that one of
+    /// What a set of distinct rows is worth, and its sums. O(rows). With refitted terms, a set
+    /// that one of
     /// them covers is worth nothing, however much a second rule for it would spread the penalty.
     struct Worth {
         double value;
@@ -80,15 +82,15 @@ struct Problem {
     Worth worth(const BitSet& set) const {
         Statistics sums;
         set.for_each([&](std::size_t row) { sums += rows[row]; });
-        if (others.empty()) return {value(sums), sums};
-        if (others.taken.contains(set)) return {0.0, sums};
-        std::vector<double> projection(others.n_components);
-        for (std::size_t k = 0; k < others.n_components; ++k) {
-            const double* component = others.component(k);
+        if (refitted.empty()) return {value(sums), sums};
+        if (refitted.excluded.contains(set)) return {0.0, sums};
+        std::vector<double> projection(refitted.n_components);
+        for (std::size_t k = 0; k < refitted.n_components; ++k) {
+            const double* component = refitted.component(k);
             set.for_each([&](std::size_t row) { projection[k] += component[row]; });
         }
-        const double left = others.left(sums.hessian, projection.data());
-        return {value_beside_others(sums.gradient, left), sums};
+        const double left = refitted.left(sums.hessian, projection.data());
+        return {joint_value(sums.gradient, left), sums};
     }
     Worth worth_of_all() const { return worth(BitSet(rows.size(), true)); }
 };
@@ -134,8 +136,8 @@ struct OpenPart {
     std::string bytes;
 };
 
-/// Which part of a search is to be done, where several share it.
-struct Share {
+/// The piece of a search that is to be done, where several workers share it.
+struct Piece {
     /// Columns of a query within the limits, a first incumbent.
     std::vector<std::size_t> start = {};
     /// Bytes of open parts, to be searched rather than all queries.
@@ -153,7 +155,7 @@ struct Share {
 enum class Status { optimal, approximate, heuristic, node_limit, time_limit, interrupted, cutoff };
 
 /// How often each pruning rule was applied: because of the bound or because an equivalent query is
-/// looked at elsewhere, found out at the spot (immediate) or known from an ancestor (propagated).
+/// looked at elsewhere, detected at the node (immediate) or known from an ancestor (propagated).
 struct Counters {
     std::uint64_t n_nodes = 0;        // expanded
     std::uint64_t n_depth_first = 0;  // of the nodes, those expanded while memory was short

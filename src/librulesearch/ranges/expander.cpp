@@ -21,7 +21,7 @@ constexpr std::uint64_t nodes_per_climb = 8;
 // Where a range is split: a little more than half of the loss below seems best.
 constexpr double lost_share = 0.57;
 
-// Slopes closer than this are not told apart further.
+// Slopes closer than this are not distinguished further.
 constexpr double min_slope_range = 1.02;
 
 /// Roots one by one: the product of two slopes may be beyond the range of doubles.

@@ -125,9 +125,9 @@ class Branching : public OptionalHooks<Node> {
 }  // namespace
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, bool has_local_search) {
+              const Piece& piece, bool has_local_search) {
     Branching branching(problem, limits, has_local_search);
-    return BestFirst(problem, limits, resources, share, branching).solve();
+    return BestFirst(problem, limits, resources, piece, branching).solve();
 }
 
 }  // namespace rulesearch::ranges

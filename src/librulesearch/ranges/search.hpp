@@ -14,8 +14,8 @@ namespace rulesearch::ranges {
 ///
 /// `has_local_search`: whether it starts from the best of many local searches, or from the true
 /// query.
-/// Of the share, only the start counts.
+/// Of the piece, only the start counts.
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, bool has_local_search);
+              const Piece& piece, bool has_local_search);
 
 }  // namespace rulesearch::ranges

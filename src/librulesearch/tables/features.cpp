@@ -90,7 +90,7 @@ Draft localized(const Feature& feature, std::span<const std::uint32_t> rows,
         if (!is_constant && !is_known) draft.singles.emplace_back(feature.columns[c], mask);
     }
     if (draft.singles.empty()) return draft;
-    // Bins that the columns do not tell apart become one.
+    // Bins that no column distinguishes become one.
     std::array<std::uint8_t, max_bins> new_code{};
     for (const auto& [column, mask] : draft.singles) {
         std::array<std::uint8_t, max_bins> inside{};  // by code: that of its part in the mask

@@ -129,7 +129,7 @@ class FamilyReader {
                 local.axes.push_back(std::move(made));
         }
         // What others imitate of a row is not added up.
-        if (problem_.others.empty()) local.merge_rows();
+        if (problem_.refitted.empty()) local.merge_rows();
     }
 
     ByteReader& in_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "librulesearch/engine/open_nodes.hpp"
-#include "librulesearch/engine/shares.hpp"
+#include "librulesearch/engine/pieces.hpp"
 #include "librulesearch/problem/problem.hpp"
 #include "librulesearch/tables/features.hpp"
 #include "librulesearch/tables/node.hpp"

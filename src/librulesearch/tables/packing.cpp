@@ -82,10 +82,10 @@ Packing::Scale Packing::scale_for(double sum, double largest) const {
 /// Sets: the components of what each row adds, and lengths of the vectors of units. Squares are
 /// those of what is wanted times what others imitate.
 void Packing::pack_components() {
-    const Others& others = problem_.others;
+    const RefittedTerms& refitted = problem_.refitted;
     squares_.clear();
-    for (std::size_t k = 0; k < others.n_components; ++k) {
-        const double* component = others.component(k);
+    for (std::size_t k = 0; k < refitted.n_components; ++k) {
+        const double* component = refitted.component(k);
         double sum = 0.0, largest = 0.0;
         for (const std::uint32_t row : local_->rows) {
             const double magnitude = std::abs(component[row]);

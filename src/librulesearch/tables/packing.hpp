@@ -28,7 +28,7 @@ class Packing {
     Packing(const Problem& problem, const Limits& limits)
         : problem_(problem),
           limits_(limits),
-          sums_{problem.others.n_components, limits.min_coverage > 0.0} {}
+          sums_{problem.refitted.n_components, limits.min_coverage > 0.0} {}
 
     /// Wants sets that are worth at least a value from now on. O(rows * components) unless the rows
     /// are packed for a value near it.

@@ -55,7 +55,7 @@ class Branching : public OptionalHooks<Node> {
         if (bound <= 0.0) return roots;  // no row pulls
         const BitSet all_columns(problem_.extents.n_columns(), true);
         // Prices of pairs say little where others imitate most of a set.
-        const bool looks_at_all = !problem_.others.empty();
+        const bool looks_at_all = !problem_.refitted.empty();
         const std::size_t n_looked_at =
             looks_at_all ? limits_.max_conditions : std::min(limits_.max_conditions, n_short);
         auto local = std::make_shared<LocalProblem>(everything(problem_, n_looked_at));
@@ -105,11 +105,11 @@ class Branching : public OptionalHooks<Node> {
         const Question question{local.sums, problem_.l2_regularization, limits_.max_conditions,
                                 value * (1.0 - problem_.slack())};
         std::vector<double> of_columns(n_columns, bound);
-        if (problem_.others.empty() && question.has_prices()) {
+        if (problem_.refitted.empty() && question.has_prices()) {
             of_columns = column_bounds(question, local.axes, n_columns, kernels_);
         } else if (work_per_entry * static_cast<double>(local.rows.size() * n_columns) <
                    scan_work(local.rows.size(), local.axes, local.n_conditions,
-                             problem_.others.n_components)) {
+                             problem_.refitted.n_components)) {
             for (std::size_t column = 0; column < n_columns; ++column)
                 of_columns[column] = bound_within(problem_, problem_.extents.extent(column));
         }
@@ -135,8 +135,7 @@ class Branching : public OptionalHooks<Node> {
 
 double work(const Extents& extents, std::size_t n_conditions, std::size_t n_components) {
     const double infinite = std::numeric_limits<double>::infinity();
-    if (n_conditions > max_conditions ||
-        (n_components > 0 && n_conditions > max_conditions_with_others))
+    if (n_conditions > max_conditions || (n_components > 0 && n_conditions > max_joint_conditions))
         return infinite;
     const std::vector<Feature> features = find_features(extents);
     LocalProblem local;
@@ -157,9 +156,9 @@ double work(const Extents& extents, std::size_t n_conditions, std::size_t n_comp
 }
 
 Result search(const Problem& problem, const Limits& limits, const Resources& resources,
-              const Share& share, const Kernels& kernels, std::size_t beam_width) {
+              const Piece& piece, const Kernels& kernels, std::size_t beam_width) {
     Branching branching(problem, limits, kernels, beam_width);
-    return BestFirst(problem, limits, resources, share, branching).solve();
+    return BestFirst(problem, limits, resources, piece, branching).solve();
 }
 
 }  // namespace rulesearch::tables

@@ -36,7 +36,7 @@ from laconic.search import (
     SearchStatus,
     search,
 )
-from laconic.search.beam import beam_queries
+from laconic.search.core import beam_queries
 from laconic.terms.formatting import format_count, format_number
 
 BEAM_WIDTH = 16

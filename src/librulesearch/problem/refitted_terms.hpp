@@ -1,4 +1,4 @@
-// The rules that are in an ensemble already, when another one joins them.
+// Terms of an ensemble whose weights are refitted together with that of a new rule.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace rulesearch {
 
-/// What other rules can imitate of a set S of rows if their weights are refitted: the squared norm
+/// What these terms can imitate of a set S of rows if their weights are refitted: the squared norm
 /// of a sum of vectors, one for each row. The part H - |sum|^2 is left for a new rule.
 ///
-/// Rows that are covered by the same rules are one *cell*. Of a set, the others imitate no more
+/// Rows that are covered by the same rules are one *cell*. Of a set, the terms imitate no more
 /// than a free number for each cell would.
-struct Others {
+struct RefittedTerms {
     struct Part {
         std::uint32_t cell;
         double hessian;
@@ -25,14 +25,14 @@ struct Others {
 
     std::size_t n_components = 0;
     std::size_t n_rows = 0;  // distinct ones
-    /// One component after the other, by distinct row: somebody else's, or our own.
+    /// One component after the other, by distinct row: the caller's array, or our own.
     const double* given_projections = nullptr;
     std::vector<double> own_projections;
     std::vector<Part> parts;              // of distinct rows: mostly one, their cell
     std::vector<std::size_t> first_part;  // by distinct row, and the end
     std::vector<double> cell_hessians;    // infinite for rows that no rule covers
     /// Sets that a rule covers already, or all but them: worth nothing.
-    std::set<BitSet> taken;
+    std::set<BitSet> excluded;
 
     bool empty() const { return n_components == 0; }
 
@@ -44,7 +44,7 @@ struct Others {
     }
 
     /// Hessians that are left of those of a set, given the sum of its vectors, `stride` numbers
-    /// apart. What others imitate up to rounding errors counts as if a little was left.
+    /// apart. What they imitate up to rounding errors counts as if a little was left.
     double left(double sum_hessians, const double* sums, std::size_t stride = 1) const {
         double imitated = 0.0;
         for (std::size_t k = 0; k < n_components; ++k)
@@ -54,7 +54,7 @@ struct Others {
 
     static constexpr double least_left = 1e-9;
 
-    /// What a set is worth is rounded to that many binary digits. Where others imitate a part of
+    /// What a set is worth is rounded to that many binary digits. Where terms imitate a part of
     /// it, many sets are worth the same but for rounding errors of the refit: a set and its
     /// complement, beside an intercept. They are to tie.
     static constexpr int value_digits = 30;

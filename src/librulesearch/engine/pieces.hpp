@@ -1,4 +1,4 @@
-// A search that several share: open nodes as bytes, dealt out like cards.
+// Pieces of a search: open nodes as bytes, dealt out like cards.
 #pragma once
 
 #include <cstddef>
