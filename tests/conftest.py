@@ -63,10 +63,21 @@ def table(tmp_path):
     return path
 
 
+@pytest.fixture(scope="session")
+def saved_client_model(tmp_path_factory):
+    """Content of the file of the model that the command line fits to that table, fitted once."""
+    from laconic.cli import main
+
+    folder = tmp_path_factory.mktemp("client")
+    people().write_csv(folder / "people.csv")
+    tokens = fit_client(folder / "people.csv", "--model", folder / "model.json", "--quiet")
+    assert main([str(token) for token in tokens]) == 0
+    return (folder / "model.json").read_bytes()
+
+
 @pytest.fixture
-def model(table, tmp_path, run):
+def model(saved_client_model, tmp_path):
     """File of the model that the command line fits to that table."""
     path = tmp_path / "model.json"
-    code, *_ = run(*fit_client(table, "--model", path, "--quiet"))
-    assert code == 0
+    path.write_bytes(saved_client_model)
     return path

@@ -50,7 +50,7 @@ def test_another_table_is_noticed(run, folder):
     people().drop("income").with_columns(income=0.0).write_csv(folder / "others.csv")
     code, _, err = run(*certify(folder, table="others.csv"))
     assert code == 0
-    assert "may not be the one that the model was trained on" in err
+    assert "may not be the table that the model was fitted to" in err
 
 
 def test_table_before_model_is_refused(run, folder):

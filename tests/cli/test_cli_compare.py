@@ -10,7 +10,8 @@ from commands import people, pretend_terminal, refused
 
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from laconic.cli import files, model_comparison
+from laconic.cli import files
+from laconic.cli.compare import MAX_GROUPS, _differences
 from laconic.losses import SquaredLoss
 from laconic.models.tasks import Regression
 
@@ -145,7 +146,7 @@ def test_chance_is_not_called_better(run, tmp_path):
         save_model(RuleBoostingRegressor(2).fit(part[:, :2], part["column_2"].to_numpy()), path)
     frame[200:].write_csv(tmp_path / "new.csv")
     _, out, _ = run("compare", *paths, tmp_path / "new.csv", "--target", "column_2")
-    assert "No telling which model is better: their RMSE differs by " in out
+    assert "Neither model is clearly better: their RMSE differs by " in out
 
 
 def test_the_target_of_both_models_needs_no_name(run, model, table):
@@ -162,8 +163,8 @@ def test_a_target_needs_a_table(run, model):
 def test_standard_error_of_a_mean():
     """Groups of one row each make the jackknife that of the textbook."""
     generator = np.random.default_rng(1)
-    numbers, a, b = generator.normal(size=(3, model_comparison.MAX_GROUPS))
-    found = model_comparison._differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
+    numbers, a, b = generator.normal(size=(3, MAX_GROUPS))
+    found = _differences(Regression(SquaredLoss()), numbers, a, b)["mae"]
     changes = np.abs(numbers - b) - np.abs(numbers - a)
     assert found.value == pytest.approx(changes.mean())
     assert found.standard_error == pytest.approx(changes.std(ddof=1) / np.sqrt(len(changes)))

@@ -54,7 +54,7 @@ def test_table(run, table):
     head, _, *lines = out.splitlines()
     assert head.split() == ["rules", "log", "loss", "accuracy", "AUC"]
     assert lines[0].split()[:4] == ["0", "0.6931", "±", "0"]
-    assert "The loss of a row is smallest, on average, with" in out
+    assert "The mean loss is smallest with" in out
 
 
 def test_regression_and_weights(run, table):
@@ -80,7 +80,7 @@ def test_terminal_shows_progress(run, table, monkeypatch):
     pretend_terminal(monkeypatch, n_columns=90)
     code, out, _ = run("cv", table, *TOKENS)
     assert code == 0
-    assert "smallest, on average, " in out
+    assert "The mean loss is smallest " in out
 
 
 def test_refusals(run, table, tmp_path):

@@ -4,19 +4,20 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
 from commands import PROGRAM, pretend_terminal
 
 
+@pytest.fixture(scope="module")
 def demo_output():
     process = subprocess.run([*PROGRAM, "demo"], capture_output=True, text=True, timeout=120)
     assert (process.returncode, process.stderr) == (0, "")
     return process.stdout
 
 
-def test_demo_tells_its_story():
-    out = demo_output()
-    assert "\x1b" not in out
-    greedy, optimal, comparison = re.split(r"Optimal search: |on 10,000 new rows", out)
+def test_demo_tells_its_story(demo_output):
+    assert "\x1b" not in demo_output
+    greedy, optimal, comparison = re.split(r"Optimal search: |on 10,000 new rows", demo_output)
     assert "Greedy search: heuristic, no proof" in greedy
     assert optimal.startswith("proven optimal")
     corners = re.findall(r"x0 (<=|>) \S+ & x1 (<=|>) \S+ & x2 (<=|>)", optimal)
@@ -27,10 +28,10 @@ def test_demo_tells_its_story():
     assert float(accuracy[1]) < 0.6 < 0.9 < float(accuracy[2])
 
 
-def test_readme_shows_the_demo():
+def test_readme_shows_the_demo(demo_output):
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     shown = re.search(r"^```text\n(.+?)^```$", readme, re.MULTILINE | re.DOTALL)
-    lines = {line.strip() for line in demo_output().splitlines()}
+    lines = {line.strip() for line in demo_output.splitlines()}
     assert {line.strip() for line in shown[1].splitlines()} <= lines
 
 

@@ -14,14 +14,14 @@ def test_show_tells_all_about_a_model(run, model):
         assert str(rule.query) in out
     assert "proven optimal" in out
     assert "\x1b" not in out
-    assert re.search(r"Features in use \(\d of 3\): ", out)
+    assert re.search(r"Features used \(\d of 3\): ", out)
 
 
 def test_names_with_commas_are_told_apart(run, tmp_path):
     path, table = tmp_path / "model.json", tmp_path / "table.csv"
     table.write_text('"Debt, total",y\n' + "".join(f"{x},{x // 5}\n" for x in range(10)))
     run("fit", table, "--target", "y", "--keep", "Debt, total", "--model", path, "--quiet")
-    assert "Features in use (1 of 1): 'Debt, total'\n" in run("show", path)[1]
+    assert "Features used (1 of 1): 'Debt, total'\n" in run("show", path)[1]
 
 
 def test_models_as_json(run, model, table):
@@ -35,9 +35,9 @@ def test_models_as_json(run, model, table):
 def test_show_tells_where_a_model_comes_from(run, model, table):
     _, out, _ = run("show", model)
     assert re.search(
-        r"Learned from 80 rows to predict client, \d{4}-\d\d-\d\d, with the default settings\.", out
+        r"Fitted to 80 rows to predict client, \d{4}-\d\d-\d\d, with the default settings\.", out
     )
-    assert re.search(r"unseen rows +0\.\d+ ± ", out)
+    assert re.search(r"held-out rows +0\.\d+ ± ", out)
     assert re.search(r"training rows +\d", out)
 
 
@@ -47,7 +47,7 @@ def test_show_tells_settings(run, table, tmp_path):
     run("fit", table, "--target", "spent", *options, "--model", path, "--no-validation")
     _, out, _ = run("show", path)
     assert "with --n-rules 2 --max-conditions none --no-fit-intercept." in out
-    assert "unseen" not in out
+    assert "held-out" not in out
 
 
 def test_show_does_without_a_record(run, tmp_path):
@@ -55,4 +55,4 @@ def test_show_does_without_a_record(run, tmp_path):
     save_model(RuleBoostingRegressor(1).fit([[1], [2], [3], [4]], [5, 5, 1, 1]), path)
     code, out, _ = run("show", path)
     assert code == 0
-    assert "The file does not tell what it was learned from." in out
+    assert "The file does not say what the model was fitted to." in out

@@ -32,11 +32,11 @@ def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     assert code == 0
     assert "read values: 300 rows" in out
     assert "rows/s" in out
-    assert "Learned from 300 rows to predict client" in out
+    assert "Fitted to 300 rows to predict client" in out
     assert "training rows" in out
     assert "Saved to" in out
     assert err == (
-        "note: a table that is read in parts is not cross-validated. Name rows with --test.\n"
+        "note: a table that is read in parts is not cross-validated. Name a table with --test.\n"
     )
     whole = tmp_path / "whole.parquet"
     people(300).write_parquet(whole)
@@ -113,7 +113,7 @@ def test_rows_without_a_target_and_useless_columns_are_left_out(run, tmp_path):
     assert "rows have no target, 'client', and are left out" in err
     assert "column 'row' counts the rows. It is left out." in err
     n_known = frame["client"].drop_nulls().len()
-    assert f"Learned from {n_known} rows" in out
+    assert f"Fitted to {n_known} rows" in out
 
 
 @pytest.mark.parametrize("has_durations", [True, False])
@@ -126,7 +126,7 @@ def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_duration
     code, out, err = run("fit", tmp_path / "part-*.parquet", "--target", "spent", "--n-rules", 1)
     assert code == 0
     assert "rows have no target, 'spent', and are left out" in err
-    assert f"Learned from {frame['spent'].is_not_nan().sum()} rows" in out
+    assert f"Fitted to {frame['spent'].is_not_nan().sum()} rows" in out
 
 
 def test_predictions_are_written_in_parts(run, parts, tmp_path):

@@ -1,11 +1,11 @@
-"""The command line: thin commands over the public API, one module each.
+"""The command line: thin commands over the public classes.
 
-What a command has to say goes to the standard output, errors and warnings to the standard error.
-The exit code is 0 for success, 1 for an error, 2 for a wrong call, 3 for models that differ if
-'compare' is asked for an exit code, and 130 after Ctrl-C.
+Results go to the standard output, errors and warnings to the standard error. The exit code is 0 for
+success, 1 for an error, 2 for wrong usage, 3 for models that differ with 'compare --exit-code', and
+130 after Ctrl-C.
 
-The help appears at once: what takes long to import, such as polars and scikit-learn, is imported
-by the functions that need it, and for types only under TYPE_CHECKING.
+The help must appear at once: packages that take long to import, such as polars and scikit-learn,
+are imported by the functions that need them, and for types only under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -17,18 +17,14 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 import laconic
-from laconic.cli.terminal import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
 
 try:
     import cyclopts
 
     from laconic.cli import terminal
-    from laconic.cli.alternatives import alternatives
-    from laconic.cli.certify import certify
     from laconic.cli.compare import compare
     from laconic.cli.cv import cv
     from laconic.cli.demo import demo
-    from laconic.cli.edit import edit
     from laconic.cli.explain import explain
     from laconic.cli.export import export
     from laconic.cli.files import STANDARD_INPUT
@@ -36,16 +32,18 @@ try:
     from laconic.cli.predict import predict
     from laconic.cli.report import report
     from laconic.cli.show import show
+    from laconic.cli.terminal import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_USAGE, CommandError
+    from laconic.cli.training_table import alternatives, certify, edit
 
     if find_spec("polars") is None:
         raise ModuleNotFoundError
 except ModuleNotFoundError:
-    # The console script starts with this import, so that this line is all a user sees.
+    # The console script starts with this import, so that a user sees this line alone.
     raise SystemExit(
         'The command line needs extra packages. Install them with: pip install "laconic[cli]"'
     ) from None
 except KeyboardInterrupt:
-    raise SystemExit(EXIT_INTERRUPTED) from None
+    raise SystemExit(130) from None  # EXIT_INTERRUPTED may not be imported yet
 
 __all__ = ["main"]
 
@@ -65,7 +63,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
         exit_code = _run(tokens)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has seen enough, as head does. What Python flushes at exit goes nowhere.
+        # Broken pipe, as with head. What Python flushes at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_ERROR
     except cyclopts.CycloptsError as error:
@@ -76,8 +74,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
         return EXIT_ERROR
     except MemoryError:
         terminal.complain(
-            "error: There is not enough memory. Close other programs, or use fewer rows, fewer "
-            "columns or a smaller --max-thresholds."
+            "error: Out of memory. Close other programs, or use fewer rows, fewer columns or a "
+            "smaller --max-thresholds."
         )
         return EXIT_ERROR
     except KeyboardInterrupt:
@@ -100,7 +98,7 @@ def _run(tokens: Sequence[str] | None) -> int:
 
 
 def _with_standard_input(tokens: Sequence[str]) -> list[str]:
-    """Give a name to the table "-", which would be taken for an option."""
+    """Replace the table "-", which would be parsed as an option, by a name."""
     option, given = "", []
     for token in tokens:
         option = token if token.startswith("--") else option
@@ -110,7 +108,7 @@ def _with_standard_input(tokens: Sequence[str]) -> list[str]:
 
 
 def _usage_message(error: cyclopts.CycloptsError) -> str:
-    """Say of an argument that is not there that it is missing, and why that may be."""
+    """Describe a wrong call; for a missing argument, with the likely reason."""
     is_absent = isinstance(error, cyclopts.MissingArgumentError) and error.keyword is None
     if not is_absent or error.argument is None:
         return str(error)
@@ -120,5 +118,5 @@ def _usage_message(error: cyclopts.CycloptsError) -> str:
         return message
     return (
         f"{message} Put it before the options: those that take several values, such as --missing, "
-        "take all that follow."
+        "take all values that follow."
     )

@@ -1,27 +1,45 @@
-"""The command that tells two models apart."""
+"""The command that compares two models: their rules, their predictions and their scores."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from laconic.cli import files, model_comparison, options, table_file, terminal
+from laconic._util.types import Floats
+from laconic.cli import files, options, table_file, terminal
 from laconic.cli.terminal import EXIT_DIFFERENT, CommandError
+from laconic.cli.validation import scores_of
 from laconic.terms.comparison import Kind, RuleChange, compare_rules
-from laconic.terms.formatting import INTERCEPT, format_number, format_percent, format_weight
+from laconic.terms.formatting import (
+    INTERCEPT,
+    format_count,
+    format_number,
+    format_percent,
+    format_weight,
+    visible,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
     from rich.table import Table
 
     from laconic.models.rule_model import RuleModel
-    from laconic.models.tasks import Task
+    from laconic.models.tasks import Metric, Task
     from laconic.terms.rules import Rule, RuleEnsemble
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
 _STYLES: dict[Kind, str] = {"same": "dim", "changed": "yellow", "dropped": "red", "added": "green"}
+
+# Enough for a standard error to within a tenth, and few enough to score in a second.
+MAX_GROUPS = 50
+
+# Standard errors beyond which a difference is significant, at a level of one in twenty.
+_SIGNIFICANT = 2.0
 
 
 def compare(
@@ -35,24 +53,23 @@ def compare(
     exit_code: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> int:
-    """Show how two models differ, and which one predicts better.
+    """Compare the rules of two models and, given a table, their predictions and scores.
 
     Parameters
     ----------
     model_a : Path
-        Saved model to start from.
+        Saved model, the first of the two.
     model_b : Path
-        Saved model to compare it with.
+        Saved model to compare with the first.
     table : Path
-        File with rows for which to compare the predictions.
+        File with rows to compare the predictions on.
     target : str
-        Column of the table that the models predict, to tell which of them does it better: on rows
-        that neither has seen. Without this option it is the one that both were fitted to, if the
-        table has it.
+        Column that the models predict, to compare their scores; use rows that neither model was
+        fitted to. By default, the target that both were fitted to, if the table has it.
     json : bool
-        Write JSON: an object with the changes and, if there is a table, the agreement and scores.
+        Write JSON: an object with the changes and, given a table, the agreement and scores.
     exit_code : bool
-        End with exit code 3 if there is any difference, as scripts may want to know.
+        Exit with code 3 if the rules or intercepts differ, for scripts.
     """
     old, new = files.load_model(model_a), files.load_model(model_b)
     _check_same_task(old.task_, new.task_)
@@ -60,20 +77,21 @@ def compare(
     intercepts = (old.ensemble_.intercept, new.ensemble_.intercept)
     if target is not None and table is None:
         raise CommandError(
-            "--target is a column of a table. Got none. Name a table after the two models."
+            "--target needs a table, of which it is a column. Got none. Name a table after the two "
+            "models."
         )
     rows = None if table is None else table_file.TableFile(table, format)
     agreement = None if rows is None else _agreement(old, new, rows)
-    contest = None if rows is None else model_comparison.hold((old, new), rows, target)
+    scores = None if rows is None else compare_scores((old, new), rows, target)
     if json:
         found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
         found |= {} if agreement is None else {"agreement": agreement}
-        terminal.write_json(found if contest is None else found | {"scores": contest.as_dict()})
+        terminal.write_json(found if scores is None else found | {"scores": scores.as_dict()})
     else:
         console = terminal.make_console()
         _show(console, changes, (old, new), agreement)
-        if contest is not None:
-            contest.show(console)
+        if scores is not None:
+            scores.show(console)
     is_different = intercepts[0] != intercepts[1] or any(c.kind != "same" for c in changes)
     return EXIT_DIFFERENT if exit_code and is_different else 0
 
@@ -81,8 +99,8 @@ def compare(
 def _check_same_task(old: Task, new: Task) -> None:
     if (old.name, old.labels) != (new.name, new.labels):
         raise CommandError(
-            f"The two models must predict the same. Got {_kind(old)} and {_kind(new)}. Choose "
-            "models of the same target."
+            f"The two models must predict the same target. Got {_kind(old)} and {_kind(new)}. "
+            "Choose models of the same target."
         )
 
 
@@ -94,7 +112,7 @@ def _agreement(old: RuleModel, new: RuleModel, rows: table_file.TableFile) -> di
     """Compare the predictions for the rows of a table."""
     first, second = (table_file.predictions_for(model, rows) for model in (old, new))
     is_same = first.values == second.values
-    # Of three or more classes, that with the largest one.
+    # Of three or more classes, the largest difference counts.
     difference = np.abs(first.raw - second.raw).reshape(len(is_same), -1).max(axis=1)
     return {
         "n_rows": len(is_same),
@@ -127,18 +145,17 @@ def _show(
 ) -> None:
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
-    terminal.print_text(console, f"Rules: {counts}\n")
+    console.print(f"Rules: {counts}\n")
     ensembles = models[0].ensemble_, models[1].ensemble_
     console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
         share = agreement["n_same"] / agreement["n_rows"]
-        terminal.print_text(
-            console,
+        console.print(
             f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
             f"({format_percent(share)}). Difference in the {models[0].task_.sum_words}: "
             f"{format_number(agreement['mean_difference'])} on average, up to "
             f"{format_number(agreement['largest_difference'])}, in row "
-            f"{agreement['row_of_largest_difference']}.",
+            f"{agreement['row_of_largest_difference']}."
         )
 
 
@@ -163,7 +180,7 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
 
 
 def _intercepts(ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> list[tuple[str, list[float]]]:
-    """List what both models start from, with words, where that is worth a line."""
+    """List the intercepts of both models with their names, unless they are 0."""
     if ensembles[0].outputs:
         pairs = zip(ensembles[0].outputs, ensembles[1].outputs, strict=True)
         return [(f"for {a.name} {INTERCEPT}", [a.intercept, b.intercept]) for a, b in pairs]
@@ -174,3 +191,158 @@ def _intercepts(ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> list[tuple[str,
 def _text(ensemble: RuleEnsemble, rule: Rule) -> str:
     name = ensemble.output_of(rule)
     return f"for {name}: {ensemble.text(rule.query)}" if name else ensemble.text(rule.query)
+
+
+class Difference(NamedTuple):
+    """Scores of the two models."""
+
+    first: float
+    second: float
+    standard_error: float
+    """Of the difference between the scores."""
+
+    @property
+    def value(self) -> float:
+        """The second score minus the first."""
+        return self.second - self.first
+
+    @property
+    def gap(self) -> str:
+        """The absolute difference as text."""
+        return format_number(abs(self.value), 2)
+
+    @property
+    def error(self) -> str:
+        """The standard error as text."""
+        return format_number(self.standard_error, 2)
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the difference is beyond two standard errors."""
+        return abs(self.value) > _SIGNIFICANT * self.standard_error
+
+
+@dataclass(frozen=True)
+class ScoreComparison:
+    """Scores of two models on the rows of a table, by the name of the metric."""
+
+    task: Task
+    target: str
+    n_rows: int
+    differences: dict[str, Difference]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "target": self.target,
+            "n_rows": self.n_rows,
+            "metrics": {
+                name: {
+                    "a": each.first,
+                    "b": each.second,
+                    "difference": each.value,
+                    "standard_error": each.standard_error,
+                }
+                for name, each in self.differences.items()
+            },
+            "better": self.better,
+        }
+
+    @property
+    def deciding(self) -> Metric:
+        """The metric that decides which model is better."""
+        name = self.task.deciding_metrics[0]
+        return next(metric for metric in self.task.metrics if metric.name == name)
+
+    @property
+    def better(self) -> str | None:
+        """The better model, a or b; None if the difference is within two standard errors."""
+        difference = self.differences[self.deciding.name]
+        if not difference.is_significant:
+            return None
+        return "b" if (difference.value > 0) == self.deciding.is_higher_better else "a"
+
+    def show(self, console: Console) -> None:
+        """Print all scores, and which model is better."""
+        table = terminal.make_table()
+        table.add_column(f"scores for {visible(self.target)}")
+        for name in ("a", "b", "b − a"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for metric in self.task.metrics:
+            if metric.name not in self.differences:
+                continue
+            each = self.differences[metric.name]
+            scores = map(format_number, (each.first, each.second))
+            sign = "+" if each.value >= 0 else "-"
+            change = f"{sign}{each.gap} ± {each.error}"
+            table.add_row(metric.label, *scores, change)
+        console.print("", table, "", self.verdict, sep="\n")
+
+    @property
+    def verdict(self) -> str:
+        """A sentence about which model is better."""
+        label, each = self.deciding.label, self.differences[self.deciding.name]
+        n_rows = format_count(self.n_rows, "row")
+        if each.value == 0 and each.standard_error == 0:
+            return f"Both models have the same {label} on these {n_rows}."
+        words = f"by {each.gap} on these {n_rows}, with a standard error of {each.error}"
+        if self.better is None:
+            return (
+                f"Neither model is clearly better: their {label} differs {words}, which is within "
+                "two standard errors."
+            )
+        other = "a" if self.better == "b" else "b"
+        return f"Model {self.better} is better than {other}: its {label} is smaller {words}."
+
+
+def compare_scores(
+    models: tuple[RuleModel, RuleModel], table: table_file.TableFile, target: str | None
+) -> ScoreComparison | None:
+    """Compare the scores of two models; None if the target is not known.
+
+    Unless it is given, it is the target of both records, if the table has it.
+    """
+    if target is None:
+        known = {None if model.record_ is None else model.record_.target for model in models}
+        target = known.pop()
+        if known or target is None or target not in table.cells.columns:
+            return None
+    raw = []
+    numbers: Floats = np.empty(0)
+    for model in models:
+        X, y = table.rows(model, target)
+        with table_file.columns_by_name():
+            predictions = model.predictions_for(X)
+        numbers = model.task_.numbers(y, len(y))
+        raw.append(predictions.raw)
+    task = models[0].task_
+    return ScoreComparison(task, target, len(numbers), _differences(task, numbers, raw[0], raw[1]))
+
+
+def _differences(task: Task, numbers: Floats, a: Floats, b: Floats) -> dict[str, Difference]:
+    """Score both models, and estimate standard errors of the differences.
+
+    They are those of the jackknife over groups of rows, which are always drawn in the same way.
+    """
+    groups = np.random.default_rng(0).permutation(len(numbers)) % MAX_GROUPS
+    n_groups = min(MAX_GROUPS, len(numbers))
+
+    def scored(rows: Any) -> tuple[dict[str, float], dict[str, float]]:
+        first, second = (scores_of(task, numbers[rows], raw[rows], None) for raw in (a, b))
+        return first, second
+
+    left: dict[str, list[float]] = {}
+    for group in range(n_groups if n_groups > 1 else 0):
+        first, second = scored(groups != group)
+        for name in first:
+            left.setdefault(name, []).append(second[name] - first[name])
+    first, second = scored(slice(None))
+    return {
+        name: Difference(first[name], second[name], _jackknife_error(left.get(name, ())))
+        for name in first
+    }
+
+
+def _jackknife_error(values: Sequence[float]) -> float:
+    """Compute the standard error of a score from its values without each of the groups."""
+    return float(np.std(values) * np.sqrt(len(values) - 1)) if len(values) > 1 else 0.0

@@ -34,19 +34,18 @@ def cv(
     learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
 ) -> None:
-    """Find out by cross-validation how many rules a table is good for.
+    """Score models of 0, 1, 2, ... rules by cross-validation, to choose their number.
 
-    Each part of the rows in turn is predicted by models from the other parts. Their scores when
-    they had 0, 1, 2, ... rules tell what a model of each size is worth for new rows.
+    Each part of the rows is scored by models fitted to the other parts.
 
     Parameters
     ----------
     table : Path
         File as for 'laconic fit'.
     folds : int
-        Number of parts.
+        Number of parts (folds).
     seed : int
-        Seed of the random division into parts.
+        Random seed for the division into parts.
     json : bool
         Write JSON: an object with a list of scores per size.
     """
@@ -65,22 +64,20 @@ def cv(
         return
     labelled = {metric.label: scores[metric.name] for metric in metrics}
     console.print(_table(labelled, choice), "", sep="\n")
-    terminal.print_text(
-        console,
-        f"Mean and standard error in {folds} folds of {format_count(len(rows.y), 'row')}. "
-        f"{_advice(choice)}",
+    console.print(
+        f"Mean and standard error over {folds} folds of {format_count(len(rows.y), 'row')}. "
+        f"{_advice(choice)}"
     )
 
 
 def _advice(choice: Choice) -> str:
-    """Say which number of rules to take."""
-    best = format_count(choice.best, "rule")
-    words = f"The loss of a row is smallest, on average, with {best}"
+    """Describe which number of rules to choose."""
+    words = f"The mean loss is smallest with {format_count(choice.best, 'rule')}"
     if choice.n_rules < choice.best:
-        words += f", and next to the same with {choice.n_rules}: within one standard error"
+        words += f", and within one standard error of that with {choice.n_rules}"
     if choice.n_rules == 0:
-        return f"{words}. These columns do not tell the target: a constant predicts as well."
-    return f"{words}. Fit the model of your choice with --n-rules."
+        return f"{words}. These columns do not predict the target: a constant is as good."
+    return f"{words}. Set the number with laconic fit --n-rules."
 
 
 def _judge(
@@ -92,7 +89,7 @@ def _judge(
 ) -> tuple[dict[str, Floats], Choice]:
     """Score models of 0, 1, ... rules in each fold, and choose a size as the estimators do.
 
-    The scores are listed by name, of shape (n_folds, n_rules + 1).
+    The scores, by the name of the metric, are of shape (n_folds, n_rules + 1).
     """
     from laconic.estimators.choose_size import Size, choose
 
@@ -122,22 +119,17 @@ def _judge(
 def _models(
     model: RuleBoosting, fit: Callable[[RuleBoosting], RuleBoosting], X: Any
 ) -> list[RuleBoosting]:
-    """Fit models of 0, 1, ... rules, to be asked about the rows of X."""
+    """Fit models of 0, 1, ... rules, for predictions of the rows of X."""
     from sklearn.base import clone
 
     from laconic.models import first_rules
 
     models = list(first_rules(fit(model), X))
     if model.settings_.is_polished:
-        # The model is, and those that led to it are not.
+        # The model is polished, and those that led to it are not.
         models[1:-1] = [fit(clone(model).set_params(n_rules=n)) for n in range(1, len(models) - 1)]
-    # A model that needs fewer rules stays as good as it is.
+    # A model with fewer rules stands for the larger sizes too.
     return models + models[-1:] * (model.n_rules + 1 - len(models))
-
-
-def _standard_errors(scores: Floats) -> Floats:
-    errors: Floats = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
-    return errors
 
 
 def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
@@ -163,7 +155,7 @@ def _table(scores: dict[str, Floats], choice: Choice) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
     notes = {choice.n_rules: "within one standard error", choice.best: "best"}
-    columns = [(values, _standard_errors(values)) for values in scores.values()]
+    columns = [(values, validation.standard_errors(values)) for values in scores.values()]
     for size in range(columns[0][0].shape[1]):
         cells = [
             format_estimate(values.mean(axis=0)[size], errors[size]) for values, errors in columns

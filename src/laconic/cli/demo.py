@@ -1,4 +1,4 @@
-"""The command that shows what optimal rules are good for."""
+"""The command that compares optimal with greedy rules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import laconic
 from laconic.cli import terminal
+from laconic.cli.show import rules_table
 from laconic.datasets import noisy_parity
 from laconic.search.results import describe_certificate
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
     from laconic.estimators import RuleBoosting
 
-# Half of the corners of a cube: the rest is what the model starts from.
+# Half of the corners of a cube; the intercept is for the others.
 _N_RULES = 4
 
 
 def demo() -> None:
-    """Compare greedy with optimal rules where conditions only mean something together."""
+    """Compare greedy with optimal rules on a problem that only joint conditions solve."""
     rows = noisy_parity(800, 3, random_state=1)
     new_rows = noisy_parity(10_000, 3, random_state=2)
     models: dict[str, RuleBoosting] = {
@@ -27,27 +28,24 @@ def demo() -> None:
         for search in ("greedy", "optimal")
     }
     console = terminal.make_console()
-    terminal.print_text(
-        console,
-        "Is the product of three hidden signs positive? A table holds the signs with\n"
-        f"noise, as x0, x1 and x2: {len(rows.target)} rows to learn {_N_RULES} rules from. "
-        "A positive weight\nspeaks for a positive product, a negative one against it.\n",
+    console.print(
+        "Is the product of three hidden signs positive? The columns x0, x1 and x2 are the\n"
+        f"signs with noise; {len(rows.target)} rows are used to learn {_N_RULES} rules. "
+        "A rule with a positive\nweight votes for a positive product, one with a negative weight "
+        "against it.\n"
     )
-    tables = [
-        terminal.rules_table(model, _title(search, model)) for search, model in models.items()
-    ]
+    tables = [rules_table(model, _title(search, model)) for search, model in models.items()]
     terminal.print_beside(console, *tables)
     console.print(_comparison(models, new_rows.data, new_rows.target))
-    terminal.print_text(
-        console,
-        "\nNo single condition is of any use here. The greedy search takes one after the\n"
-        "other, and follows chance. The optimal search finds the four corners of a cube\n"
-        "where the product is negative, and proves that no rule gains more.",
+    console.print(
+        "\nNo single condition is of any use here. The greedy search adds one condition at a\n"
+        "time, and so fits noise. The optimal search finds the four corners of a cube where\n"
+        "the product is negative, and proves that no rule has a larger gain."
     )
 
 
 def _title(search: str, model: RuleBoosting) -> str:
-    """Say once what would be the same in all rows of a table."""
+    """Name the search and the certificates that its rules share."""
     certificates = dict.fromkeys(map(describe_certificate, model.search_results_))
     return f"{search.capitalize()} search: {' or '.join(certificates)}"
 

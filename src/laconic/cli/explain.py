@@ -51,7 +51,7 @@ def explain(
         if console.is_terminal:
             console.print(_table(told), "", sep="\n")
         else:
-            terminal.print_text(console, visible(told.sentence))
+            console.print(visible(told.sentence))
 
 
 def _as_dict(told: RowExplanation) -> dict[str, Any]:

@@ -1,22 +1,29 @@
-"""The command that learns rules from a table."""
+"""The command that fits a model to a table."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import laconic
-from laconic.cli import files, options, records, streamed, table_file, terminal, validation
+from laconic.cli import files, options, streamed, table_file, terminal, validation
 from laconic.cli.progress import FitScreen, limit_option
+from laconic.cli.show import (
+    date_now,
+    option,
+    print_certificate,
+    print_model,
+    print_scores,
+    rules_table,
+)
 from laconic.cli.terminal import EXIT_INTERRUPTED
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
 from laconic.cli.validation import DEFAULT_VALIDATION, Validation
 from laconic.search.checkpoint import Checkpoint
 from laconic.search.results import format_seconds
-from laconic.terms.formatting import format_count, visible
+from laconic.terms.formatting import format_count, format_number, visible
 from laconic.terms.record import FitRecord, RowScores
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ def fit(
     json: options.Flag = False,
     quiet: options.Flag = False,
 ) -> int:
-    """Learn rules from a table, and score them on rows that they have not seen.
+    """Fit a model to a table, and score it by cross-validation.
 
     Ctrl-C ends the search and keeps the rules found so far.
 
@@ -46,15 +53,15 @@ def fit(
     ----------
     table : Path
         Text (.csv, .tsv, .txt), .parquet, .feather, .xlsx or JSON lines (.jsonl), also with .gz or
-        .zst, or - for the standard input. Separators and decimal signs are found out. Empty cells
+        .zst, or - for the standard input. Separators and decimal signs are detected. Empty cells
         are missing values, and columns with numbers such as 01234 are text. A folder, a pattern in
         quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an address such as
         postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in parts.
     model : Path
         File to save the model to, as JSON.
     checkpoint : Path
-        File to write finished searches to. If the command is killed, the same command goes on from
-        there, to the same model. It is removed at the end.
+        File to write finished searches to. If the command is killed, the same command continues
+        from there, to the same model. The file is removed at the end.
     json : bool
         Write the model to the standard output as JSON, and nothing else but warnings and errors.
     quiet : bool
@@ -86,78 +93,60 @@ def _fit(
     json: bool,
     quiet: bool,
 ) -> int:
-    """Learn rules, show and save them; returns the exit code."""
+    """Fit a model, show it and save it; returns the exit code."""
     console = terminal.make_console(quiet=quiet or json)
     progress = FitScreen(console)
-    if isinstance(table, str) or streamed.is_read_in_parts(table):
-        return _fit_in_parts(table, source, learning, check, model, progress, json=json)
-    rows, test_rows = source.read(table, quiet=quiet or json), check.read_test(source)
-    estimator = learning.estimator(rows)
-    fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
-    with table_file.short_warnings(), progress.watch():
-        rows.fit(fitted)
-    if progress.is_interrupted and not _tell_interrupted(fitted):
+    is_in_parts = isinstance(table, str) or streamed.is_read_in_parts(table)
+    if isinstance(table, str) or is_in_parts:
+        large, test_rows = streamed.LargeTable(table, source), check.read_test(source)
+        fitted, n_rows = streamed.fit_large(large, learning, progress)
+        rows = large.rows  # the first ones
+    else:
+        rows, test_rows = source.read(table, quiet=console.quiet), check.read_test(source)
+        estimator = learning.estimator(rows)
+        fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
+        with table_file.short_warnings(), progress.watch():
+            rows.fit(fitted)
+        n_rows = len(rows.y)
+    if progress.is_interrupted and not _report_interruption(fitted):
         return EXIT_INTERRUPTED
     predictions = fitted.predictions_for(rows.X)
+    settings = learning.settings | source.named_columns
     scores = [validation.training_scores(predictions, rows)]
-    fitted.record_ = FitRecord(
-        source.target,
-        len(rows.y),
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        learning.settings | source.named_columns,
-        (*scores,),
-    )
+    fitted.record_ = FitRecord(source.target, n_rows, date_now(), settings, (*scores,))
     fitted.reading_ = rows.reading
     if model is not None:
         laconic.save_model(fitted, model)
     if not console.quiet:
-        _show(console, fitted, predictions, rows, predictions.covered.sum(axis=0).tolist())
+        n_covered: list[int] | None = predictions.covered.sum(axis=0).tolist()
+        if is_in_parts:
+            has_weights = rows.sample_weight is not None
+            coverages = fitted.rule_coverages_
+            n_covered = None if has_weights else [round(each.coverage) for each in coverages]
+        _show(console, fitted, predictions, rows, n_covered)
     if test_rows is not None:
         scores.append(validation.test_scores(fitted, test_rows, source))
+    elif check.validation and is_in_parts:
+        table_file.note(
+            ["a table that is read in parts is not cross-validated. Name a table with --test."],
+            quiet=console.quiet,
+        )
     elif check.validation and len(fitted.ensemble_) > 0 and not progress.is_interrupted:
         scores += _cross_validate(fitted, rows, learning, progress)
     fitted.record_ = dataclasses.replace(fitted.record_, scores=(*scores,))
-    return _finish(fitted, model, progress, json=json)
-
-
-def _fit_in_parts(
-    path: Path | str,
-    source: Source,
-    learning: Learning,
-    check: Validation,
-    model: Path | None,
-    progress: FitScreen,
-    *,
-    json: bool,
-) -> int:
-    """Learn rules from a table that is not loaded as a whole."""
-    table, test_rows = streamed.LargeTable(path, source), check.read_test(source)
-    fitted, n_rows = streamed.fit_large(table, learning, progress)
-    if progress.is_interrupted and not _tell_interrupted(fitted):
-        return EXIT_INTERRUPTED
-    fitted.record_ = streamed.record_of(table, learning, fitted, n_rows)
-    fitted.reading_ = table.rows.reading
+    print_scores(console, fitted)
     if model is not None:
         laconic.save_model(fitted, model)
-    if not progress.console.quiet:
-        has_weights = table.rows.sample_weight is not None
-        n_covered = [round(rule.coverage) for rule in fitted.rule_coverages_]
-        predictions = fitted.predictions_for(table.rows.X)
-        shown = None if has_weights else n_covered
-        _show(progress.console, fitted, predictions, table.rows, shown)
-    if test_rows is not None:
-        scores = (*fitted.record_.scores, validation.test_scores(fitted, test_rows, source))
-        fitted.record_ = dataclasses.replace(fitted.record_, scores=scores)
-    elif check.validation:
-        table_file.note(
-            ["a table that is read in parts is not cross-validated. Name rows with --test."],
-            quiet=progress.console.quiet,
-        )
-    return _finish(fitted, model, progress, json=json)
+        console.print(f"Saved to {visible(str(model))}")
+    else:
+        console.print("Not saved. Save the model with --model model.json.")
+    if json:
+        terminal.write_model(fitted)
+    return EXIT_INTERRUPTED if progress.is_interrupted else 0
 
 
-def _tell_interrupted(fitted: RuleBoosting) -> bool:
-    """Say what Ctrl-C has left of a fit; returns whether that is anything."""
+def _report_interruption(fitted: RuleBoosting) -> bool:
+    """Print what Ctrl-C has left of a fit; returns whether there is a model."""
     # Without a rule, a fit that was interrupted leaves no ensemble.
     n_found = len(getattr(fitted, "ensemble_", ()))
     if n_found == 0:
@@ -168,28 +157,15 @@ def _tell_interrupted(fitted: RuleBoosting) -> bool:
     return True
 
 
-def _finish(fitted: RuleBoosting, model: Path | None, progress: FitScreen, *, json: bool) -> int:
-    """Show the scores of a model, and save it."""
-    records.print_scores(progress.console, fitted)
-    if model is not None:
-        laconic.save_model(fitted, model)
-        terminal.print_text(progress.console, f"Saved to {visible(str(model))}")
-    else:
-        terminal.print_text(progress.console, "Not saved. --model model.json keeps the model.")
-    if json:
-        terminal.write_model(fitted)
-    return EXIT_INTERRUPTED if progress.is_interrupted else 0
-
-
 def _cross_validate(
     fitted: RuleBoosting, rows: TrainingRows, learning: Learning, progress: FitScreen
 ) -> list[RowScores]:
-    """Score models like this one on rows that they have not seen, unless Ctrl-C ends that."""
+    """Score models with the same settings on held-out rows, unless Ctrl-C ends that."""
     folds = validation.affordable_folds(rows)
     if folds == 0:
         table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
         return []
-    # The number of rules was chosen already, and once is enough.
+    # The number of rules was chosen already.
     chosen = learning.parameters | {"n_rules": len(fitted.ensemble_)}
     model = rows.estimator(**chosen, callback=progress)
     found: list[RowScores] = []
@@ -197,7 +173,7 @@ def _cross_validate(
         found.append(validation.cross_validation_scores(model, rows, folds, progress.check))
     if not found:
         progress.is_interrupted = False  # the model is complete
-        terminal.complain("Interrupted: the model is complete, but not scored on unseen rows.")
+        terminal.complain("Interrupted: the model is complete, but not scored on held-out rows.")
     return found
 
 
@@ -208,42 +184,48 @@ def _show(
     rows: TrainingRows,
     n_covered: Sequence[int] | None,
 ) -> None:
-    """Show the rules, the rows that they cover, and what is proven about them."""
-    terminal.print_text(console, f"\n{terminal.describe_model(model)}")
-    terminal.print_text(console, f"{records.describe_record(model)}\n")
+    """Print the rules, the rows that they cover, and what is proven about them."""
+    console.print()
+    print_model(console, model)
     if hasattr(model, "reason_"):
-        terminal.print_text(console, f"{model.reason_}\n")
+        console.print(f"{model.reason_}\n")
     if len(model.ensemble_) == 0:
-        last = model.unfinished_search_
-        stop = None if last is None else limit_option(last)
-        terminal.print_text(console, records.describe_constant(predictions, rows.y, stop))
-        for line in _stops(model):
-            terminal.print_text(console, line)
-        return
-    console.print(terminal.rules_table(model, n_covered=n_covered), "", sep="\n")
-    for line in _proofs(model):
-        terminal.print_text(console, line)
+        console.print(_describe_constant(model, predictions, rows))
+    else:
+        console.print(rules_table(model, n_covered=n_covered), "", _proven(model), sep="\n")
+        print_certificate(console, model)
+    for line in _stops(model):
+        console.print(line)
 
 
-def _proofs(model: RuleBoosting) -> Iterator[str]:
-    """Say what is proven, and which searches were stopped."""
+def _describe_constant(model: RuleBoosting, predictions: Predictions, rows: TrainingRows) -> str:
+    """Describe a model without rules, and why it has none."""
+    value = predictions.values[:1].tolist()[0]
+    words = format_number(value) if isinstance(value, float) else visible(str(value))
+    if (rows.y == rows.y[0]).all():
+        return f"There is nothing to learn: the target is {words} in every row. Choose another one."
+    last = model.unfinished_search_
+    stop = None if last is None else limit_option(last)
+    reason = f"No rule was found before {stop}" if stop else "No rule improves on a constant"
+    return f"{reason}: the prediction is {words} for every row."
+
+
+def _proven(model: RuleBoosting) -> str:
+    """Describe how many rules are proven optimal, over which conditions."""
     results, thresholds = model.search_results_, model.max_thresholds
     n_proven = sum(result.is_optimal for result in results)
     seconds = sum(result.seconds for result in results)
     scope = "all thresholds"
     if thresholds is not None:
-        scope = f"up to {format_count(thresholds, 'threshold')} per number"
-    yield (
+        scope = f"up to {format_count(thresholds, 'threshold')} per numeric column"
+    return (
         f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
         f"in {format_seconds(seconds)}"
     )
-    if (words := records.describe_whole(model)) is not None:
-        yield words
-    yield from _stops(model)
 
 
 def _stops(model: RuleBoosting) -> Iterator[str]:
-    """Say which searches were stopped, and what could be done about it."""
+    """Describe which searches were stopped, and what to do about it."""
     last = model.unfinished_search_
     searches = [*model.search_results_, *([] if last is None else [last])]
     stops = [option for option in map(limit_option, searches) if option]
@@ -258,8 +240,8 @@ def _stops(model: RuleBoosting) -> Iterator[str]:
 
 
 def _advice(model: RuleBoosting, stops: list[str]) -> str:
-    """Say what would prove the rules."""
+    """Describe the changes with which the rules would be proven."""
     from laconic.estimators.convergence import describe_changes
 
-    changes = [records.option(name, value) for name, value in model.provable_with_.items()]
+    changes = [option(name, value) for name, value in model.provable_with_.items()]
     return describe_changes(changes, stops, ("--max-conditions", "--max-thresholds"))

@@ -1,4 +1,4 @@
-"""How a fit gets on, as a command shows it."""
+"""The progress of a fit, as a command shows it."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rich.text import Text
 from laconic.candidates.distinct_rows.reduce import ReadProgress, describe_reading
 from laconic.cli import terminal
 from laconic.search import SearchResult
-from laconic.search.results import describe_certificate, describe_search, format_seconds
+from laconic.search.results import describe_certificate, format_seconds
 from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from laconic.estimators import FitProgress
 
 
-# Besides rules: the head of their table, and what the search is at, which may take three lines.
+# Besides the rules: the head of their table, and the state of the search, which may take three.
 _OTHER_LINES = 6
 
 
@@ -36,11 +36,10 @@ def limit_option(result: SearchResult) -> str | None:
 
 
 class FitScreen:
-    """Callback that shows how a fit gets on, and ends it after Ctrl-C.
+    """Callback that shows the progress of a fit, and ends it after Ctrl-C.
 
-    On a terminal, the rules found so far stay in sight, with their weights at the moment and a line
-    about the search for the next one; the table of the model takes their place. Elsewhere each rule
-    takes a line.
+    A terminal shows the rules found so far with their current weights, and a line about the search
+    for the next one, until the table of the model replaces them. Elsewhere each rule is a line.
     """
 
     def __init__(self, console: Console) -> None:
@@ -54,44 +53,40 @@ class FitScreen:
         self._started = time.monotonic()
 
     def check(self, stage: str) -> None:
-        """Say what models are made for that are not kept, such as those of a fold."""
+        """Name the purpose of models that are not kept, such as those of a fold."""
         self._stage = self._words = stage
         self._is_choosing = True
 
     def __call__(self, progress: FitProgress) -> bool:
-        """Show a rule that was found, or how the search for the next one gets on."""
+        """Show a rule that was found, or the progress of the search for the next one."""
         # Rules of a fold are not kept.
         self._is_choosing = progress.is_choosing or bool(self._stage)
         self._has_rule = bool(progress.rules) and not self._is_choosing
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
-        elif progress.proof is not None:
-            from laconic.boosting.certificate import describe_proof_progress
-
-            self._words = f"{progress.label}: {describe_proof_progress(progress.proof)}"
-        elif progress.search is not None:
-            self._words = f"{progress.label}: {describe_search(progress.search)}"
+        elif progress.proof is not None or progress.search is not None:
+            self._words = progress.line
         elif not self._is_choosing:
             self._found = progress
             if not self.console.is_terminal:
-                self._print_rule(progress)
+                self.console.print(visible(progress.line))
         return self.is_interrupted
 
     def begin_reading(self) -> None:
-        """Say that a table is read before anything is searched."""
+        """Show that a table is read before any search."""
         self._words = "reading"
 
     def read(self, progress: ReadProgress) -> None:
-        """Show how reading a table gets on."""
+        """Show the progress of reading a table."""
         self._words = describe_reading(progress)
         if progress.is_done and not self.console.is_terminal:
-            terminal.print_text(self.console, self._words)
+            self.console.print(self._words)
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Listen to Ctrl-C, and show on a terminal how far the fit has come."""
-        # Once there is a rule to keep, Ctrl-C sets a flag: an exception could come when a rule is
-        # found but not yet noted. The second time it is an exception for those who cannot wait.
+        """Handle Ctrl-C, and show the progress of the fit on a terminal."""
+        # Once there is a rule to keep, Ctrl-C sets a flag: an exception could be raised between the
+        # finding of a rule and its storing. Pressed twice, it is an exception at once.
         previous = signal.signal(signal.SIGINT, self._interrupt)
         self._started, self._found = time.monotonic(), None
         is_watched = self.console.is_terminal and not self.console.quiet
@@ -104,7 +99,7 @@ class FitScreen:
             signal.signal(signal.SIGINT, previous)
 
     def __rich__(self) -> RenderableType:
-        """Make what a terminal shows at this moment."""
+        """Return what a terminal shows at this moment."""
         seconds = format_seconds(time.monotonic() - self._started, whole=True)
         self._spinner.update(text=Text(f"{self._words}, {seconds}"))
         return (
@@ -118,7 +113,7 @@ class FitScreen:
         table.add_column("rule", overflow="ellipsis", no_wrap=True)
         table.add_column("certificate", overflow="ellipsis", no_wrap=True, style="dim")
         rows = list(enumerate(zip(found.rules, found.search_results, strict=True), start=1))
-        # The newest ones, where a screen has no place for all.
+        # The newest rules, if the screen is too small for all.
         for number, (rule, result) in rows[-max(self.console.height - _OTHER_LINES, 1) :]:
             query, weight = visible(found.ensemble.text(rule.query)), format_weight(rule.weight)
             table.add_row(str(number), weight, query, describe_certificate(result))
@@ -126,19 +121,8 @@ class FitScreen:
 
     def _interrupt(self, signal_number: int, frame: FrameType | None) -> None:
         if self._is_choosing:
-            # The estimator makes the best of the sizes that it has tried, and goes on.
+            # The estimator chooses among the sizes that it has tried, and continues.
             raise KeyboardInterrupt
         is_second_time, self.is_interrupted = self.is_interrupted, True
         if is_second_time or not self._has_rule:
             raise KeyboardInterrupt
-
-    def _print_rule(self, progress: FitProgress) -> None:
-        rule, result = progress.found
-        option = limit_option(result)
-        stop = f" (stopped at {option})" if option else ""
-        text = visible(progress.ensemble.rule_text(rule))
-        terminal.print_text(
-            self.console,
-            f"{progress.label}: {text}  {describe_certificate(result)}{stop}, "
-            f"{format_seconds(result.seconds)}",
-        )

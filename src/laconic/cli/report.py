@@ -84,6 +84,6 @@ def report(
         terminal.write_text(text)
     else:
         write_whole(output, text.encode())
-        terminal.print_text(terminal.make_console(), f"Saved to {visible(str(output))}")
+        terminal.make_console().print(f"Saved to {visible(str(output))}")
         if open and not webbrowser.open(output.resolve().as_uri()):
             table_file.warn(["no browser could be opened."])

@@ -1,13 +1,35 @@
-"""The command that shows a saved model."""
+"""The command that shows a saved model, and how other commands show one."""
 
 from __future__ import annotations
 
-from laconic.cli import files, options, records, terminal
-from laconic.terms.formatting import format_name, visible
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from laconic.cli import files, options, terminal
+from laconic.cli.training import DEFAULT_LEARNING
+from laconic.search.results import describe_certificate
+from laconic.terms.formatting import (
+    format_count,
+    format_estimate,
+    format_name,
+    format_number,
+    format_weight,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from laconic.models.rule_model import RuleModel
+    from laconic.terms.record import FitRecord, RowScores, Setting
+
+_ROWS = {"training": "training rows", "cross-validation": "held-out rows", "test": "test rows"}
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
-    """Show the rules of a saved model, what it was learned from, and its scores.
+    """Show the rules of a saved model, the data it was fitted to, and its scores.
 
     Parameters
     ----------
@@ -19,14 +41,131 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
         terminal.write_model(fitted)
         return
     console = terminal.make_console()
-    terminal.print_text(console, terminal.describe_model(fitted))
-    terminal.print_text(console, f"{records.describe_record(fitted)}\n")
-    console.print(terminal.rules_table(fitted), "", sep="\n")
+    print_model(console, fitted)
+    console.print(rules_table(fitted), "", sep="\n")
     names = fitted.ensemble_.used_features
     listed = ", ".join(visible(format_name(name)) for name in names) or "none"
-    terminal.print_text(
-        console, f"Features in use ({len(names)} of {fitted.n_features_in_}): {listed}"
-    )
-    if (words := records.describe_whole(fitted)) is not None:
-        terminal.print_text(console, words)
-    records.print_scores(console, fitted)
+    console.print(f"Features used ({len(names)} of {fitted.n_features_in_}): {listed}")
+    print_certificate(console, fitted)
+    print_scores(console, fitted)
+
+
+def print_model(console: Console, model: RuleModel) -> None:
+    """Print the kind and size of a model, how to read its weights, and its training data."""
+    ensemble, task = model.ensemble_, model.task_
+    n_rules = format_count(ensemble.n_rules, "rule")
+    n_conditions = format_count(ensemble.n_conditions, "condition")
+    kind = task.name.capitalize()
+    console.print(f"{kind} model: {n_rules} with {n_conditions}. {visible(task.weights_sentence)}")
+    console.print(f"{_describe_record(model.record_)}\n")
+
+
+def _describe_record(record: FitRecord | None) -> str:
+    """Describe the rows, the target, the date and the settings of a fit."""
+    if record is None:
+        return "The file does not say what the model was fitted to."
+    words = "Fitted"
+    if record.n_rows is not None:
+        words += f" to {format_count(record.n_rows, 'row')}"
+    if record.target is not None:
+        words += f" to predict {visible(record.target)}"
+    if record.date is not None:
+        words += f", {visible(record.date[:10])}"
+    defaults = DEFAULT_LEARNING.settings
+    changed = [
+        option(name, value)
+        for name, value in record.settings.items()
+        if name not in defaults or value != defaults[name]
+    ]
+    return f"{words}, with {visible(' '.join(changed)) or 'the default settings'}."
+
+
+def option(name: str, value: Setting) -> str:
+    """Write a parameter as an option."""
+    words = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{'' if value else 'no-'}{words}"
+    return f"--{words} {'none' if value is None else value}"
+
+
+def date_now() -> str:
+    """Return the date and time for the record of a fit."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def rules_table(
+    model: RuleModel, title: str | None = None, n_covered: Sequence[int] | None = None
+) -> Table:
+    """Make a table with a row per rule.
+
+    A title replaces the certificates; `n_covered` are training rows per rule, if known.
+    """
+    table = terminal.make_table(title)
+    table.add_column("", justify="right", style="dim")
+    table.add_column("weight", justify="right", no_wrap=True)
+    ensemble, results = model.ensemble_, model.search_results_
+    if ensemble.outputs:
+        table.add_column("class", overflow="fold")
+    table.add_column("rule", overflow="fold")
+    further: dict[str, list[str]] = {}
+    if n_covered is not None:
+        further["rows"] = [f"{count:,}" for count in n_covered]
+    further["objective"] = [format_number(each.objective_value) for each in results]
+    for name in further:
+        table.add_column(name, justify="right", no_wrap=True)
+    if title is None:
+        further["certificate"] = [*map(describe_certificate, results)]
+        table.add_column("certificate", overflow="fold")
+    rows = zip(*further.values(), strict=True)
+    for line in ensemble.lines:
+        start = [str(line.number or ""), format_weight(line.weight)]
+        if line.output:
+            start.append(visible(line.output))
+        cells = [] if line.rule is None else next(rows)
+        table.add_row(*start, terminal.QueryCell(" & ".join(line.conditions)), *cells)
+    return table
+
+
+def print_certificate(console: Console, model: RuleModel) -> None:
+    """Print how close the whole model comes to the best possible one, if that is known."""
+    certificate = model.own_certificate
+    if certificate is not None:
+        console.print(f"All rules together: on the training rows at least {certificate.summary}")
+
+
+def print_scores(console: Console, model: RuleModel) -> None:
+    """Print the known scores, those on held-out rows first."""
+    record = model.record_
+    if record is None or not record.scores:
+        return
+    metrics = [m for m in model.task_.metrics if any(m.name in s.values for s in record.scores)]
+    table = terminal.make_table()
+    table.add_column("scores")
+    for metric in metrics:
+        table.add_column(metric.label, justify="right", no_wrap=True)
+    for scores in reversed(record.scores):
+        cells = [_score(scores, metric.name) for metric in metrics]
+        style = "dim" if scores.rows == "training" else "bold"
+        table.add_row(_ROWS[scores.rows], *cells, style=style)
+    console.print("", table, "", *_explanations(record), sep="\n")
+
+
+def _score(scores: RowScores, metric: str) -> str:
+    if metric not in scores.values:
+        return ""
+    value, error = scores.values[metric], scores.errors.get(metric)
+    return format_number(value) if error is None else format_estimate(value, error)
+
+
+def _explanations(record: FitRecord) -> Iterator[str]:
+    for each in record.scores:
+        n_rows = format_count(each.n_rows, "row")
+        if each.rows == "cross-validation":
+            yield (
+                f"Held-out: each part of the {n_rows} is scored by a model fitted to the others; "
+                "mean and standard error (cross-validation)."
+            )
+        elif each.rows == "test":
+            yield f"Test: {n_rows} of another table."
+    if len(record.scores) == 1:
+        yield "Scores on the rows that a model was fitted to are too optimistic."

@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import table_file, targets, terminal, validation
+from laconic.cli import table_file, targets, terminal
 from laconic.cli.preparation import leave_out, warn_about_target
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
@@ -22,7 +21,6 @@ from laconic.tables.tables import as_table
 from laconic.tables.text_files import formats, texts
 from laconic.tables.text_files.texts import ColumnReader
 from laconic.tables.text_format import Reading
-from laconic.terms.record import FitRecord
 
 if TYPE_CHECKING:
     import polars as pl
@@ -226,18 +224,6 @@ def fit_large(
     return estimator, n_rows
 
 
-def record_of(table: LargeTable, learning: Learning, model: RuleBoosting, n_rows: int) -> FitRecord:
-    """Return the record of a fit, with scores on its first rows."""
-    predictions = model.predictions_for(table.rows.X)
-    return FitRecord(
-        table.source.target,
-        n_rows,
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        learning.settings | table.source.named_columns,
-        (validation.training_scores(predictions, table.rows),),
-    )
-
-
 def predict_large(model: RuleBoosting, table: TableSource, output: Path | None, **how: Any) -> None:
     """Write predictions to a Parquet file as the rows are read."""
     if output is None or output.suffix.lower() not in (".parquet", ".pq"):
@@ -246,5 +232,4 @@ def predict_large(model: RuleBoosting, table: TableSource, output: Path | None, 
             "--output predictions.parquet."
         )
     n_rows = model.save_predictions(table, output, **how)
-    console = terminal.make_console(quiet=False)
-    terminal.print_text(console, f"{n_rows:,} rows written to {output}")
+    terminal.make_console().print(f"{n_rows:,} rows written to {output}")

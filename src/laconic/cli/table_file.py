@@ -23,7 +23,6 @@ from laconic.tables.text_format import Reading
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.estimators.base import RuleBoosting
     from laconic.models import Predictions
     from laconic.models.rule_model import RuleModel
     from laconic.terms.rules import RuleEnsemble
@@ -120,33 +119,6 @@ def target_of(model: RuleModel, target: str | None) -> str:
             "The model does not say which column it predicts. Name the column with --target."
         )
     return str(known if target is None else target)
-
-
-def model_and_rows(
-    command: str,
-    model: Path,
-    table: Path,
-    target: str | None,
-    weight: str | None,
-    exposure: str | None,
-    format: options.Format,
-) -> tuple[RuleBoosting, dict[str, Any]]:
-    """Load a model for a command, and read the rows that it was trained on, as `fit` takes them.
-
-    Columns that are not named are those of the fit.
-    """
-    fitted = files.load_model_for(command, model, table)
-    target = target_of(fitted, target)
-    known = {} if fitted.record_ is None else fitted.record_.settings
-    source = TableFile(table, format)
-    X, y = source.rows(fitted, target)
-    rows: dict[str, Any] = {"X": X, "y": y}
-    if name := weight or known.get("weight"):
-        rows["sample_weight"] = targets.read_weights(source.numbers(fitted, target, str(name)))
-    if name := exposure or known.get("exposure"):
-        amounts = source.numbers(fitted, target, str(name))
-        rows["exposure"] = targets.read_exposure(amounts, fitted.task_)
-    return fitted, rows
 
 
 def predictions_for(model: RuleModel, table: TableFile) -> Predictions:

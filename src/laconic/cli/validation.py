@@ -1,11 +1,11 @@
-"""Scores that mean something: on rows that a model has not seen, beside those on its own."""
+"""Scores of a model: on training rows, on test rows, and by cross-validation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import cyclopts
 import numpy as np
@@ -20,31 +20,28 @@ if TYPE_CHECKING:
     from laconic.models import Predictions
     from laconic.models.tasks import Task
 
-Split: TypeAlias = tuple[Indices, Indices]
-
 DEFAULT_FOLDS = 5
 
 
 @cyclopts.Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Validation:
-    """How to score a model on rows that it has not seen.
+    """How to score a model on rows that it was not fitted to.
 
     Parameters
     ----------
     test : Path
-        Table to score the model on, instead of cross-validation: with the target, and rows that it
-        is not fitted to.
+        Table with the target to score the model on, instead of cross-validation.
     validation : bool
-        Whether to score by cross-validation: each fifth of the rows by a model of the others. The
-        model itself is fitted to all rows.
+        Score by 5-fold cross-validation: each fifth of the rows by a model fitted to the others.
+        The model itself is fitted to all rows.
     """
 
     test: Path | None = None
     validation: bool = True
 
     def read_test(self, source: Source) -> table_file.TableFile | None:
-        """Read the test rows, if there are any, before the work and not after it."""
+        """Read the test rows, if any: before the fit, so that errors are found early."""
         if self.test is None:
             return None
         table = table_file.TableFile(self.test, source.format)
@@ -82,31 +79,25 @@ def _scores(kind: str, predictions: Predictions, y: Any, weights: Floats | None)
 
 
 def scores_of(task: Task, numbers: Floats, raw: Floats, weights: Floats | None) -> dict[str, float]:
-    """Compute all scores that a target has, by name."""
+    """Compute the scores of all metrics that apply to a target, by name."""
     return {
         metric.name: task.score(metric, numbers, raw, weights)
         for metric in task.metrics_for(numbers)
     }
 
 
-def splits(rows: TrainingRows, folds: int, seed: int = 0) -> list[Split]:
-    """Divide the rows, with the same shares of the classes in each part.
+def splits(rows: TrainingRows, folds: int, seed: int = 0) -> list[tuple[Indices, Indices]]:
+    """Divide the rows for cross-validation, as the estimators do."""
+    from laconic.estimators.choose_size import make_splits
 
-    Rows without weight are in none.
-    """
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    weights = rows.sample_weight
-    there = np.arange(len(rows.y)) if weights is None else np.flatnonzero(weights)
-    kind = StratifiedKFold if rows.estimator.task.holds_classes else KFold
-    parts = kind(folds, shuffle=True, random_state=seed).split(there, rows.y[there])
-    return [(there[training], there[test]) for training, test in parts]
+    holds_classes, weights = rows.estimator.task.holds_classes, rows.sample_weight
+    return make_splits(folds, rows.y, holds_classes=holds_classes, weights=weights, seed=seed)
 
 
 def affordable_folds(rows: TrainingRows) -> int:
-    """Count the folds that rows are enough for: five, or fewer, or none at all.
+    """Return the number of folds that there are enough rows for: at most five, or none.
 
-    Every part to learn from needs both classes, every part to judge by two rows.
+    Every training part needs both classes, every held-out part two rows.
     """
     weights = rows.sample_weight
     y = rows.y if weights is None else rows.y[weights > 0]
@@ -117,15 +108,12 @@ def affordable_folds(rows: TrainingRows) -> int:
 
 
 def cross_validation_scores(
-    model: RuleBoosting, rows: TrainingRows, folds: int, tell: Callable[[str], None]
+    model: RuleBoosting, rows: TrainingRows, folds: int, announce: Callable[[str], None]
 ) -> RowScores:
-    """Score a model like this one on each part of the rows, made from the others.
-
-    Each fold is told of before it begins.
-    """
+    """Score models with the same parameters on each part of the rows, fitted to the others."""
     scores = []
     for number, (training, test) in enumerate(splits(rows, folds), start=1):
-        tell(f"scoring on unseen rows, fold {number} of {folds}")
+        announce(f"scoring on held-out rows, fold {number} of {folds}")
         weights = rows.sample_weight
         rows.fit(model, training)
         raw = model.predictions_for(rows.X[test]).raw
@@ -133,17 +121,17 @@ def cross_validation_scores(
         scores.append(
             scores_of(model.task_, numbers, raw, None if weights is None else weights[test])
         )
-    # A part may lack what a metric needs.
+    # A metric may not apply to all parts.
     names = [name for name in scores[0] if all(name in each for each in scores)]
     by_name = {name: np.array([each[name] for each in scores]) for name in names}
     return RowScores(
         "cross-validation",
         len(rows.y),
         {name: float(values.mean()) for name, values in by_name.items()},
-        {name: standard_error(values) for name, values in by_name.items()},
+        {name: float(standard_errors(values)) for name, values in by_name.items()},
     )
 
 
-def standard_error(scores: Floats) -> float:
-    """Compute the standard error of the mean over folds."""
-    return float(scores.std(ddof=1) / np.sqrt(len(scores)))
+def standard_errors(scores: Floats) -> Any:
+    """Compute standard errors of means over folds, which are the first axis."""
+    return scores.std(axis=0, ddof=1) / np.sqrt(len(scores))

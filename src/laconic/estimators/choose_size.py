@@ -116,7 +116,7 @@ def _reason(choice: Choice, n_folds: int, n_rules: int) -> str:
 
 
 def make_splits(
-    cv: Any, y: Floats, *, holds_classes: bool, weights: Floats | None
+    cv: Any, y: Any, *, holds_classes: bool, weights: Floats | None, seed: int = 0
 ) -> list[tuple[Indices, Indices]]:
     """Divide rows into those to learn from and those to judge by, several times.
 
@@ -126,7 +126,7 @@ def make_splits(
     """
     if cv is None or is_whole(cv):
         kind = StratifiedKFold if holds_classes else KFold
-        splitter = kind(DEFAULT_FOLDS if cv is None else cv, shuffle=True, random_state=0)
+        splitter = kind(DEFAULT_FOLDS if cv is None else cv, shuffle=True, random_state=seed)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         with warnings.catch_warnings():
             # A class that is absent from some parts can be judged nevertheless.

@@ -1,4 +1,4 @@
-"""How a fit gets on, for callbacks, and a printer of it."""
+"""The progress of a fit, for callbacks, and printers of it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,23 @@ from laconic.terms.rules import Rule, RuleEnsemble
 
 @dataclass(frozen=True)
 class FitProgress:
-    """A look at a running fit, for callbacks."""
+    """The state of a running fit, for callbacks."""
 
     ensemble: RuleEnsemble
     """The model so far."""
     search_results: tuple[SearchResult, ...]
-    """Their certificates."""
+    """The certificates of its rules."""
     n_rules: int
-    """How many rules were asked for."""
+    """The number of rules to fit."""
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
     stage: str = ""
-    """What else there is to it: "polishing", or "fold 2 of 5" while a number of rules is chosen."""
+    """The stage of the fit, if it has several: "polishing", or "fold 2 of 5" while the number of
+    rules is chosen."""
     number: int | None = None
-    """Which rule is looked at, from 1 on; None: the next one, or the last one found."""
+    """The rule in question, counted from 1; None for the next one, or the last one found."""
     proof: ProofProgress | None = None
-    """How far a proof for the whole model has come, while nothing else is looked at."""
+    """The progress of a proof for the whole model, if one is running."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -52,11 +53,27 @@ class FitProgress:
 
     @property
     def label(self) -> str:
-        """What this is about: which rule, or the proof for all of them."""
+        """The rule in question, or the stage that proves something about all of them."""
         if self.proof is not None:
             return self.stage
         number = self.number or len(self.rules) + (self.search is not None)
         return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_rules}"
+
+    @property
+    def line(self) -> str:
+        """A line about the rule that was found, the search for the next one, or the proof."""
+        if self.proof is not None:
+            return f"{self.label}: {describe_proof_progress(self.proof)}"
+        if self.search is not None:
+            return f"{self.label}: {describe_search(self.search)}"
+        rule, result = self.found
+        status = str(result.status)
+        stop = f", stopped at the {status.replace('_', ' ')}" if status.endswith("_limit") else ""
+        return (
+            f"{self.label}: {self.ensemble.rule_text(rule)} "
+            f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}"
+            f"{stop}, {format_seconds(result.seconds)}]"
+        )
 
 
 class _Printer:
@@ -75,37 +92,22 @@ class _Printer:
 
 
 class ProgressPrinter(_Printer):
-    """Callback that writes a line for every rule, and for long searches how they get on.
+    """Callback that writes a line for every rule, and lines about the progress of long searches.
 
     There are `interval` seconds between two lines about the same search.
     """
 
     def __call__(self, progress: FitProgress) -> None:
-        """Write a line if there is something to say."""
-        if progress.proof is not None:
-            self._write(
-                f"{progress.label}: {describe_proof_progress(progress.proof)}", is_needed=False
-            )
-        elif progress.search is None:
-            self._write(_rule_line(progress), is_needed=True)
-        else:
-            so_far = describe_search(progress.search)
-            seconds = format_seconds(progress.search.seconds)
-            self._write(f"{progress.label}: {so_far}, {seconds}", is_needed=False)
+        """Write a line for a new rule, or if the last one is old enough."""
+        search = progress.search
+        seconds = "" if search is None else f", {format_seconds(search.seconds)}"
+        is_needed = search is None and progress.proof is None
+        self._write(f"{progress.line}{seconds}", is_needed=is_needed)
 
 
 class ReadPrinter(_Printer):
     """Callback that writes a line every second while a table is read, and when that is done."""
 
     def __call__(self, progress: ReadProgress) -> None:
-        """Write a line if it is time to."""
+        """Write a line if the last one is old enough, or at the end."""
         self._write(describe_reading(progress), is_needed=progress.is_done)
-
-
-def _rule_line(progress: FitProgress) -> str:
-    rule, result = progress.found
-    return (
-        f"{progress.label}: {progress.ensemble.rule_text(rule)} "
-        f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}, "
-        f"{format_seconds(result.seconds)}]"
-    )

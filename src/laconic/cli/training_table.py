@@ -1,0 +1,230 @@
+"""Commands that go back to the training table of a saved model: certify, alternatives, edit."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import cyclopts
+
+import laconic
+from laconic.cli import files, options, table_file, targets, terminal
+from laconic.cli.show import date_now, print_model, rules_table
+from laconic.cli.terminal import CommandError
+from laconic.terms.formatting import visible
+from laconic.terms.record import FitRecord
+
+if TYPE_CHECKING:
+    from laconic.estimators import RuleBoosting
+
+Numbers = Annotated[
+    tuple[int, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)
+]
+TrainingTable = Annotated[Path, cyclopts.Parameter(help="File that the model was fitted to.")]
+
+
+@cyclopts.Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Columns of the training table that are no features.
+
+    Parameters
+    ----------
+    target : str
+        Column that the model predicts; by default, the target of the fit.
+    weight : str
+        Column with the weights of the rows; by default, that of the fit.
+    exposure : str
+        Column with the exposures of the rows; by default, that of the fit.
+    """
+
+    target: str | None = None
+    weight: str | None = None
+    exposure: str | None = None
+    format: options.Format = options.DEFAULT_FORMAT
+
+    def load(self, command: str, model: Path, table: Path) -> tuple[RuleBoosting, dict[str, Any]]:
+        """Load a model, and read the rows that it was fitted to as arguments of `fit`."""
+        fitted = files.load_model_for(command, model, table)
+        target = table_file.target_of(fitted, self.target)
+        known = {} if fitted.record_ is None else fitted.record_.settings
+        source = table_file.TableFile(table, self.format)
+        X, y = source.rows(fitted, target)
+        rows: dict[str, Any] = {"X": X, "y": y}
+        if name := self.weight or known.get("weight"):
+            rows["sample_weight"] = targets.read_weights(source.numbers(fitted, target, str(name)))
+        if name := self.exposure or known.get("exposure"):
+            amounts = source.numbers(fitted, target, str(name))
+            rows["exposure"] = targets.read_exposure(amounts, fitted.task_)
+        return fitted, rows
+
+
+_AS_FITTED = Columns()
+
+
+def certify(
+    model: options.Model,
+    table: TrainingTable,
+    /,
+    *,
+    columns: Columns = _AS_FITTED,
+    against: Literal["rules", "weight"] | None = None,
+    time_limit: options.Seconds = None,
+    by_size: options.Flag = False,
+    save: options.Flag = False,
+    json: options.Flag = False,
+) -> None:
+    """Prove how close a saved model comes to the best possible one on its training rows.
+
+    Parameters
+    ----------
+    against : str
+        Models to compare with: "rules" for all with as many rules and the same penalty, "weight"
+        for all whose absolute weights add up to no more than the model's.
+    time_limit : float
+        Stop after that many seconds; what is proven by then holds.
+    by_size : bool
+        Also certify the first 1, 2, ... rules, for the figure in the report.
+    save : bool
+        Store the certificate in the file of the model, where 'laconic report' finds it.
+    json : bool
+        Write the certificate as JSON.
+    """
+    fitted, rows = columns.load("certify", model, table)
+    with table_file.columns_by_name():
+        certificate = fitted.certificate(
+            **rows, against=against, by_size=by_size, time_limit=time_limit
+        )
+    n_known, n_found = getattr(fitted, "n_candidates_", None), certificate.n_candidates
+    if n_known is not None and n_found != n_known:
+        table_file.warn(
+            [
+                f"the model was fitted with {n_known} candidate conditions, and this table gives "
+                f"{n_found}: it may not be the table that the model was fitted to."
+            ]
+        )
+    if save:
+        fitted.certificate_ = certificate
+        laconic.save_model(fitted, model)
+    if json:
+        terminal.write_json(certificate.to_dict())
+    else:
+        terminal.make_console().print(str(certificate))
+
+
+def alternatives(
+    model: options.Model,
+    table: TrainingTable,
+    /,
+    *,
+    columns: Columns = _AS_FITTED,
+    rule: options.Count | None = None,
+    tolerance: options.ShareOrZero = 0.05,
+    max_found: options.Count = 10,
+    json: options.Flag = False,
+) -> None:
+    """List all rules that are nearly as good as the best one in the place of a rule.
+
+    Parameters
+    ----------
+    rule : int
+        Number of a rule, from 1; by default, all rules.
+    tolerance : float
+        Fraction of the best gain that an alternative may fall short of it.
+    max_found : int
+        Largest number of alternatives to a rule.
+    json : bool
+        Write the alternatives as JSON.
+    """
+    fitted, rows = columns.load("alternatives", model, table)
+    numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
+    console = terminal.make_console(quiet=json)
+    found = []
+    with table_file.columns_by_name():
+        for number in numbers:
+            one = fitted.alternatives(number, **rows, tolerance=tolerance, max_found=max_found)
+            found.append(one)
+            console.print(f"{one}\n")
+    if json:
+        listed = [asdict(each) for each in found]
+        for entry in listed:
+            for each in entry["found"]:
+                del each["query"]  # its text is there too
+        terminal.write_json(listed)
+
+
+def edit(
+    model: options.Model,
+    table: TrainingTable,
+    /,
+    *,
+    columns: Columns = _AS_FITTED,
+    drop: Numbers = (),
+    replace: options.Names = (),
+    force: options.Names = (),
+    lock: Numbers | None = None,
+    n_rules: options.Count | None = None,
+    output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
+    json: options.Flag = False,
+) -> None:
+    """Change rules of a saved model, refit the others, and show the cost of each edit.
+
+    Rules are written as they are shown, such as 'age > 65 & sex == "f"', and counted from 1.
+
+    Parameters
+    ----------
+    drop : tuple of int
+        Numbers of rules to remove; they do not come back in other words.
+    replace : tuple of str
+        Numbers of rules with the rules that replace them, such as '2: income > 40'.
+    force : tuple of str
+        Rules that the model must have.
+    lock : tuple of int
+        Numbers of rules to keep while all others are searched again; by default, all that are
+        neither dropped nor replaced.
+    n_rules : int
+        Number of rules of the new model; by default, as many as before.
+    output : Path
+        File to save the new model to, as JSON.
+    json : bool
+        Write the model to the standard output as JSON, and nothing else but warnings and errors.
+    """
+    if output is not None:
+        files.check_model_destination(output, table)
+    fitted, rows = columns.load("edit", model, table)
+    with table_file.columns_by_name(), table_file.short_warnings():
+        edited = fitted.edit(
+            **rows,
+            drop=drop,
+            replace=dict(map(_replacement, replace)),
+            force=force,
+            lock=lock,
+            n_rules=n_rules,
+        )
+    target = table_file.target_of(fitted, columns.target)
+    settings = {} if fitted.record_ is None else fitted.record_.settings
+    edited.record_ = FitRecord(target, len(rows["y"]), date_now(), settings)
+    if fitted.reading_ is not None:
+        edited.reading_ = fitted.reading_
+    console = terminal.make_console(quiet=json)
+    console.print()
+    print_model(console, edited)
+    console.print(rules_table(edited), "", f"{edited.edits_}\n", sep="\n")
+    if output is None:
+        console.print("Not saved. Save the model with --output edited.json.")
+    else:
+        laconic.save_model(edited, output)
+        console.print(f"Saved to {visible(str(output))}")
+    if json:
+        terminal.write_model(edited)
+
+
+def _replacement(text: str) -> tuple[int, str]:
+    number, colon, rule = text.partition(":")
+    if not colon or not number.strip().isdecimal():
+        raise CommandError(
+            "--replace takes the number of a rule and the new one, such as '2: income > 40'. "
+            f"Got {text!r}."
+        )
+    return int(number), rule.strip()
