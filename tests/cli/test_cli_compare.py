@@ -10,7 +10,7 @@ from commands import people, pretend_terminal, refused
 
 from estimators import STAGEWISE
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, RuleEnsemble, save_model
-from laconic.cli import files
+from laconic.cli import files, table_file
 from laconic.cli.compare import MAX_GROUPS, _differences
 from laconic.losses import SquaredLoss
 from laconic.models.tasks import Regression
@@ -106,9 +106,9 @@ def test_models_of_different_targets(run, saved, tmp_path):
 
 def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
     a, b = saved("a", n_rules=1), saved("b", n_rules=2)
-    read, paths = files.read_table, []
+    read, paths = table_file.read_file, []
     monkeypatch.setattr(
-        files, "read_table", lambda path, *how: (paths.append(path), read(path, *how))[1]
+        table_file, "read_file", lambda path, *how: (paths.append(path), read(path, *how))[1]
     )
     assert run("compare", a, b, table)[0] == 0
     assert paths == [table]
