@@ -263,7 +263,7 @@ def test_estimators_that_hold_rows_out_refuse_streams():
 
 def test_columns_that_tell_the_target_are_told():
     frame = make_table(300).select("number", "class").with_columns(copy=pl.col("class"))
-    with pytest.warns(ColumnWarning, match="'copy' tells the target") as caught:
+    with pytest.warns(ColumnWarning, match="'copy' determines the target") as caught:
         RuleBoostingClassifier(n_rules=1).fit(frame.lazy(), "class")
     assert caught[0].filename == __file__
 

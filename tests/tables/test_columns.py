@@ -1,3 +1,4 @@
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 
@@ -320,3 +321,10 @@ def test_cells_are_plain_values():
 )
 def test_kind_of_a_feature(cells, kind):
     assert feature_kind(array_column("x", np.array(cells))) == kind
+
+
+def test_categories_of_dates_are_dates():
+    days = pd.Series(pd.to_datetime(["2024-01-02", None, "2024-01-01"])).astype("category")
+    column = as_table(pd.DataFrame({"day": days})).column("day")
+    assert column.kind == "date"
+    assert [column.cell(row) for row in range(3)] == [date(2024, 1, 2), None, date(2024, 1, 1)]

@@ -145,7 +145,7 @@ def test_texts_that_dask_has_made_and_worked_on_are_refused():
     frame = make_objects()
     lazy = dd.from_pandas(frame, npartitions=3)
     lazy = lazy[lazy["few"] > 0]
-    with pytest.raises(TypeError, match=r"Column 'price' must hold what it held in pandas\."):
+    with pytest.raises(TypeError, match=r"Column 'price' must have its type of pandas\."):
         RuleBoostingRegressor().fit(lazy, "target")
     fitted = RuleBoostingRegressor(n_rules=1).fit(lazy[["number", "text", "target"]], "target")
     assert fitted.feature_names_in_.tolist() == ["number", "text"]

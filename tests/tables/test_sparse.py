@@ -119,16 +119,16 @@ def test_classes_are_predicted_from_stored_cells():
     assert np.array_equal(probabilities, other.predict_proba(dense[:, 1:]))
 
 
-def test_a_column_that_tells_the_target_is_pointed_out():
+def test_a_column_that_determines_the_target_is_pointed_out():
     dense = counts(120, 5, density=0.3)
-    with pytest.warns(ColumnWarning, match="'x2' tells the target"):
+    with pytest.warns(ColumnWarning, match="'x2' determines the target"):
         RuleBoostingRegressor(1).fit(sparse.csr_matrix(dense), 3 * dense[:, 2])
 
 
-def test_columns_that_may_tell_the_target_are_found_without_zeros():
+def test_columns_that_may_determine_the_target_are_found_without_zeros():
     dense = counts(120, 5, density=0.3)
     cells = SparseCells(sparse.csr_matrix(dense))
-    assert np.flatnonzero(cells.may_tell(dense[:, 2], slice(None), 0.01)).tolist() == [2]
+    assert np.flatnonzero(cells.may_determine(dense[:, 2], slice(None), 0.01)).tolist() == [2]
 
 
 def test_sparse_columns_of_a_frame_are_read():

@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Integral
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Indices
 from laconic.tables.times import (
     DAY,
     NAMES_OF_PARTS,
@@ -32,7 +32,7 @@ from laconic.tables.times import (
 Category: TypeAlias = str | bool | int | float
 FeatureKind: TypeAlias = Literal["integer", "boolean"] | tuple[Category, ...]
 """What is known about the values of a feature; a tuple has them all in their order."""
-Rows: TypeAlias = slice | Bools
+Rows: TypeAlias = slice | Bools | Indices
 
 LARGEST_EXACT = 2**53
 """Up to here, float64 holds all whole numbers."""
@@ -57,9 +57,9 @@ class NumericColumn:
         """Mask of shape (n_rows,) of the rows without a value."""
         return np.isnan(self.values)
 
-    def take(self, rows: Rows) -> NumericColumn:
+    def take(self, rows: Rows) -> Self:
         """Return some of the rows."""
-        return NumericColumn(self.name, self.values[rows], is_rounded=self.is_rounded)
+        return replace(self, values=self.values[rows])
 
     def cell(self, row: int) -> float | Moment | None:
         """Return the value of a row; None if it is missing."""
@@ -72,10 +72,6 @@ class TimeColumn(NumericColumn):
     """Column of dates, times or durations, in microseconds."""
 
     kind: TimeKind
-
-    def take(self, rows: Rows) -> TimeColumn:
-        """Return some of the rows."""
-        return TimeColumn(self.name, self.values[rows], self.kind)
 
     def cell(self, row: int) -> Moment | None:
         """Return the value of a row; None if it is missing."""
@@ -112,7 +108,7 @@ class CategoricalColumn:
         """Mask of shape (n_rows,) of the rows without a value."""
         return self.codes < 0
 
-    def take(self, rows: Rows) -> CategoricalColumn:
+    def take(self, rows: Rows) -> Self:
         """Return some of the rows, with the categories of all."""
         return replace(self, codes=self.codes[rows])
 

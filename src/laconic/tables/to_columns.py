@@ -12,7 +12,7 @@ from datetime import time, timedelta
 from decimal import Decimal
 from itertools import compress
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import narwhals as nw
 import numpy as np
@@ -67,7 +67,7 @@ def pandas_column(name: str, series: Any) -> Column:
     if series.dtype.name in PANDAS_TEXT:
         # Of the array: the series would make an index of the distinct values.
         codes, distinct = series.array.factorize()
-        return _ranked(name, codes, [str.__str__(cell) for cell in distinct.tolist()])
+        return _expanded(name, codes, distinct.tolist(), _text_column)
     return series_column(name, nw.from_native(series, series_only=True))
 
 
@@ -89,7 +89,7 @@ def series_column(name: str, series: nw.Series[Any]) -> Column:
         if encoding is None:
             column = make_column(name, series.to_list())
         else:
-            column = _recoded(name, *encoding, make_column)
+            column = _expanded(name, *encoding, make_column)
         return column if dtype == nw.String else _declared(column, series)
     if isinstance(dtype, nw.Date | nw.Datetime | nw.Duration):
         return _time_series_column(name, series)
@@ -186,28 +186,18 @@ def _arrow_encoding(chunks: Any) -> tuple[NDArray[Any], list[Any]]:
     return np.concatenate(parts), list(code_of)
 
 
-def _ranked(name: str, codes: NDArray[Any], texts: list[str]) -> CategoricalColumn:
-    """Make a column of dictionary-encoded texts that are distinct and all occur."""
-    categories = tuple(sorted(texts))
-    rank_of = {text: rank for rank, text in enumerate(categories)}
-    # The last entry is for code -1.
-    ranks = np.array([*map(rank_of.__getitem__, texts), -1], dtype=np.int32)
-    return CategoricalColumn(name, read_only(ranks[codes]), categories)
-
-
-def _recoded(
+def _expanded(
     name: str,
     codes: NDArray[Any],
     cells: list[Any],
     make_column: Callable[[str, list[Any]], Column],
-) -> CategoricalColumn:
+) -> Column:
     """Make a column of dictionary-encoded cells, from those that occur."""
     is_used = np.bincount(codes + 1, minlength=len(cells) + 1)[1:] > 0
-    used = cast(CategoricalColumn, make_column(name, list(compress(cells, is_used))))
-    # The last entry is for code -1.
-    new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
-    new_codes[:-1][is_used] = used.codes
-    return CategoricalColumn(name, read_only(new_codes[codes]), used.categories)
+    # The last one is for code -1.
+    column = make_column(name, [*compress(cells, is_used), None])
+    positions = np.append(np.cumsum(is_used) - 1, -1)
+    return column.take(positions[codes])
 
 
 def _are_rounded(values: NDArray[Any]) -> bool:
