@@ -9,7 +9,7 @@ MARKS = {"live": "", "stored": "†", "published": "‡"}
 UNKNOWN = "–"
 
 LEGEND = """\
-CPU seconds of ten rules on the first split. Unmarked: measured in this run. † Measured before.
+CPU seconds of ten rules on the first split. Unmarked: measured in this run. † Measured earlier.
 ‡ Published with the paper, the mean of its splits on another machine. > Stopped by then."""
 
 Results = dict[str, dict[str, Result]]
