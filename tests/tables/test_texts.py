@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.tables.text_files import texts
+from laconic.tables.text_files import text_format
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ from laconic.tables.text_files import texts
     ],
 )
 def test_numbers(text, decimal, number):
-    assert texts.numbers(pl.Series("a", [text, None]), decimal).to_list() == [number, None]
+    assert text_format.numbers(pl.Series("a", [text, None]), decimal).to_list() == [number, None]
 
 
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda value: round(value, 2)), min_size=1))
@@ -52,8 +52,8 @@ def test_money_is_read_back(amounts):
     american = [f"${amount:,.2f}" for amount in amounts]
     swap = str.maketrans(",.", ".,")
     german = [f"{amount:,.2f} €".translate(swap) for amount in amounts]
-    assert texts.numbers(pl.Series("a", american), ".").to_list() == amounts
-    assert texts.numbers(pl.Series("a", german), ",").to_list() == amounts
+    assert text_format.numbers(pl.Series("a", american), ".").to_list() == amounts
+    assert text_format.numbers(pl.Series("a", german), ",").to_list() == amounts
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_money_is_read_back(amounts):
     ],
 )
 def test_one_unit_in_a_column(column, has_one):
-    assert texts.has_one_unit(pl.Series(column), ".") is has_one
+    assert text_format.has_one_unit(pl.Series(column), ".") is has_one
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_one_unit_in_a_column(column, has_one):
     ],
 )
 def test_decimal_sign(column, separator, known, sign):
-    assert texts.decimal_sign([pl.Series(column)], separator, known) == sign
+    assert text_format.decimal_sign([pl.Series(column)], separator, known) == sign
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_decimal_sign(column, separator, known, sign):
 )
 def test_dates(column, formats, number):
     values = pl.Series("a", column, dtype=pl.String)
-    assert texts.date_formats(values) == formats
+    assert text_format.date_formats(values) == formats
     if formats:
-        assert texts.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
+        assert text_format.dates(values, formats[0]).dt.strftime("%Y%m%d")[0] == str(number)
 
 
 @pytest.mark.parametrize(
@@ -132,4 +132,8 @@ def test_dates(column, formats, number):
 )
 def test_times_of_dates(text, moment):
     values = pl.Series("a", [text, "2024-03-16 10:00", None])
-    assert texts.dates(values, "%Y-%m-%d").to_list() == [moment, datetime(2024, 3, 16, 10), None]
+    assert text_format.dates(values, "%Y-%m-%d").to_list() == [
+        moment,
+        datetime(2024, 3, 16, 10),
+        None,
+    ]

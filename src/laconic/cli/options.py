@@ -17,7 +17,7 @@ from laconic.cli.terminal import CommandError
 from laconic.tables.sources.databases import is_url
 
 if TYPE_CHECKING:
-    from laconic.tables.text_format import Reading
+    from laconic.tables.text_files.text_format import Reading
 
 
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
@@ -128,7 +128,7 @@ class Format:
 
     def missing_texts(self, known: Reading | None = None) -> tuple[str, ...]:
         """Tell what means a missing cell; where nothing is named, what is known or usual."""
-        from laconic.tables.text_format import Reading
+        from laconic.tables.text_files.text_format import Reading
 
         return (known or Reading()).missing if self.missing is None else self.missing
 

@@ -16,7 +16,7 @@ from laconic.cli.terminal import CommandError
 from laconic.tables.inspection import inspect_columns, inspect_target
 from laconic.tables.tables import as_table
 from laconic.tables.text_files.read_table import add_types, is_usable
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import Reading
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,9 +18,8 @@ from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
 from laconic.tables.sources.sources import DATABASES, TableSource, scan
 from laconic.tables.tables import as_table
-from laconic.tables.text_files import formats, texts
-from laconic.tables.text_files.texts import ColumnReader
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files import formats, text_format
+from laconic.tables.text_files.text_format import ColumnReader, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,9 +68,11 @@ def look_at_start(
     if cells is None:
         return TextStart(format.separating, format.decimal or ".")
     sign = None if known is None else known.decimal
-    decimal = format.decimal or texts.decimal_sign(cells.frame, cells.separator, sign)
+    decimal = format.decimal or text_format.decimal_sign(cells.frame, cells.separator, sign)
     reader = ColumnReader(reading=Reading(missing=format.missing_texts(known)))
-    codes = (values.name for values in map(reader.known, cells.frame) if texts.has_codes(values))
+    codes = (
+        values.name for values in map(reader.known, cells.frame) if text_format.has_codes(values)
+    )
     return TextStart(cells.separator, decimal, tuple(codes))
 
 
@@ -176,7 +177,7 @@ class LargeTable:
             if name in self.source.keep or isinstance(with_dates(table.column(name)), TimeColumn):
                 continue
             is_number = reader.read(values.to_frame())[name].dtype != pl.String
-            if is_number or texts.date_formats(values):
+            if is_number or text_format.date_formats(values):
                 example = values.drop_nulls()[0]
                 yield (
                     f"column {name!r} is read as text, such as {example!r}: in a table that is "

@@ -17,8 +17,7 @@ from laconic.cli.terminal import CommandError
 from laconic.tables.inspection import ColumnWarning
 from laconic.tables.text_files.formats import read_file, shown_path
 from laconic.tables.text_files.read_table import decimal_sign, find_odd_cells
-from laconic.tables.text_files.texts import ColumnReader
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import ColumnReader, Reading
 
 if TYPE_CHECKING:
     import polars as pl

@@ -25,7 +25,7 @@ from laconic.cli import options, table_file, targets
 from laconic.cli.options import read_constraints
 from laconic.cli.preparation import prepare, warn_about_target
 from laconic.cli.terminal import CommandError
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import Reading
 
 if TYPE_CHECKING:
     import polars as pl

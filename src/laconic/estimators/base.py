@@ -57,7 +57,7 @@ from laconic.search import SearchResult
 from laconic.search.results import describe_certificate
 from laconic.tables.sources.sources import scan
 from laconic.tables.tables import Table
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import Reading
 from laconic.terms.coverage import RuleCoverage, rule_coverages
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import format_count, format_number, format_percent

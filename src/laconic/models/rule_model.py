@@ -22,7 +22,7 @@ from laconic.models.predictions import Predictions
 from laconic.models.tasks import Task
 from laconic.search import SearchResult
 from laconic.tables.tables import Table, as_table, whole_date
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Query
 from laconic.terms.coverage import RuleCoverage
 from laconic.terms.record import FitRecord

@@ -22,7 +22,7 @@ from laconic.models import RuleModel
 from laconic.models.tasks import TASKS, Task
 from laconic.search import SearchResult
 from laconic.tables.tables import whole_date
-from laconic.tables.text_format import Reading
+from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Condition
 from laconic.terms.record import FitRecord
 from laconic.terms.rules import Output, Rule, RuleEnsemble

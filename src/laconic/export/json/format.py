@@ -38,7 +38,12 @@ from laconic.export.portable import named_loss
 from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
 from laconic.models.tasks import TASKS
 from laconic.search import SearchResult, SearchStatus
-from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS, MISSING_TEXTS, Reading
+from laconic.tables.text_files.text_format import (
+    DATE_FORMATS,
+    DECIMAL_SIGNS,
+    MISSING_TEXTS,
+    Reading,
+)
 from laconic.tables.times import Moment, kind_of
 from laconic.terms.conditions import (
     MISSING_RELATIONS,

@@ -1,7 +1,7 @@
 """Read the cells of a file of any kind, and estimate the size of a compressed file.
 
-The cells of text files stay text, exactly as they are written. `laconic.tables.text_files.texts`
-gives types to them.
+The cells of text files stay text, exactly as they are written; `text_format.ColumnReader` gives
+types to them.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ from laconic._util.optional import import_extra
 from laconic._util.words import listed_names
 from laconic.tables.inspection import ColumnWarning, inspect_columns
 from laconic.tables.tables import as_table
-from laconic.tables.text_files import texts
+from laconic.tables.text_files import text_format
 from laconic.tables.text_files.formats import FileCells, read_file
-from laconic.tables.text_format import DECIMAL_SIGNS, MISSING_TEXTS, Reading
+from laconic.tables.text_files.text_format import DECIMAL_SIGNS, MISSING_TEXTS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ class TypedTable:
     """Columns of a file with their types, and the decisions behind these."""
 
     frame: pl.DataFrame
-    reader: texts.ColumnReader
+    reader: text_format.ColumnReader
     converted: dict[str, str]
     """By column: which texts are read as numbers or dates, in words that follow its name."""
     ambiguous: dict[str, str]
@@ -66,9 +66,9 @@ def add_types(
     import polars as pl
 
     given = cells.frame.select(columns)
-    plain = texts.ColumnReader(reading=Reading(missing=tuple(missing)))
+    plain = text_format.ColumnReader(reading=Reading(missing=tuple(missing)))
     formats = {
-        values.name: texts.date_formats(plain.known(values))
+        values.name: text_format.date_formats(plain.known(values))
         for values in given.select(pl.col(pl.String))
         if values.name not in roles
     }
@@ -78,7 +78,9 @@ def add_types(
         {name: found[0] for name, found in dates.items() if len(found) == 1},
         tuple(missing),
     )
-    reader = texts.ColumnReader(reading=reading, has_types=cells.has_types, plain_columns=keep)
+    reader = text_format.ColumnReader(
+        reading=reading, has_types=cells.has_types, plain_columns=keep
+    )
     frame = reader.read(given)
     examples = reader.signed_numbers(given, frame)
     converted = {name: f"is read as numbers, {example}" for name, example in examples.items()}
@@ -102,11 +104,11 @@ def decimal_sign(cells: FileCells, known: str | None = None) -> str:
     """Detect the decimal sign of a file; the `known` one decides where both are possible."""
     import polars as pl
 
-    return texts.decimal_sign(cells.frame.select(pl.col(pl.String)), cells.separator, known)
+    return text_format.decimal_sign(cells.frame.select(pl.col(pl.String)), cells.separator, known)
 
 
 def find_odd_cells(
-    in_use: Iterable[pl.Series], cells: pl.DataFrame, reader: texts.ColumnReader
+    in_use: Iterable[pl.Series], cells: pl.DataFrame, reader: text_format.ColumnReader
 ) -> dict[str, OddCells]:
     """Find columns in use that would be numbers without a few cells; not in files with types."""
     import polars as pl

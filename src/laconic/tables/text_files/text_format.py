@@ -1,19 +1,29 @@
 """Parse texts into numbers, dates and booleans, and detect how these are written.
 
-`ColumnReader` gives types to the columns of a file. The functions below it parse single columns.
+`Reading` is the format of a file, which a model keeps for new files. `ColumnReader` gives types to
+the columns of a file, by the functions below it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-from laconic.tables.text_format import DATE_FORMATS, DECIMAL_SIGNS, Reading
 
 if TYPE_CHECKING:
     import polars as pl
+
+DECIMAL_SIGNS = (".", ",")
+MISSING_TEXTS = (
+    *("NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan"),
+    *("null", "NULL", "None", "?"),
+)
+DATE_FORMATS = (
+    *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d.%m.%y"),
+    *("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%d/%m/%y", "%m/%d/%y"),
+    *("%d %B %Y", "%d-%B-%Y", "%B %d, %Y"),
+)
 
 _CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY"
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
@@ -30,6 +40,18 @@ _DATE_LIKE = (
 _MIN_YEAR = 1000
 # Zip codes and the like: as numbers they would lose their zeros.
 _CODE = r"^[+-]?0\d"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How numbers, dates and missing values are written, which new files may not show."""
+
+    decimal: str = "."
+    """The decimal sign."""
+    dates: Mapping[str, str] = field(default_factory=dict)
+    """The columns of dates, and their formats."""
+    missing: tuple[str, ...] = MISSING_TEXTS
+    """Texts that mean a missing value, besides empty cells."""
 
 
 @dataclass(frozen=True, kw_only=True)
