@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from estimators import ESTIMATORS, both
 from laconic import RuleBoostingRegressor, RuleBoostingRegressorCV, load_model, save_model
 from laconic.estimators import fitting
-from laconic.terms.coverage import rule_coverages
+from laconic.terms.rules import rule_coverages
 
 JOINT = {"l2_regularization": 1.0}  # so little that repeating a rule gains next to nothing
 

@@ -260,7 +260,7 @@ def test_rules_and_queries_are_taken_as_they_are():
         assert as_query(rule, NAMES, describe) == query
     with pytest.raises(TypeError, match="A rule must be a text such as"):
         as_query(3, NAMES, describe)
-    with pytest.raises(ValueError, match=r"which is no feature\. Did you mean 'age'"):
+    with pytest.raises(ValueError, match=r"which is not a feature\. Did you mean 'age'"):
         as_query(Query((p("agee", ">", 65),)), NAMES, describe)
 
 

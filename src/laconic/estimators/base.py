@@ -58,11 +58,10 @@ from laconic.search.results import describe_certificate
 from laconic.tables.sources.sources import scan
 from laconic.tables.tables import Table
 from laconic.tables.text_files.text_format import Reading
-from laconic.terms.coverage import RuleCoverage, rule_coverages
 from laconic.terms.display import rules_html
 from laconic.terms.formatting import format_count, format_number, format_percent
 from laconic.terms.record import FitRecord
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
 
 if TYPE_CHECKING:
     from laconic.report import Report

@@ -1,4 +1,4 @@
-"""Fitted models, what they predict, and why."""
+"""Fitted models: tasks, predictions and explanations."""
 
 from laconic.models.explanation import Explanation, RowExplanation
 from laconic.models.predictions import Predictions

@@ -1,4 +1,4 @@
-"""Rules that are nearly as good as one of a model, as plain values."""
+"""Rules that are nearly as good as a rule of a model."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from laconic.terms.formatting import format_percent
 
 @dataclass(frozen=True)
 class Alternative:
-    """A rule that could stand in the place of another one."""
+    """A rule that could replace another one."""
 
     query: Query
     text: str
-    """Its conditions, as the model writes them."""
+    """Its conditions, as the model prints them."""
     weight: float
-    """Of the rule in that place, to second order."""
+    """Of the rule in that place, by a second-order approximation."""
     share: float
-    """What it gains, as a share of what the best rule gains there."""
+    """Its gain as a fraction of the gain of the best rule there."""
     overlap: float
-    """Rows that both cover, as a share of those that either does (Jaccard)."""
+    """Jaccard index of the rows that both rules cover."""
     output: str = ""
-    """The class that it is about, of three or more."""
+    """The class that it votes for or against, of three or more."""
 
 
 @dataclass(frozen=True)
 class Alternatives(Sequence[Alternative]):
-    """All rules, no two of which cover the same rows, within a tolerance of the best one."""
+    """All rules within a tolerance of the best one, no two of which cover the same rows."""
 
     number: int
     """Of the rule, from 1."""
     text: str
     """The conditions of the rule itself."""
     share: float
-    """What it gains, as a share of what the best rule gains in its place."""
+    """Its gain as a fraction of the gain of the best rule in its place."""
     tolerance: float
     found: tuple[Alternative, ...]
     """The best first."""
@@ -60,4 +60,4 @@ class Alternatives(Sequence[Alternative]):
             f" {f'for {one.output} if ' if one.output else ''}{one.text}"
             for one in self.found
         ]
-        return "\n".join([head, *lines, *([] if self.is_complete else ["and maybe others"])])
+        return "\n".join([head, *lines, *([] if self.is_complete else ["There may be others."])])

@@ -1,9 +1,9 @@
-"""Scores of the first 0, 1, 2, ... rules of one fitted model, and the area below them."""
+"""Scores of the first 0, 1, 2, ... rules of a fitted model, and the area below their curve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -28,21 +28,22 @@ def score_curve(
     scoring: Scoring = None,
     max_rules: int | None = None,
 ) -> Floats:
-    """Score the first 0, 1, 2, ... rules of a fitted model, for which the table is read once.
+    """Score the first 0, 1, 2, ... rules of a fitted model, reading the table once.
 
     Parameters
     ----------
     model : estimator
-        A fitted rule ensemble, a pipeline that ends with one, or a search over such.
+        A fitted rule ensemble, a pipeline that ends with one, or a fitted search over these.
     X : table-like of shape (n_rows, n_features)
     y : array-like of shape (n_rows,)
     scoring : str, callable or None, default=None
         A metric of scikit-learn, such as "roc_auc", or a callable ``scorer(model, X, y)``, which
-        leaves `X` as it is. For a pipeline it is given the rule ensemble at its end, and `X` as
-        the steps before transform it. None: the `score` method of the model, accuracy or R².
+        must not change `X`. For a pipeline it is called with the rule ensemble at its end, and with
+        `X` as transformed by the steps before. None: the `score` method of the model, accuracy or
+        R².
     max_rules : int or None, default=None
-        Last size. A model with fewer rules keeps its score, as it found nothing to add. None: the
-        number of rules of the model.
+        Largest size. The score of a model with fewer rules is repeated. None: the number of rules
+        of the model.
 
     Returns
     -------
@@ -102,24 +103,10 @@ def normalized_area(scores: ArrayLike, sizes: ArrayLike | None = None) -> float:
     return float(widths @ middles / (at[-1] - at[0]))
 
 
-@dataclass(frozen=True)
-class AreaScorer:
-    """A scorer in the sense of scikit-learn; made by `area_scorer`."""
-
-    scoring: Scoring
-    smallest: int
-    largest: int | None
-
-    def __call__(self, model: Any, X: Any, y: ArrayLike) -> float:
-        """Area below the curve of a fitted model."""
-        scores = score_curve(model, X, y, scoring=self.scoring, max_rules=self.largest)
-        return normalized_area(scores[self.smallest :])
-
-
 def area_scorer(
     scoring: Scoring = None, *, smallest: int = 0, largest: int | None = None
-) -> AreaScorer:
-    """Make a scorer that judges a model by all its sizes.
+) -> Callable[..., float]:
+    """Make a scorer of a model by the scores of all its sizes.
 
     Parameters
     ----------
@@ -147,7 +134,15 @@ def area_scorer(
     >>> search.fit(X[::2] + X[1::2], y[::2] + y[1::2]).best_params_
     {'l2_regularization': 0}
     """
-    return AreaScorer(scoring, smallest, largest)
+    return partial(_area_score, scoring=scoring, smallest=smallest, largest=largest)
+
+
+def _area_score(
+    model: Any, X: Any, y: ArrayLike, *, scoring: Scoring, smallest: int, largest: int | None
+) -> float:
+    """Compute the normalized area below the curve of a fitted model."""
+    scores = score_curve(model, X, y, scoring=scoring, max_rules=largest)
+    return normalized_area(scores[smallest:])
 
 
 def rule_model(model: Any) -> RuleModel:
@@ -164,7 +159,7 @@ def rule_model(model: Any) -> RuleModel:
 
 
 def _given_to_rules(model: Any, X: Any) -> Any:
-    """Return the table that the rule ensemble of a model is given: what steps before it make."""
+    """Transform a table by the steps before the rule ensemble of a model."""
     model = getattr(model, "best_estimator_", model)
     for _, step in model.steps[:-1] if isinstance(model, Pipeline) else ():
         X = X if step in (None, "passthrough") else step.transform(X)

@@ -1,4 +1,4 @@
-"""Why a model predicts what it predicts: the rules that cover a row, and what each one adds."""
+"""Explanations of predictions: the rules that cover a row, and what each of them adds."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from laconic.terms.formatting import (
 )
 from laconic.terms.rules import Line, Output, Rule, RuleEnsemble
 
-# Enough to get an impression, few enough for a screen; single rows and to_frame() show the rest.
+# Few enough for a screen; single rows and to_frame() show the rest.
 MAX_ROWS_SHOWN = 10
-# Of the numbers that a row holds.
+# Significant digits of the values of a row.
 DIGITS = 5
 
 
 @dataclass(frozen=True)
 class RowExplanation:
-    """Why the prediction for one row is what it is.
+    """Explanation of the prediction for one row.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class RowExplanation:
         return intervals(rule.query.conditions, self.ensemble.feature_kinds)
 
     def _value(self, lower: Condition | None, condition: Condition) -> str:
-        """Write what the row holds, in few digits where the conditions stay true."""
+        """Write the value of the row, in few digits where the conditions still hold."""
         value = self.values[condition.feature]
         if not isinstance(value, float) or value.is_integer() or isinstance(condition.value, tuple):
             return "missing" if value is None else format_value(value)
@@ -197,7 +197,7 @@ class RowExplanation:
         return format_value(rounded if is_true else value)
 
     def __str__(self) -> str:
-        """Write a line for each reason, weights below each other, and the sum."""
+        """Write a line for each reason, with aligned weights, and the sum."""
         sums = self.raw_prediction
         names = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
         totals = [
@@ -216,7 +216,7 @@ class RowExplanation:
 
 
 class Explanation(Sequence[RowExplanation]):
-    """Why the predictions for some rows are what they are.
+    """Explanations of the predictions for some rows.
 
     A sequence of :class:`RowExplanation`, one per row; ``print`` shows their reasons line by line.
     Made by the method ``explain`` of estimators.
@@ -224,7 +224,7 @@ class Explanation(Sequence[RowExplanation]):
     Parameters
     ----------
     predictions : Predictions
-        The rows, and what the model makes of them.
+        The rows and their predictions.
 
     Attributes
     ----------
@@ -276,8 +276,8 @@ class Explanation(Sequence[RowExplanation]):
             Columns row (position in the table, counted from 0), rule (number, counted from 1),
             query (text), contribution, raw_prediction (the sum of the row's contributions),
             prediction and, for classes, the probability of the predicted one. Rule 0 is the
-            intercept, which is there where it is not 0 or no rule covers the row. With three or
-            more classes, there is the column class, and raw_prediction is the sum of that class.
+            intercept, which has a row where it is not 0 or no rule covers the row. With three or
+            more classes, there is a column class, and raw_prediction is the sum of that class.
         """
         ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
         starts = [each.intercept for each in ensemble.outputs] or [ensemble.intercept]

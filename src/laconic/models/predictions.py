@@ -1,4 +1,4 @@
-"""What a model makes of the rows of a table, each column of which is read once."""
+"""Predictions of a model for a table, each column of which is read once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from laconic.terms.rules import RuleEnsemble
 
 
 class Predictions:
-    """Rows, which rules cover them, and what follows from that.
+    """Rows, the rules that cover them, and their predictions.
 
     Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
-    a model; everything is computed when it is first asked for. `stages` are the model with its
-    first 0, 1, 2, ... rules, where their weights are not those of the ensemble.
+    a model; everything is computed when it is first used. `stages` are the model with its first 0,
+    1, 2, ... rules, where their weights differ from those of the ensemble.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Predictions:
     def raw(self) -> Floats:
         """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
         if "covered" not in vars(self):
-            # Goes through the rows in blocks, and takes no memory for what each rule covers.
+            # Works in blocks of rows, and needs no memory for the mask of each rule.
             return self.ensemble.raw_predictions(self.table)
         raw = self.ensemble.start(self.n_rows)
         for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
@@ -76,7 +76,7 @@ class Predictions:
 
     @property
     def values(self) -> NDArray[Any]:
-        """What is predicted: classes or numbers."""
+        """Predictions: classes or numbers."""
         return self.task.predictions(self.raw)
 
     @property

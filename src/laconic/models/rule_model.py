@@ -1,7 +1,4 @@
-"""What everything that takes a fitted model knows about it.
-
-Rules as columns of a table: their names.
-"""
+"""The interface of fitted models, and names of rules as columns of a table."""
 
 from __future__ import annotations
 
@@ -24,35 +21,34 @@ from laconic.search import SearchResult
 from laconic.tables.tables import Table, as_table, whole_date
 from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Query
-from laconic.terms.coverage import RuleCoverage
 from laconic.terms.record import FitRecord
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.rules import RuleCoverage, RuleEnsemble
 
 
 class RuleModel(Protocol):
-    """Rules, the task that they were made for, and what is proven about them.
+    """Rules, the task that they were fitted for, and their certificates.
 
-    What explains, draws, scores, exports or reports takes any such model, and asks its task
-    wherever classes and numbers differ. The estimators are such models.
+    Explanations, plots, scores, exports and reports take any such model, and ask its task wherever
+    classes and numbers differ. The estimators are such models.
 
     Attributes
     ----------
     ensemble_ : RuleEnsemble
     task_ : Task
     settings_ : Settings
-        Everything that decided which model came out.
+        Everything that determines the model besides the training data.
     search_results_ : list of SearchResult
         A certificate per rule.
     rule_coverages_ : list of RuleCoverage
         Unless the model was loaded from a file.
     record_ : FitRecord or None
-        Where the model comes from, if `laconic fit` made it.
+        Record of the fit, if the command `laconic fit` made the model.
     feature_importances_ : ndarray of shape (n_features,)
         Unless the model was loaded from a file that does not have them.
     reading_ : Reading or None
-        How the texts of the training file were read, where the command line read one.
+        How the columns of the training file were parsed, where the command line read one.
     certificate_ : EnsembleCertificate or None
-        How close it comes to the best possible model on its training rows, where that was proven.
+        Bound on the distance to the best possible model on its training rows, where computed.
     """
 
     ensemble_: RuleEnsemble
@@ -80,13 +76,13 @@ class RuleModel(Protocol):
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate that the model has, unless it is about other rules or weights."""
+        """The certificate of the model, unless it is for other rules or weights."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the target."""
 
     def predictions_for(self, X: Any) -> Predictions:
-        """Read a table once, for everything that can be asked about its rows."""
+        """Read a table once, for all predictions and explanations of its rows."""
 
     def explain(self, X: Any) -> Explanation:
         """Find which rules cover each row, and what each of them adds to the prediction."""
@@ -96,19 +92,19 @@ class RuleModel(Protocol):
 
 
 MODEL_CLASSES: list[type[RuleModel]] = []
-"""All classes of such models, in the order in which they were made."""
+"""All classes of such models, in the order of their definition."""
 _ACTIONS: list[Callable[[type[RuleModel]], None]] = []
 
 
 def add_model_class(model: type[RuleModel]) -> None:
-    """Let everything that takes models know of a class of them."""
+    """Register a class of models."""
     MODEL_CLASSES.append(model)
     for act in _ACTIONS:
         act(model)
 
 
 def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
-    """Do something with every class of models, also with those that are yet to be imported."""
+    """Call a function with every class of models, including classes that are registered later."""
     if act not in _ACTIONS:
         _ACTIONS.append(act)
     for model in MODEL_CLASSES:
@@ -116,7 +112,7 @@ def for_all_models(act: Callable[[type[RuleModel]], None]) -> None:
 
 
 def is_rule_model(model: Any) -> TypeGuard[RuleModel]:
-    """Check whether something is a model of one of these classes."""
+    """Check whether an object is a model of one of the registered classes."""
     return isinstance(model, tuple(MODEL_CLASSES))
 
 
@@ -124,13 +120,13 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 def first_rules(model: Model, X: Any) -> Iterator[Model]:
-    """Yield copies of a model when it had 0, 1, 2, ... rules, none of which reads a table again.
+    """Yield copies of a model with its first 0, 1, 2, ... rules, which read no table again.
 
-    They recognise the very object `X`, which must not change meanwhile.
+    They recognise the object `X` by identity; it must not change meanwhile.
     """
     table = model._fitted_table(X)
     for feature in model.ensemble_.used_features:
-        # As a whole: blocks of rows would be read anew for every size.
+        # As a whole: blocks of rows would be read again for every size.
         table.column(feature)
     for n_rules, stage in enumerate(model.stages):
         shorter = copy.copy(model)
@@ -140,7 +136,7 @@ def first_rules(model: Model, X: Any) -> Iterator[Model]:
 
 
 def checked_table(X: Any) -> Table:
-    """Wrap a table that has rows and columns."""
+    """Wrap a table, and check that it has rows and columns."""
     table = as_table(X)
     shape = (table.n_rows, len(table.feature_names))
     for size, what in zip(shape, ("sample", "feature"), strict=True):
@@ -154,8 +150,8 @@ def checked_table(X: Any) -> Table:
 def rule_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) -> list[str]:
     """Name each rule by its conditions, no two the same.
 
-    Rules with the same conditions are told apart by their classes, and then by numbers. `features`
-    are other names for those of the ensemble, by position.
+    Rules with the same conditions are distinguished by their classes, and then by numbers.
+    `features` are other names for those of the ensemble, by position.
 
     Examples
     --------
@@ -194,7 +190,7 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _renamed(ensemble: RuleEnsemble, names: Mapping[str, str]) -> RuleEnsemble:
-    """Call the features by other names."""
+    """Rename the features."""
 
     def other(name: str) -> str:
         part = whole_date(name, names)

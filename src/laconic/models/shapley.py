@@ -1,20 +1,20 @@
 """Shapley values of rule ensembles, exactly and in closed form.
 
 The game is the interventional one: for a set of features, a row takes these from the row to explain
-and the others from a row of the background. The value of a feature is its fair share of the
+and the others from a row of the background. The Shapley values of the features add up to the
 difference between the raw prediction of the row and the mean raw prediction of the background.
 
 A rule is a product of conditions, one factor per feature. Against a single background row, let a be
 the number of its features whose factor only the explained row fulfils, and b the number of those
-that only the background row fulfils. If some feature is fulfilled by neither, the rule never holds
-and all shares are 0. Otherwise the rule holds for exactly those sets with all of the a features and
-none of the b features, and the formula of Shapley gives a share of
+that only the background row fulfils. If neither row fulfils some factor, the rule never holds and
+all values are 0. Otherwise the rule holds for exactly those sets with all of the a features and
+none of the b features, and the formula of Shapley gives
 
     + weight * (a - 1)! b! / (a + b)!     to each of the a features,
     - weight * a! (b - 1)! / (a + b)!     to each of the b features.
 
-Which factors a row fulfils is a pattern of a few bits, so that only pairs of different patterns are
-looked at, and not pairs of rows.
+Which factors a row fulfils is a pattern of a few bits, so that pairs of distinct patterns are
+enumerated instead of pairs of rows.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class ShapleyValues:
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_features) or (n_rows, n_features, n_classes)
-        Shares of the features, which add up to the raw prediction minus `base_value`; of three or
-        more classes, each has its own.
+        Values of the features, which add up to the raw prediction minus `base_value`; for each of
+        three or more classes.
     base_value : float or ndarray of shape (n_classes,)
         Mean raw prediction of the background.
     feature_names : tuple of str
@@ -113,16 +113,15 @@ class ShapleyValues:
 
 
 def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyValues:
-    """Share out raw predictions among the features; see `RuleModel.shapley_values`.
+    """Compute Shapley values of the features; see `RuleModel.shapley_values`.
 
-    All rows of the background count. The values are exact up to rounding.
+    All rows of the background are used. The values are exact up to rounding.
 
     Examples
     --------
     >>> from laconic import Condition
     >>> both = Rule(Query((Condition("x0", ">", 1), Condition("x1", "==", "a"))), 2.0)
-    >>> shares = shapley_values(RuleEnsemble((both,)), [[2, "a"]], [[1, "b"], [2, "b"]])
-    >>> shares.values
+    >>> shapley_values(RuleEnsemble((both,)), [[2, "a"]], [[1, "b"], [2, "b"]]).values
     array([[0.5, 1.5]])
     """
     table = as_table(X, ensemble.feature_names)
@@ -143,11 +142,11 @@ def shapley_values(ensemble: RuleEnsemble, X: Any, background: Any) -> ShapleyVa
 def feature_importances(
     ensemble: RuleEnsemble, X: Any, sample_weight: Floats | None = None
 ) -> Floats:
-    """Share of each feature in what the rules make of the rows of a table.
+    """Compute the importance of each feature for the predictions of the rows of a table.
 
     That is the mean absolute Shapley value of the feature, with the rows themselves as the
-    background, divided by the sum over all features. The shares add up to 1, or are all 0 where the
-    prediction is the same for all rows. A feature that no rule uses has none.
+    background, divided by the sum over all features. Importances add up to 1, or are all 0 where
+    the prediction is the same for all rows. That of a feature which no rule uses is 0.
 
     Examples
     --------
@@ -195,7 +194,7 @@ def _values(
 
 
 def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:
-    """Group the conditions of a rule by feature, that of a part of dates being the dates."""
+    """Group the conditions of a rule by feature; the feature of a part of a date is the date."""
     grouped: dict[str, Query] = {}
     for feature, group in by_feature(rule.query).items():
         whole = whole_column(feature, names)
@@ -205,7 +204,7 @@ def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:
 
 
 def _patterns(factors: dict[str, Query], table: Table) -> Bools:
-    """Which row fulfils which factor, as an array of shape (n_rows, n_factors)."""
+    """Find which row fulfils which factor, as an array of shape (n_rows, n_factors)."""
     patterns = np.empty((table.n_rows, len(factors)), dtype=bool)
     for position, query in enumerate(factors.values()):
         patterns[:, position] = query.covered(table)
@@ -246,7 +245,7 @@ def distinct_patterns(
 
 
 def _distinct_bytes(patterns: NDArray[np.uint8], n_factors: int) -> tuple[Bools, Indices, Indices]:
-    """Find the distinct patterns of up to eight factors: there are so few that they are counted."""
+    """Find the distinct patterns of up to eight factors, by counting all 256."""
     codes = patterns[:, 0] if n_factors else np.zeros(len(patterns), dtype=np.uint8)
     all_counts = np.bincount(codes, minlength=256)
     occurring = np.flatnonzero(all_counts)
@@ -273,7 +272,7 @@ def _share_per_feature(n_helping: NDArray[np.int_], n_hindering: NDArray[np.int_
 
 
 def _cells(table: Table, feature_names: tuple[str, ...]) -> NDArray[Any]:
-    """Turn a table into an array: of numbers if all columns are numeric, else of objects."""
+    """Convert a table to an array: of numbers if all columns are numeric, else of objects."""
     columns = [table.column(name) for name in feature_names]
     return np.column_stack(
         [

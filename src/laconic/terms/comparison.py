@@ -1,4 +1,4 @@
-"""What is different between two models: rules that were added, dropped or changed."""
+"""Differences between two models: rules that were added, dropped or changed."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class RuleChange:
 def compare_rules(old: RuleEnsemble, new: RuleEnsemble) -> list[RuleChange]:
     """Find the rules of one model in another.
 
-    Rules with the same conditions belong together; among the others, those with the same features
-    and relations, so that only thresholds or values are different. Rules that occur several times
-    count once, with the sum of their weights. The rules of `old` come in their order, then those
-    that were added. Intercepts are not compared.
+    Rules with the same conditions are matched first; then those with the same features and
+    relations, which differ in thresholds or values only. Rules that occur several times count once,
+    with the sum of their weights. The rules of `old` come in their order, then those that were
+    added. Intercepts are not compared.
 
     Examples
     --------
@@ -86,5 +86,5 @@ def _match(
 
 
 def _form(query: Query) -> Hashable:
-    """Features and relations of a query, without what they compare with."""
+    """Return the features and relations of a query, without thresholds and values."""
     return tuple(sorted((condition.feature, condition.relation) for condition in query))

@@ -1,9 +1,8 @@
 """Conditions as plain values: `Condition` and `Query`.
 
-A condition is one condition on one feature, a query a conjunction of
-conditions. Both are immutable, hashable and equal by value; they evaluate
-themselves on any table and print as a person would write them. Here are also the
-checks that they share with the rules made of them.
+A condition is a test of one feature, a query a conjunction of conditions. Both are immutable,
+hashable and equal by value; they evaluate themselves on any table and print as a person would write
+them. Checks that they share with rules are here as well.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ RELATIONS = THRESHOLD_RELATIONS + VALUE_RELATIONS + SET_RELATIONS + MISSING_RELA
 
 Value: TypeAlias = Category | Moment | tuple[Category, ...]
 
-# A float is a Real, but to ask for it first is ten times faster.
+# A float is a Real, but the check for float is ten times faster.
 NUMBERS = (float, Real)
 
 
@@ -52,22 +51,22 @@ class Condition:
         Name of the column.
     relation : {"<=", ">", "==", "!=", "in", "not in", "is missing", "is present"}
         The first two compare with a threshold, the next two with a value, "in" and "not in" with a
-        set of values; the last two need nothing.
+        set of values; the last two need no value.
     value : float, int, str, bool, date, datetime, time, timedelta, tuple or None, default=None
         Threshold, value or values to compare with.
 
     Notes
     -----
     A missing value fulfils no comparison, not even ``!=`` or ``not in``; ``is missing`` and
-    ``is present`` are the conditions about that. A value that did not occur in training is a value
-    like all others: it is in no set, so that it fulfils ``!=`` and ``not in``.
+    ``is present`` test for missing values. A value that did not occur in training is in no set, so
+    that it fulfils ``!=`` and ``not in``.
 
     Strings compare with strings, numbers with numbers, and booleans are the numbers
     0 and 1, as in Python: a condition learned from a boolean column holds for
     the same rows after they were saved as 0 and 1. Dates compare with dates, and with strings such
-    as 2024-03-01; a date is its first moment where it meets a time of day. Comparing a string with
-    a number is an error, except in a column without any value, which fits every
-    condition and fulfils no comparison.
+    as 2024-03-01; a date stands for midnight at its start when it is compared with a date and time.
+    Comparing a string with a number is an error, except in a column without any value, which fits
+    every condition and fulfils no comparison.
 
     Examples
     --------
@@ -96,7 +95,7 @@ class Condition:
             and type(self.feature) is str
             and 0.0 < abs(self.value) < math.inf
         ):
-            return  # as most of what may be a million conditions
+            return  # the most frequent kind, of which there may be a million
         if not isinstance(self.feature, str):
             raise TypeError(
                 "The 'feature' of a Condition must be a str. "
@@ -232,7 +231,7 @@ class Query:
 
 
 def by_feature(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
-    """Group conditions by the feature that they are about."""
+    """Group conditions by feature."""
     grouped: dict[str, list[Condition]] = {}
     for condition in conditions:
         grouped.setdefault(condition.feature, []).append(condition)
@@ -240,12 +239,12 @@ def by_feature(conditions: Iterable[Condition]) -> dict[str, list[Condition]]:
 
 
 def all_of(masks: Iterable[Bools], n_rows: int) -> Bools:
-    """Mask of the rows that all masks have in common."""
+    """Return the mask of the rows that are in all masks."""
     return reduce(np.logical_and, masks, np.ones(n_rows, dtype=bool))
 
 
 def finite_float(name: str, owner: str, number: Any) -> float:
-    """Check a number of a plain value, and make a float of it."""
+    """Check that an attribute is a finite number, and convert it to float."""
     if isinstance(number, bool) or not isinstance(number, NUMBERS):
         raise TypeError(f"The {name!r} of a {owner} must be a number. Got {number!r} instead.")
     if not math.isfinite(number):
@@ -257,7 +256,7 @@ def finite_float(name: str, owner: str, number: Any) -> float:
 
 
 def set_checked_tuple(owner: object, name: str, item_type: type) -> None:
-    """Make a tuple of the items of a plain value, all of one type."""
+    """Convert an attribute to a tuple, and check that all items are of one type."""
     items = tuple(getattr(owner, name))
     for item in items:
         if not isinstance(item, item_type):
@@ -297,7 +296,7 @@ def _checked_value(relation: str, value: Any) -> Value | None:
 
 
 def _checked_set(relation: str, values: Any) -> tuple[Category, ...]:
-    """Make a tuple of all values, in order and each of them once."""
+    """Convert values to a sorted tuple without duplicates."""
     is_collection = isinstance(values, Iterable) and not isinstance(values, str)
     checked: set[Any] = {_checked_value("==", v) for v in values} if is_collection else set()
     are_texts = {isinstance(value, str) for value in checked}
@@ -311,7 +310,7 @@ def _checked_set(relation: str, values: Any) -> tuple[Category, ...]:
 
 
 def _fits(column: Column, value: Value | None) -> bool:
-    """Tell whether a column holds what can be compared with a value."""
+    """Check whether the values of a column can be compared with a value."""
     kind = kind_of(value)
     if kind is not None or isinstance(column, TimeColumn):
         return isinstance(column, TimeColumn) and is_comparable(kind, column.kind)

@@ -1,6 +1,6 @@
 """Numbers, names, values and conditions as a person would write them.
 
-Several conditions on the values of a feature as one condition that covers the same cells.
+Conditions are merged where one condition covers the same values of a feature as several.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 
 INTERCEPT = "(intercept)"
-"""What the intercept is, where a rule has its conditions."""
+"""The text of an intercept, in place of the conditions of a rule."""
 
 NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
-"""Where nothing is known about the values of features."""
+"""For ensembles whose features are of unknown kinds."""
 
-# In a value without quotes, besides letters, their marks and digits of any script.
+# Allowed in a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
-# Characters that keep a feature name from standing without quotes next to relations and "&", and
-# words that could be taken for a relation to a shorter name, or for "not" before one.
+# A feature name is in quotes if it has one of these characters, or words that could be read as a
+# relation to a shorter name or as "not" before one.
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"≤≥≠∧")
 _KEYWORDS = re.compile(
     r"(?:^|\s)(?:not|NOT|is (?:not )?missing|is present)(?:\s|$)|\sin \{|^always$"
@@ -51,7 +51,7 @@ def exact_number(number: float) -> str:
 
 
 def format_number(number: float, digits: int = 4) -> str:
-    """Write what was computed: some significant digits, and every integer digit.
+    """Write a computed number: some significant digits, and every integer digit.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def format_number(number: float, digits: int = 4) -> str:
     >>> format_number(0.0123, digits=2), format_number(667.4, digits=2)
     ('0.012', '667')
     """
-    # Beyond 1e16 a double no longer knows its last integer digit.
+    # Beyond 1e16 a double does not hold its last integer digit.
     if 10 ** (digits - 1) <= abs(number) < 1e16:
         return f"{number:,.0f}"
     return f"{number:,.{digits}g}"
 
 
 def format_estimate(number: float, error: float) -> str:
-    """Write a number as exactly as it is known: to the second digit of its standard error.
+    """Write a number with its standard error, both to the second digit of the error.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def format_estimate(number: float, error: float) -> str:
     ('24,448 ± 1,168', '1 ± 0')
     """
     if error <= 1e-12 * abs(number):
-        error = 0.0  # and not what rounding left of it
+        error = 0.0  # and not a rounding error
     if not 1e-8 < error < 1e16:
         return f"{format_number(number)} ± {format_number(error, 2)}"
     n_decimals = max(1 - math.floor(math.log10(error)), 0)
@@ -110,7 +110,7 @@ def number_text(number: float) -> str:
 
 
 def format_weight(weight: float) -> str:
-    """Write what is added: as any number, with its sign and with all zeros.
+    """Write a weight: as any number, with its sign and with trailing zeros.
 
     Examples
     --------
@@ -122,12 +122,12 @@ def format_weight(weight: float) -> str:
     return f"{weight:+#,.4g}".removesuffix(".")
 
 
-# Beyond that nobody reads the digits.
+# Beyond that the digits are of no use.
 _MAX_LOG_FACTOR = 30
 
 
 def format_factor(log_factor: float) -> str:
-    """Write a factor of which the logarithm is given.
+    """Write a factor, given its logarithm.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def format_factor(log_factor: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Write a share in per cent, of which only all is 100 and only none is 0.
+    """Write a fraction in per cent; only 1 is written as 100% and only 0 as 0%.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Spell out characters that would not be seen, or would act on a terminal.
+    r"""Escape characters that are invisible, or would control a terminal.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def visible(text: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Spell out characters that would not be seen, or would break a line.
+    r"""Escape characters that are invisible, or would break a line.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def value_text(value: Value) -> str:
 
 
 def class_text(label: Category) -> str:
-    """Write a class so that it is not taken for a number.
+    """Write a class so that it is not read as a number.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def class_text(label: Category) -> str:
 
 
 def format_name(name: str) -> str:
-    """Write a feature name, in quotes where it could be taken for something else.
+    """Write a feature name, in quotes where it could be read as something else.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def format_name(name: str) -> str:
 
 
 def format_value(value: Value | None) -> str:
-    """Write a threshold, a value or a set, text in quotes where it could be taken for another kind.
+    """Write a threshold, a value or a set, text in quotes where it could be read as another type.
 
     Examples
     --------
@@ -274,11 +274,13 @@ def intervals(
 ) -> Iterator[tuple[Condition | None, Condition]]:
     """Pair the two thresholds of a feature, so that they can be written as an interval.
 
-    Conditions come as ``feature > a`` with ``feature <= b``, or as None with one that stands alone.
-    Those on features of integers, of zeros and ones, and of ordered categories come as a person
-    would put them, and what is said about the values of a feature comes as one set.
+    Pairs are ``feature > a`` with ``feature <= b``, or None with a single condition. Conditions on
+    integers, on zeros and ones, and on ordered categories are written in terms of these values, and
+    several conditions on the values of a feature are merged into one set.
     """
-    remaining = [shown for merged in merged_conditions(conditions) for shown in _put(merged, kinds)]
+    remaining = [
+        shown for merged in merged_conditions(conditions) for shown in _as_shown(merged, kinds)
+    ]
     while remaining:
         first = remaining.pop(0)
         second = next((p for p in remaining if _bound_one_interval(first, p)), None)
@@ -308,15 +310,15 @@ def format_conditions(
     ]
 
 
-def _put(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Condition]:
-    """Put a condition in the values that its feature holds; two if it is an interval of them."""
+def _as_shown(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Condition]:
+    """Write a condition in terms of the values of its feature; an interval is two conditions."""
     kind = kinds.get(condition.feature)
     if isinstance(kind, tuple):
-        return _put_in_order(condition, kind)
-    return [_put_as_kind(condition, kind)]
+        return _as_thresholds(condition, kind)
+    return [_as_kind(condition, kind)]
 
 
-def _put_as_kind(condition: Condition, kind: str | None) -> Condition:
+def _as_kind(condition: Condition, kind: str | None) -> Condition:
     value, relation = condition.value, condition.relation
     if kind is None or not isinstance(value, bool | int | float):
         return condition
@@ -330,10 +332,10 @@ def _put_as_kind(condition: Condition, kind: str | None) -> Condition:
     return condition
 
 
-def _put_in_order(condition: Condition, order: tuple[Category, ...]) -> list[Condition]:
-    """Put several neighbours among ordered categories as one threshold, or as two."""
+def _as_thresholds(condition: Condition, order: tuple[Category, ...]) -> list[Condition]:
+    """Write a set of neighbours among ordered categories as one threshold, or as two."""
     values = condition.value if isinstance(condition.value, tuple) else ()
-    # What was not seen in training is in no set, but not up to or beyond a threshold either.
+    # A value that was not seen in training is in no set, and on no side of a threshold.
     is_set = condition.relation == "in" and {*values} <= {*order}
     if not is_set or not 1 < len(values) < len(order):
         return [condition]
@@ -346,7 +348,7 @@ def _put_in_order(condition: Condition, order: tuple[Category, ...]) -> list[Con
 
 
 def _threshold(condition: Condition, relation: str, value: Category) -> Condition:
-    """Make a condition that is only shown: thresholds are numbers otherwise."""
+    """Make a condition for texts only: other thresholds must be numbers."""
     shown = copy.copy(condition)
     object.__setattr__(shown, "relation", relation)
     object.__setattr__(shown, "value", value)
@@ -354,7 +356,7 @@ def _threshold(condition: Condition, relation: str, value: Category) -> Conditio
 
 
 def is_yes_or_no(condition: Condition, kinds: Mapping[str, FeatureKind]) -> bool:
-    """Tell whether a condition of `intervals` can do without its value."""
+    """Check whether a condition of `intervals` is written without its value."""
     return kinds.get(condition.feature) == "boolean" and isinstance(condition.value, bool)
 
 
@@ -365,7 +367,7 @@ def _condition(condition: Condition, kinds: Mapping[str, FeatureKind]) -> str:
 
 
 def _is_single(lower: Condition, upper: Condition, kinds: Mapping[str, FeatureKind]) -> bool:
-    """Tell whether an interval holds a single integer."""
+    """Check whether an interval holds a single integer."""
     if kinds.get(upper.feature) not in ("integer", "boolean"):
         return False
     return cast(float, upper.value) - cast(float, lower.value) == 1
@@ -394,11 +396,11 @@ _LARGEST_EXACT = 2**53
 
 
 def merged(query: Query) -> Query:
-    """Join conditions on the values of a feature: into one set that it is in, or not in.
+    """Merge conditions on the values of a feature into one set that it is in, or not in.
 
-    The query covers the same cells, whatever these are: a missing value fulfils none of the
-    conditions, and a value that did not occur in training is in no set. Conditions that no single
-    one can replace, as they contradict each other, stay as they are.
+    The query covers the same rows of any table: a missing value fulfils none of the conditions, and
+    a value that did not occur in training is in no set. Conditions that contradict each other, so
+    that no single condition can replace them, stay as they are.
 
     Examples
     --------
@@ -412,7 +414,7 @@ def merged(query: Query) -> Query:
 
 
 def merged_conditions(conditions: Iterable[Condition]) -> list[Condition]:
-    """Join conditions as `merged` does; what is joined stands where the first of them stood."""
+    """Merge conditions as `merged` does, each in the place of the first that was merged."""
     found: list[Condition] = []
     for condition in dict.fromkeys(conditions):
         for place, other in enumerate(found):
@@ -426,7 +428,7 @@ def merged_conditions(conditions: Iterable[Condition]) -> list[Condition]:
 
 
 def _joined(first: Condition, second: Condition) -> Condition | None:
-    """Find the one condition that says what two of them say; None if there is none."""
+    """Find the condition that is equivalent to two of them; None if there is none."""
     if first.feature != second.feature:
         return None
     one, other = _membership(first), _membership(second)
@@ -444,7 +446,7 @@ def _joined(first: Condition, second: Condition) -> Condition | None:
 
 
 def _membership(condition: Condition) -> tuple[bool, Values] | None:
-    """Read a condition as a set that a value is in, or is not in; None for any other."""
+    """Return whether values must be in a set, and the set; None for other conditions."""
     value = condition.value
     values = value if isinstance(value, tuple) else (value,)
     if condition.relation in ("==", "in"):
@@ -455,7 +457,7 @@ def _membership(condition: Condition) -> tuple[bool, Values] | None:
 
 
 def _are_comparable(*values: Any) -> bool:
-    """Tell whether columns of any kind agree on which of the values are equal."""
+    """Check whether columns of all types agree on which of the values are equal."""
     if any(isinstance(value, MOMENTS) for value in values):
         return False
     are_texts = {isinstance(value, str) for value in values}

@@ -1,9 +1,8 @@
-"""Conditions that people write, in the words in which models print them.
+"""Parser of conditions, in the form in which models print them.
 
 ``age > 65 & sex == "f"``, ``100 < PS <= 180``, ``not paid``, ``income is missing``: conditions are
-joined by ``&`` or ``and``, names and values may stand in quotes, and ``<`` and ``>=`` are welcome.
-`RELATIONS` says how each relation is read; what else there is to be said about a feature is a
-further entry there.
+joined by ``&`` or ``and``, names and values may be in quotes, and ``<`` and ``>=`` are allowed.
+`RELATIONS` maps each relation to its reader.
 """
 
 from __future__ import annotations
@@ -61,32 +60,32 @@ _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "=": "=="}
 
 @dataclass(frozen=True)
 class Feature:
-    """What is known about a feature that a condition is about."""
+    """What is known about the feature of a condition."""
 
     name: str
     is_text: bool | None = None
-    """None if that is not known."""
+    """None if unknown."""
     categories: tuple[Category, ...] | None = None
     kind: FeatureKind | None = None
     time_kind: TimeKind | None = None
-    """Of dates that are written as text, both are known: the kind, and the texts."""
+    """For dates in text form, both the kind and the texts are known."""
     order: tuple[Category, ...] = ()
-    """Categories as thresholds take them."""
+    """Categories in the order of thresholds."""
 
 
 def features_of(table: Table) -> Callable[[str], Feature]:
-    """Describe the features of a table, as they are asked for."""
+    """Return a function that describes the features of a table."""
 
     def describe(name: str) -> Feature:
         column = table.column(name)
         if not isinstance(column, CategoricalColumn):
             time_kind = column.kind if isinstance(column, TimeColumn) else None
             return Feature(name, False, None, feature_kind(column), time_kind)
-        # Rules are made of dates also where these are written as text.
+        # Rules compare with dates also where a column holds them as text.
         dates = with_dates(column)
         if isinstance(dates, TimeColumn):
             return Feature(name, True, column.categories, None, dates.kind)
-        # Also without a declared order: an estimator may have been told that there is one.
+        # Also without a declared order: the parameters of an estimator may declare one.
         order = column.order or (column.categories if column.is_text else ())
         return Feature(name, column.is_text, column.categories, feature_kind(column), order=order)
 
@@ -102,9 +101,9 @@ def parse_query(
     ----------
     text : str
     names : sequence of str
-        Features that conditions may be about. Names with blanks need no quotes.
+        Features that conditions may use. Names with spaces need no quotes.
     describe : callable, default=Feature
-        Tells what is known about a feature: `features_of` a table.
+        Returns what is known about a feature, such as `features_of` a table.
 
     Examples
     --------
@@ -117,8 +116,7 @@ def parse_query(
       agee > 65
       ^
     """
-    parser = Parser(text, names, describe)
-    return parser.query()
+    return Parser(text, names, describe).query()
 
 
 class Parser:
@@ -128,8 +126,8 @@ class Parser:
         if not isinstance(text, str):
             raise TypeError(f"Conditions must be written as text. Got {text!r} instead.")
         self.text, self.describe = text, describe
-        # The longest first, so that "age at entry" is not taken for "age". Those that are printed
-        # in quotes last: without quotes, something else may be meant.
+        # The longest first, so that "age at entry" is not read as "age". Those that are printed in
+        # quotes last: without quotes, another reading may be meant.
         self.names = sorted(names, key=len, reverse=True)
         parts = [f"{part} of {name}" for part in DATE_PARTS for name in self.names]
         self.known = sorted([*self.names, *parts], key=lambda n: (format_name(n) != n, -len(n)))
@@ -150,14 +148,14 @@ class Parser:
                 raise self.error("Expected '&' or the end of the rule")
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Read what fits a pattern, if it is next."""
+        """Read the next characters if they match a pattern."""
         found = pattern.match(self.text, self.place)
         if found is not None:
             self.place = found.end()
         return found
 
     def error(self, message: str, place: int | None = None) -> ValueError:
-        """Say what is wrong, and where."""
+        """Make an error that shows the place."""
         place = self.place if place is None else place
         return ValueError(f"{message}.\n  {self.text}\n  {' ' * place}^".replace("?.\n", "?\n"))
 
@@ -287,7 +285,7 @@ class Parser:
         return [found, _threshold(feature, upper, self.limit(feature))]
 
     def limit(self, feature: Feature) -> Any:
-        """Read what a threshold can be: a number, a time, or one of ordered categories."""
+        """Read a threshold: a number, a time, or one of ordered categories."""
         if feature.order or feature.time_kind is not None:
             return self.value(feature)
         return self.number()
@@ -372,7 +370,7 @@ def _exact_number(text: str) -> int | float:
 
 
 def _threshold(feature: Feature, relation: str, number: Any) -> Condition:
-    """Put ``<`` and ``>=`` in the relations that conditions have."""
+    """Make a condition, which has no relations ``<`` and ``>=``."""
     if number in feature.order:
         place = feature.order.index(number) + (relation in ("<=", ">"))
         is_upper = relation in ("<", "<=")
@@ -399,7 +397,7 @@ def _threshold(feature: Feature, relation: str, number: Any) -> Condition:
 
 
 def _has_neighbours(number: float) -> bool:
-    """Check whether a number is whole, and a double tells it from the next whole ones."""
+    """Check whether a number is whole, and a double can hold its neighbours."""
     return float(number).is_integer() and abs(number) < LARGEST_EXACT
 
 
@@ -418,7 +416,7 @@ def _read_value(relation: str) -> Callable[[Parser, Feature], list[Condition]]:
         value = parser.value(feature)
         is_integer = feature.categories is None and feature.kind == "integer"
         if relation == "==" and is_integer and isinstance(value, int) and _has_neighbours(value):
-            # As thresholds, of which models print it.
+            # As the thresholds that models print in this form.
             return [_threshold(feature, ">", value - 1), _threshold(feature, "<=", value)]
         return [Condition(feature.name, relation, value)]
 
@@ -440,11 +438,11 @@ RELATIONS: dict[str, Callable[[Parser, Feature], list[Condition]]] = {
     **{relation: _read_missing(relation) for relation in ("is missing", "is present")},
     "is not missing": _read_missing("is present"),
 }
-"""How what follows a feature is read, by the words that it begins with."""
+"""Readers of the text after a feature, by the words that it begins with."""
 
 
 def as_query(rule: Any, names: Sequence[str], describe: Callable[[str], Feature]) -> Query:
-    """Take the conditions of a rule: a text, a Query, a Rule or a Condition."""
+    """Return the conditions of a rule: a text, a Query, a Rule or a Condition."""
     if isinstance(rule, str):
         return parse_query(rule, names, describe)
     query = Query((rule,)) if isinstance(rule, Condition) else getattr(rule, "query", rule)
@@ -458,7 +456,7 @@ def as_query(rule: Any, names: Sequence[str], describe: Callable[[str], Feature]
             near = nearest(condition.feature, names)
             hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(names)}."
             raise ValueError(
-                f"The rule '{query}' is about {format_name(condition.feature)}, which is no "
+                f"The rule '{query}' uses {format_name(condition.feature)}, which is not a "
                 f"feature. {hint}"
             )
     return query

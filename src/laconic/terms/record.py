@@ -1,4 +1,4 @@
-"""Where a model comes from: what it was learned from, with which settings, and how well it did."""
+"""The record of a fit: training data, settings and scores of a model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class RowScores:
     """Scores on some rows."""
 
     rows: str
-    """Which ones, of `KINDS_OF_ROWS`: those that the model was fitted to; all of them, each scored
-    by a model that had not seen it; or those of another table."""
+    """One of `KINDS_OF_ROWS`: the rows that the model was fitted to; all of them, each scored by a
+    model of other folds; or those of another table."""
     n_rows: int
     values: Mapping[str, float]
     """Scores by the name of the metric; means over the folds of a cross-validation."""
@@ -26,14 +26,14 @@ class RowScores:
 
 @dataclass(frozen=True)
 class FitRecord:
-    """What a model file tells about the fit, for people; no prediction depends on it."""
+    """Information about the fit in a model file; no prediction depends on it."""
 
     target: str | None = None
     """The column that is predicted."""
     n_rows: int | None = None
-    """How many rows the model was fitted to."""
+    """Number of training rows."""
     date: str | None = None
-    """When, as ISO 8601 has it."""
+    """Date of the fit in ISO 8601."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
     """Parameters of the estimator as they were given, "auto" among them."""
     scores: tuple[RowScores, ...] = ()

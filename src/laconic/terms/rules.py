@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from laconic import _core
 from laconic._util.types import Bools, Floats
 from laconic.tables.columns import Column, FeatureKind
 from laconic.tables.tables import FrameBackend, Table, as_table, whole_column, whole_date
@@ -518,3 +519,45 @@ def _blocks(n_rows: int) -> Iterator[slice]:
     # One block even where there are no rows: a missing column is an error in that case, too.
     for start in range(0, max(n_rows, 1), BLOCK_SIZE):
         yield slice(start, min(start + BLOCK_SIZE, n_rows))
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCoverage:
+    """The training rows of a rule."""
+
+    coverage: float
+    """Number of covered rows, or their total weight if there are weights."""
+    share: float
+    """The same as a fraction of all rows."""
+    mean_target: float
+    """Mean of the target in these rows; for classes, the fraction of the second class. NaN where
+    the rule covers nothing."""
+
+
+def rule_coverages(
+    covered_rows: Iterable[Bools],
+    y: Floats | Bools,
+    sample_weight: Floats | None = None,
+) -> list[RuleCoverage]:
+    """Compute the coverage of rules, given as masks of rows, and the mean target there.
+
+    Examples
+    --------
+    >>> covered = np.array([False, True, True, True])
+    >>> rule_coverages([covered], np.array([0.0, 3.0, 3.0, 6.0]))
+    [RuleCoverage(coverage=3.0, share=0.75, mean_target=4.0)]
+    """
+    weights = np.ones(len(y))
+    if sample_weight is not None:
+        weights = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    weighted_targets = np.ascontiguousarray(weights * y)
+    total = float(weights.sum())
+    coverages = []
+    for covered in covered_rows:
+        # Not with @, which starts threads that cost more time than they save.
+        covered = np.ascontiguousarray(covered)
+        coverage = _core.sum_covered(covered, weights)
+        sum_targets = _core.sum_covered(covered, weighted_targets)
+        mean = sum_targets / coverage if coverage else float("nan")
+        coverages.append(RuleCoverage(coverage, coverage / total, mean))
+    return coverages

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from laconic import Condition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.terms.coverage import RuleCoverage, rule_coverages
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
 
 X = np.arange(6.0).reshape(-1, 1)
 HIGH = Rule(Query((Condition("x0", ">", 3),)), 1.0)
