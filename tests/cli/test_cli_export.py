@@ -119,8 +119,8 @@ def test_sql_runs(run, model):
     ("options", "message"),
     [
         (["sql"], "--to sql needs --dialect"),
-        (["python", "--dialect", "sqlite"], "--dialect goes with --to sql. Got --to python"),
-        (["sql", "--dialect", "sqlite", "--json"], "--json goes with --to scorecard"),
+        (["python", "--dialect", "sqlite"], "--dialect needs --to sql. Got --to python"),
+        (["sql", "--dialect", "sqlite", "--json"], "--json needs --to scorecard"),
         (["sql", "--dialect", "sqlite", "--keep", "id"], "--keep needs --table"),
         (["scorecard", "--data", "x.csv"], "--data and --target go together"),
         (["excel"], "excel"),

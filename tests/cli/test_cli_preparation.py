@@ -63,20 +63,20 @@ def test_every_finding_has_its_line(run, table):
     assert code == 0
     assert err.splitlines() == [
         "note: column 'price' is read as numbers, '$" + dirty()["price"][0][1:] + "' as "
-        f"{plain()['price'][0]:.15g}. --keep price takes it as text.",
+        f"{plain()['price'][0]:.15g}. Keep it as text with --keep price.",
         f"note: column 'share' is read as numbers, {dirty()['share'][0]!r} as "
-        f"{plain()['share'][0]:.15g}. --keep share takes it as text.",
+        f"{plain()['share'][0]:.15g}. Keep it as text with --keep share.",
         f"note: column 'day' is read as dates, {dirty()['day'][0]!r} as {plain()['day'][0]}. "
-        "--keep day takes it as text.",
+        "Keep it as text with --keep day.",
         "warning: column 'when' holds dates that can be read in 2 ways ('%d/%m/%Y' and "
-        "'%m/%d/%Y'); write them as 2024-03-15. It is left out. --keep when takes it as text.",
+        "'%m/%d/%Y'); write them as 2024-03-15. It is left out. Keep it as text with --keep when.",
         "note: column 'shop' is the same in every row: no rule can use it.",
-        "warning: column 'Unnamed: 0' counts the rows. It is left out. --keep 'Unnamed: 0' uses it "
-        "all the same.",
-        "warning: column 'Customer ID' has a different whole number in every row, as names of rows "
-        "have. It is left out. --keep 'Customer ID' uses it all the same.",
+        "warning: column 'Unnamed: 0' counts the rows. It is left out. Use it with --keep "
+        "'Unnamed: 0'.",
+        "warning: column 'Customer ID' has a different whole number in every row, like a row ID. "
+        "It is left out. Use it with --keep 'Customer ID'.",
         "warning: column 'name' has 120 different texts in 120 rows; rules about single ones do "
-        "not generalize. It is left out. --keep name uses it all the same.",
+        "not generalize. It is left out. Use it with --keep name.",
         "warning: column 'copy' determines the target on its own. If it is only known afterwards, "
         "leave it out with --drop copy; --keep copy says that it is meant.",
     ]

@@ -150,13 +150,20 @@ def _show(
     console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
         share = agreement["n_same"] / agreement["n_rows"]
-        console.print(
+        words = (
             f"Same prediction for {agreement['n_same']:,} of {agreement['n_rows']:,} rows "
-            f"({format_percent(share)}). Difference in the {models[0].task_.sum_words}: "
-            f"{format_number(agreement['mean_difference'])} on average, up to "
-            f"{format_number(agreement['largest_difference'])}, in row "
-            f"{agreement['row_of_largest_difference']}."
+            f"({format_percent(share)}). "
         )
+        name = models[0].task_.sum_words
+        if agreement["largest_difference"] == 0:
+            words += f"No difference in the {name}."
+        else:
+            words += (
+                f"Difference in the {name}: {format_number(agreement['mean_difference'])} on "
+                f"average, up to {format_number(agreement['largest_difference'])}, in row "
+                f"{agreement['row_of_largest_difference']}."
+            )
+        console.print(words)
 
 
 def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> Table:

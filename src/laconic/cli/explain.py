@@ -1,4 +1,4 @@
-"""The command that tells why a model predicts what it predicts."""
+"""The command that explains the predictions of a model."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def explain(
     json: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
-    """Tell which rules lead to the prediction for each row of a table.
+    """Explain the prediction for each row of a table by the rules that cover it.
 
     Parameters
     ----------
     row : tuple of int
-        Rows to explain, counted from 0; without this option, all of them.
+        Rows to explain, counted from 0; by default, all of them.
     json : bool
         Write JSON: a list with an object per row.
     """

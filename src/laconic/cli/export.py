@@ -1,4 +1,4 @@
-"""The command that writes a saved model in a form that other programs read."""
+"""The command that writes a saved model for other programs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Form: TypeAlias = Literal["json", "sql", "python", "javascript", "onnx", "pmml",
 @cyclopts.Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class SqlOptions:
-    """What means something with --to sql only.
+    """Options of --to sql.
 
     Parameters
     ----------
     dialect : str
-        With --to sql: postgres, duckdb, sqlite, bigquery, snowflake or another of sqlglot.
+        With --to sql: postgres, duckdb, sqlite, bigquery, snowflake or another dialect of sqlglot.
     table : str
-        With --to sql: the table to select from. Without it, the raw prediction is written as an
-        expression.
+        With --to sql: the table to select from. Without it, an expression for the raw prediction is
+        written.
     keep : tuple of str
-        With --to sql and --table: columns of the table to select as well, instead of all.
+        With --to sql and --table: columns of the table to select; by default, all.
     rule_columns : bool
         With --to sql and --table: add a column per rule, 1 where it covers a row.
     """
@@ -47,14 +47,14 @@ class SqlOptions:
 @cyclopts.Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ScorecardOptions:
-    """What means something with --to scorecard only.
+    """Options of --to scorecard.
 
     Parameters
     ----------
     max_points : int
-        With --to scorecard: largest number of points of a rule, 10 if not given.
+        With --to scorecard: largest number of points of a rule; by default, 10.
     data : Path
-        With --to scorecard: file of rows to measure the cost of rounding on.
+        With --to scorecard: file with rows, to measure the effect of rounding.
     target : str
         With --data: the column that is predicted.
     json : bool
@@ -80,10 +80,10 @@ def export(
     scorecard: ScorecardOptions = _SCORECARD,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
-    """Write a saved model in a form that other programs read.
+    """Write a saved model for other programs: SQL, Python, JavaScript, ONNX, PMML, a scorecard.
 
-    What is written predicts what the model predicts; a scorecard, which rounds, says what that
-    costs.
+    The exported model makes the same predictions. A scorecard rounds the weights to whole points,
+    and shows the effect of that.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def export(
 
 
 def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
-    """Refuse options that mean nothing for a form, or nothing without another one."""
+    """Refuse options that do not apply to a form, or that need another option."""
     given = set()
     for form, values in options_of.items():
         for field in fields(values):
@@ -126,7 +126,7 @@ def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
             option = f"--{field.name.replace('_', '-')}"
             if form != to:
                 raise cyclopts.CycloptsError(
-                    msg=f"{option} goes with --to {form}. Got --to {to}. Leave it out."
+                    msg=f"{option} needs --to {form}. Got --to {to}. Leave it out."
                 )
             given.add(option)
     if to == "sql" and "--dialect" not in given:

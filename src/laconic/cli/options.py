@@ -81,7 +81,7 @@ Rows: TypeAlias = Annotated[
 Texts: TypeAlias = Annotated[tuple[str, ...] | None, _TAKES_ALL_THAT_FOLLOW]
 Model: TypeAlias = Annotated[
     Path,
-    cyclopts.Parameter(help="File that 'laconic fit --model' or laconic.save_model wrote."),
+    cyclopts.Parameter(help="Model file, written by 'laconic fit --model' or laconic.save_model."),
 ]
 FeatureTable: TypeAlias = Annotated[
     Path,
@@ -109,12 +109,12 @@ class Format:
     Parameters
     ----------
     missing : tuple of str
-        Texts that mean a missing cell, besides no text at all: if not given, the usual ones such
-        as NA and ?, or those that the model was fitted with.
+        Texts that stand for missing values, besides empty cells; by default, the usual ones such as
+        NA and ?, or those of the fit.
     separator : str
-        What separates the cells of a text file, such as ";" or tab; found out if not given.
+        Separator of the cells in a text file, such as ";" or tab; by default, detected.
     decimal : str
-        The decimal sign of numbers in text; found out if not given.
+        Decimal sign of numbers in text; by default, detected.
     """
 
     missing: Texts = None

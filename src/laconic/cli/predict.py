@@ -24,7 +24,7 @@ def predict(
 
     A folder, a pattern in quotes such as "data/*.parquet", a database (.duckdb, .sqlite, .db, or an
     address such as postgresql://host/name) and files of more than 2 GiB (uncompressed) are read in
-    parts, and their predictions written to a Parquet file meanwhile.
+    parts; their predictions are written to a Parquet file.
 
     Parameters
     ----------
@@ -35,12 +35,11 @@ def predict(
     probabilities : bool
         Add a column with the probability of each class.
     keep_columns : bool
-        Put the predictions next to the columns of the table. The cells of a text file stay
-        exactly as they are.
+        Write the columns of the table as well; the cells of a text file stay unchanged.
     json : bool
         Write JSON: a list with an object per row.
     query : str
-        What to read from a database: SQL, or the name of a table. The only table needs none.
+        What to read from a database: SQL, or the name of a table; by default, its only table.
     """
     fitted = files.load_model_for("predict", model, table)
     if output is not None:

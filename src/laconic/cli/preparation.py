@@ -65,12 +65,12 @@ def prepare(
     if reading.decimal == ",":
         notes.append("commas in numbers are decimal signs. --decimal . decides otherwise.")
     notes += (
-        f"column {name!r} {words}. --keep {shlex.quote(name)} takes it as text."
+        f"column {name!r} {words}. Keep it as text with --keep {shlex.quote(name)}."
         for name, words in typed.converted.items()
     )
     table_file.note(notes, quiet=quiet)
     odd = table.warn_about_odd_cells(frame, typed.reader)
-    X = leave_out(X, typed.ambiguous, " --keep {} takes it as text.")
+    X = leave_out(X, typed.ambiguous, " Keep it as text with --keep {}.")
     unusable = {
         each.name: f"has the type {each.dtype}, which rules cannot use"
         for each in X
@@ -86,7 +86,7 @@ def prepare(
             quiet=quiet,
         )
         reasons = {each.column: each.words for each in found if each.column not in constant}
-        X = leave_out(X, reasons, " --keep {} uses it all the same.")
+        X = leave_out(X, reasons, " Use it with --keep {}.")
     return Prepared(X, {name: frame[name] for name in others}, reading)
 
 

@@ -1,4 +1,4 @@
-"""The command that writes a report on a saved model."""
+"""The command that writes an HTML report on a saved model."""
 
 from __future__ import annotations
 
@@ -26,32 +26,30 @@ def report(
     max_sample_rows: options.CountOrZero = 100,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
-    """Show a saved model on one page: rules, scores, certificates and what-if.
+    """Write an HTML page about a saved model: rules, scores, certificates, what-if.
 
     Parameters
     ----------
     table : Path
-        File with the target and the columns that the rules use, ideally
-        for rows that the model was not trained on.
+        File with the target and the columns that the rules use, preferably with rows that the model
+        was not fitted to.
     target : str
-        Column that the model predicts; without this option, the one that it was fitted to.
+        Column that the model predicts; by default, the target of the fit.
     output : Path
-        File to write; without this option the page lies beside the model, as model.html for
-        model.json. A browser opens it without a network.
+        File to write; by default, model.html beside model.json. The page needs no network.
     open : bool
         Open the page in the browser.
     json : bool
-        Write the content of the report as JSON, not as a page: to the standard output, unless
-        there is --output.
+        Write the content of the report as JSON instead of a page; without --output, to the standard
+        output.
     title : str
         Heading of the report.
     baseline : Path
-        File of another model, such as one of a greedy search, whose scores are drawn beside those
-        of this one.
+        File of another model, such as one of a greedy search, to compare the scores with.
     alternatives : Path
-        File that the model was trained on, to show what is nearly as good as each rule.
+        File that the model was fitted to, to list rules that are nearly as good as each rule.
     max_sample_rows : int
-        Largest number of rows whose values are in the report; with 0, it has summaries only.
+        Largest number of rows whose values are in the report; 0 for summaries only.
     """
     fitted = files.load_model_for("report", model, table)
     other = None if baseline is None else files.load_model(baseline)

@@ -164,7 +164,7 @@ class LargeTable:
             for finding in inspect_columns(as_table(X))
             if finding.kind != "constant" and finding.column not in self.source.keep
         }
-        return leave_out(X, found, " --keep {} uses it all the same.") if found else X
+        return leave_out(X, found, " Use it with --keep {}.") if found else X
 
     def _texts(self, X: pl.DataFrame, *, has_types: bool) -> Iterator[str]:
         """Yield warnings for texts that would be dates or numbers in a table that is loaded."""

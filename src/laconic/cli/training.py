@@ -86,20 +86,20 @@ class Source:
     target : str
         Column to predict.
     task : str
-        "auto" is classification for text, booleans and whole numbers of which there are two, and
-        regression otherwise; name it where more whole numbers are classes.
+        "auto" is classification for text, booleans and two distinct whole numbers, and regression
+        otherwise. Set it if the classes are three or more whole numbers.
     weight : str
         Column with the weights of the rows.
     exposure : str
-        Column with what each target was counted over, such as years, for the losses "poisson",
-        "gamma" and "tweedie". The model is that of the rates.
+        Column with the exposures of the rows, such as years, for the losses "poisson", "gamma" and
+        "tweedie". The model predicts rates: the target per unit of exposure.
     drop : tuple of str
-        Columns to leave out.
+        Columns not to use.
     query : str
-        What to read from a database: SQL, or the name of a table. The only table needs none.
+        What to read from a database: SQL, or the name of a table; by default, its only table.
     keep : tuple of str
-        Columns to use even if they seem to name rows or to give the target away, and whose texts
-        stay texts even if they seem to be dates or amounts of money.
+        Columns to use as they are, even if they look like row IDs, leak the target, or are text
+        that looks like dates or currency.
     """
 
     target: str

@@ -101,7 +101,7 @@ def _inspect_numbers(column: NumericColumn, position: int, n_rows: int) -> Itera
     if (is_index or (position == 0 and n_rows >= MIN_ROWS)) and _counts(values):
         yield Finding("index" if is_index else "count", name, "counts the rows")
     elif _IDENTIFIER_NAME.fullmatch(name) and _are_all_different(values):
-        words = "has a different whole number in every row, as names of rows have"
+        words = "has a different whole number in every row, like a row ID"
         yield Finding("identifier", name, words)
 
 

@@ -262,8 +262,8 @@ class EnsembleCertificate:
             f"At least {self.summary}.\n"
             f"Compared with {self.compared_words}.\n"
             f"Training objective: {', '.join(numbers)}.\n"
-            f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This is "
-            "about the training rows, not about new ones."
+            f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This "
+            "holds for the training rows, not for new ones."
         )
 
     def to_svg(self) -> str:
