@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.large_tables import TARGET, make_part
-from laconic.candidates.distinct_rows import Conditions, Roles
+from laconic.candidates.distinct_rows import ConditionOptions, Roles
 from laconic.candidates.distinct_rows.bins import open_ranges
-from laconic.candidates.distinct_rows.plan import make_plan
-from laconic.candidates.distinct_rows.rows import ReducedRows, reduce_partition
+from laconic.candidates.distinct_rows.reduce import make_plan, merge_rows, reduce_partition
 from laconic.candidates.distinct_rows.summary import partition_refinement, partition_summary
 from laconic.search import RefittedTerms, SearchProblem, SearchResult, search
 from laconic.search.distributed import MAX_SECONDS, DaskWorkers
@@ -149,7 +148,7 @@ def measure_reduction(n_rows: int = 500_000) -> Numbers:
     frames = [make_part(number, n_rows) for number in range(2)]
     features = tuple(name for name in frames[0].columns if name != TARGET)
     roles = Roles(TARGET, features)
-    conditions = Conditions(7, True)
+    conditions = ConditionOptions(7)
     started = process_time()
     summaries = [partition_summary(frame, roles) for frame in frames]
     look = process_time() - started
@@ -168,8 +167,8 @@ def measure_reduction(n_rows: int = 500_000) -> Numbers:
     rows = [reduce_partition(frame, plan) for frame in frames]
     reduce = process_time() - started
     started = process_time()
-    merged = ReducedRows.merge(*rows)
-    merge_rows = process_time() - started
+    merged = merge_rows(*rows)
+    merging = process_time() - started
     n_seen = 2 * n_rows
     return {
         "nanoseconds per row for values": 1e9 * look / n_seen,
@@ -177,7 +176,7 @@ def measure_reduction(n_rows: int = 500_000) -> Numbers:
         "passes for thresholds": n_passes,
         "nanoseconds per row for rows": 1e9 * reduce / n_seen,
         "milliseconds to merge two summaries": 1e3 * merge_summaries,
-        "nanoseconds to merge a reduced row": 1e9 * merge_rows / sum(map(len, rows)),
+        "nanoseconds to merge a reduced row": 1e9 * merging / sum(map(len, rows)),
         "bytes of a reduced row": len(pickle.dumps(merged.amounts)) / len(merged)
         + len(pickle.dumps(merged.keys)) / len(merged),
         "distinct rows of half a million": float(len(rows[0])),

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 
 from laconic import Condition
 from laconic.candidates.candidates import candidate_conditions, given_candidates
-from laconic.candidates.distinct_rows import ConditionOptions, Roles, reduce_source
-from laconic.candidates.distinct_rows import bins as conditions_module
+from laconic.candidates.distinct_rows import ConditionOptions, Roles, bins, reduce_source
 from laconic.candidates.distinct_rows.exact_sums import Units
-from laconic.candidates.distinct_rows.plan import make_plan
-from laconic.candidates.distinct_rows.rows import Collector, reduce_partition
+from laconic.candidates.distinct_rows.reduce import Collector, make_plan, reduce_partition
 from laconic.candidates.distinct_rows.summary import (
     TableSummary,
     ValueCounts,
@@ -110,8 +108,8 @@ def test_relations_of_duckdb_give_the_same(frame, kept, has_weights):
     np.testing.assert_array_equal(found.rows.weights(), known.rows.weights())
     np.testing.assert_array_equal(found.rows.target(), known.rows.target())
     np.testing.assert_array_equal(
-        found.rows.candidates(found.conditions, {}).covered(),
-        known.rows.candidates(known.conditions, {}).covered(),
+        found.candidates().covered(),
+        known.candidates().covered(),
     )
 
 
@@ -138,7 +136,7 @@ def test_sums_over_what_a_condition_covers_stay_the_same(frame):
         return
     found = in_parts(frame, [1], roles_for("means", "weight"))
     all_rows = given_candidates(frame, found.conditions) if found.conditions else None
-    reduced = found.rows.candidates(found.conditions, found.kinds)
+    reduced = found.candidates()
     for position in range(len(found.conditions)):
         before, after = all_rows.covered()[position], reduced.covered()[position]
         assert found.rows.weights()[after].sum() == pytest.approx(weights[before].sum())
@@ -153,9 +151,7 @@ def test_rows_of_the_reduced_table_fulfil_the_same_conditions():
     roles = Roles("class", ("x", "c"))
     found = reduce_source(scan(frame), roles, ConditionOptions(7))
     reduced = given_candidates(found.rows.table(), found.conditions)
-    np.testing.assert_array_equal(
-        reduced.covered(), found.rows.candidates(found.conditions, {}).covered()
-    )
+    np.testing.assert_array_equal(reduced.covered(), found.candidates().covered())
 
 
 def test_many_numbers_are_looked_into_until_thresholds_are_exact(monkeypatch):
@@ -182,7 +178,7 @@ def test_too_many_numbers_for_all_thresholds_are_refused(monkeypatch):
     frame = pl.DataFrame({"x": range(100), "class": [0, 1] * 50})
     with pytest.raises(ValueError, match="different values, too many for"):
         reduce_source(scan(frame), Roles("class", ("x",)), ConditionOptions(None))
-    assert conditions_module.MAX_RANGES > 10
+    assert bins.MAX_RANGES > 10
 
 
 @settings(max_examples=60, deadline=None)
@@ -235,7 +231,7 @@ def test_wide_rows_take_keys_of_several_numbers():
     assert found.rows.keys.shape[1] > 1
     known = np.sort(candidate_conditions(frame.select(names)).covered().sum(axis=1))
     weights = found.rows.weights()
-    reduced = found.rows.candidates(found.conditions, {}).covered()
+    reduced = found.candidates().covered()
     np.testing.assert_array_equal(np.sort(reduced @ weights), known)
     assert set(found.rows.target()) == {0, 1, 2}
 
@@ -255,7 +251,7 @@ def test_given_conditions_and_those_of_earlier_rules_tell_rows_apart():
     own = [Condition("x", "==", 2), Condition("x", "!=", 4.0)]
     found = reduce_source(scan(frame), roles, ConditionOptions(7, given=own))
     assert found.conditions == (*own,)
-    covered = found.rows.candidates(found.conditions, {}).covered()
+    covered = found.candidates().covered()
     assert (covered @ found.rows.weights()).tolist() == [1.0, 3.0]
     found = reduce_source(scan(frame), roles, ConditionOptions(1, known=own))
     assert len(found.rows) == 4

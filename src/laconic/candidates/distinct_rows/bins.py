@@ -1,19 +1,16 @@
-"""Cells: what the conditions on a feature can tell apart.
+"""Bins of features: values that the conditions on a feature do not distinguish share a bin.
 
-Values that fulfil the same conditions are in the same cell, and so are rows whose values are in the
-same cell for every feature: no rule can tell them apart.
-
-The conditions of a table that comes in parts: the same as if it were in memory.
+Rows whose values share a bin in every feature are covered by the same rules. The conditions of a
+table in parts are the same as if it were in memory.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -43,7 +40,7 @@ from laconic.tables.columns import (
 )
 from laconic.tables.thresholds import find_gaps, quantile_positions, shortest_separators, with_play
 from laconic.tables.times import Moment, TimeKind, kind_of, microseconds, round_separator
-from laconic.terms.conditions import THRESHOLD_RELATIONS, Condition, by_feature
+from laconic.terms.conditions import THRESHOLD_RELATIONS, Condition
 
 CHANGED = (
     "The table must stay the same while it is read twice. Got values of column {!r} that were not "
@@ -55,17 +52,17 @@ _MAX_KEY = 2**62
 
 
 @dataclass(frozen=True)
-class FeatureCells:
-    """The cells of a feature: ranges between thresholds or categories, and then missing values."""
+class FeatureBins:
+    """The bins of a feature: ranges between thresholds or categories, then missing values."""
 
     name: str
     thresholds: tuple[float, ...] = ()
     categories: tuple[Category, ...] | None = None
     """None for numbers."""
     is_used: bool = True
-    """Without any condition, all values are alike."""
+    """Whether there is a condition on it; without, there is one bin."""
     time_kind: TimeKind | None = None
-    """What thresholds count the microseconds of, if they do."""
+    """The kind of times, where thresholds are microseconds."""
 
     def __len__(self) -> int:
         if not self.is_used:
@@ -75,7 +72,7 @@ class FeatureCells:
         return len(self.thresholds) + 2
 
     def codes(self, column: Column) -> Integers:
-        """Tell the cell of each row."""
+        """Return the bin of each row."""
         if self.time_kind is not None:
             column = with_dates(column)
             if not isinstance(column, TimeColumn) and not column.missing.all():
@@ -107,7 +104,7 @@ class FeatureCells:
         return codes
 
     def column(self, codes: NDArray[np.integer]) -> Column:
-        """Make a column with a value of each cell, which fulfils what all of its values do."""
+        """Make a column of values that fulfil the same conditions as all values of their bins."""
         if self.categories is not None or not self.is_used:
             categories = self.categories or ()
             known = np.append(np.arange(len(self) - 1), -1).astype(np.int32)
@@ -120,26 +117,26 @@ class FeatureCells:
 
     @property
     def each(self) -> Column:
-        """A column with one row per cell."""
+        """A column with one row per bin."""
         return self.column(np.arange(len(self)))
 
 
-def feature_cells(
+def feature_bins(
     name: str,
     categories: tuple[Category, ...] | None,
     conditions: Sequence[Condition],
     time_kind: TimeKind | None = None,
-) -> FeatureCells:
-    """Find the cells of a feature, given the conditions on it; categories are None for numbers.
+) -> FeatureBins:
+    """Find the bins of a feature, given the conditions on it; categories are None for numbers.
 
     Examples
     --------
-    >>> cells = feature_cells("x", None, [Condition("x", "<=", 2), Condition("x", ">", 5)])
-    >>> cells.codes(NumericColumn("x", np.array([1.0, 2.0, 3.0, 9.0, np.nan])))
+    >>> bins = feature_bins("x", None, [Condition("x", "<=", 2), Condition("x", ">", 5)])
+    >>> bins.codes(NumericColumn("x", np.array([1.0, 2.0, 3.0, 9.0, np.nan])))
     array([0, 0, 1, 2, 3])
     """
     if categories is not None:
-        return FeatureCells(name, (), categories, bool(conditions))
+        return FeatureBins(name, (), categories, bool(conditions))
     thresholds: set[float] = set()
     for condition in conditions:
         value = condition.value
@@ -149,7 +146,7 @@ def feature_cells(
             thresholds.add(number)
             if condition.relation not in THRESHOLD_RELATIONS:
                 thresholds.add(math.nextafter(number, -math.inf))
-    return FeatureCells(name, tuple(sorted(thresholds)), None, bool(conditions), time_kind)
+    return FeatureBins(name, tuple(sorted(thresholds)), None, bool(conditions), time_kind)
 
 
 def _number(value: Any) -> float | None:
@@ -159,32 +156,16 @@ def _number(value: Any) -> float | None:
 
 
 @dataclass(frozen=True)
-class TableCells:
-    """The cells of all features, and how those of a row are written as a key of a few numbers."""
+class TableBins:
+    """The bins of all features, and how those of a row are encoded as a key of a few numbers."""
 
-    features: tuple[FeatureCells, ...]
+    features: tuple[FeatureBins, ...]
     n_targets: int = 1
-    """Numbers of targets that are part of a key, as its last digit."""
-
-    @classmethod
-    def of(
-        cls,
-        categories: dict[str, tuple[Category, ...] | None],
-        conditions: Iterable[Condition],
-        n_targets: int = 1,
-        times: Mapping[str, TimeKind] = MappingProxyType({}),
-    ) -> TableCells:
-        """Find the cells of features, given by categories or kinds of times, and conditions."""
-        grouped = by_feature(conditions)
-        features = (
-            feature_cells(name, known, grouped.get(name, ()), times.get(name))
-            for name, known in categories.items()
-        )
-        return cls(tuple(features), n_targets)
+    """Number of classes, which are the last digit of a key; 1 without classes."""
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Number of cells of each feature, and of targets."""
+        """Number of bins of each feature, and of classes."""
         return [*map(len, self.features), self.n_targets]
 
     @cached_property
@@ -204,13 +185,13 @@ class TableCells:
 
     @cached_property
     def _word_of(self) -> dict[int, int]:
-        """Which number of a key has the digit of each position in `sizes`."""
+        """The number of a key that has the digit of each position in `sizes`."""
         return {position: number for number, word in enumerate(self.words) for position in word}
 
     def keys(self, codes: Iterable[NDArray[np.integer] | None], n_rows: int) -> Integers:
-        """Write codes, in the order of `sizes`, as keys of shape (n_rows, n_words).
+        """Encode codes, in the order of `sizes`, as keys of shape (n_rows, n_words).
 
-        Codes are asked for one after the other; they may be None where there is but one cell.
+        Codes are read one after the other; they may be None where there is only one bin.
         """
         word_of = self._word_of
         keys = np.zeros((n_rows, len(self.words)), dtype=np.int64)
@@ -236,7 +217,7 @@ class TableCells:
 def open_ranges(
     summary: TableSummary, roles: Roles, max_thresholds: int | None
 ) -> dict[str, Integers]:
-    """Tell which ranges of keys have to be looked into, by column, for thresholds to be exact."""
+    """Find the ranges of keys, by column, that have to be refined for exact thresholds."""
     found = {}
     for name, column in summary.columns.items():
         if column.values is None or column.values.is_exact:
@@ -249,11 +230,7 @@ def open_ranges(
 
 
 def summary_conditions(
-    summary: TableSummary,
-    roles: Roles,
-    *,
-    max_thresholds: int | None,
-    categories: CategoryOptions,
+    summary: TableSummary, roles: Roles, max_thresholds: int | None, categories: CategoryOptions
 ) -> tuple[Condition, ...]:
     """List the conditions that rules may be made of; there must be no open ranges."""
     return tuple(
@@ -285,13 +262,13 @@ def _conditions(
 
 @dataclass(frozen=True)
 class _Cuts:
-    """Between which values, or ranges of them, thresholds may be."""
+    """Positions of the values, or ranges of values, on both sides of thresholds."""
 
     below: Indices
     above: Indices
-    """Positions before the first values that are above a threshold."""
+    """Positions before the first values above a threshold."""
     exact: Indices
-    """Positions of what has to be a single value."""
+    """Positions of ranges that have to be refined to a single value."""
 
 
 def _cuts(column: ColumnSummary, roles: Roles, max_thresholds: int | None) -> _Cuts:

@@ -1,4 +1,4 @@
-"""Which columns of a table in parts are target, weight and features, and how they count."""
+"""The roles of the columns of a table in parts: target, weight, exposure and features."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from laconic.tables.tables import Table, as_table
 
 Kept: TypeAlias = Literal["classes", "means", "values"]
 
-# A target of more classes is a number, or a text of its own in every row.
-MAX_CLASSES = 1_000
+# A target with more classes is a number, or has another text in every row.
+MAX_LABELS = 1_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +34,16 @@ class CountedRows:
     """Rows of positive weight."""
 
     is_counted: Bools | None
-    """None if all of them are."""
+    """None if all rows are."""
     weights: Floats | None
-    """Times the exposure, if there is one."""
+    """Weights times exposures."""
     n_rows: int
     exposure: Floats | None = None
 
 
 @dataclass(frozen=True)
 class Range:
-    """Between which numbers the targets are, and the largest magnitude of one times its weight."""
+    """Range of the targets, and the largest magnitude of a target times its weight."""
 
     lowest: float = math.inf
     highest: float = -math.inf
@@ -63,7 +63,7 @@ NO_TARGETS = Range()
 
 @dataclass(frozen=True)
 class Roles:
-    """What the columns of a table are for.
+    """The roles of the columns of a table.
 
     Parameters
     ----------
@@ -71,16 +71,16 @@ class Roles:
     features : tuple of str
     weight : str or None
     kept : {"classes", "means", "values"}
-        What is kept of the targets of rows that no rule can tell apart: how many are of each class,
-        their mean, or every one of them.
+        What is kept of the targets of rows that become one: the weight of each class, their mean,
+        or all of them.
     weight_units : Units or None
-        Known once the weights have been looked at with `partition_weights`.
+        Units of the sums of weights, which `partition_weights` finds.
     exposure : str or None
-        What targets were counted over: they are divided by it, and it weighs the row.
+        Exposure of each row: targets are divided by it, and weights multiplied.
     class_factors : dict of classes to float, or None
-        By which rows of each class are weighed, besides.
+        Factors for the weights of each class.
     class_labels : ndarray or None
-        All classes, where they were counted to weigh them.
+        All classes, where they have factors.
     """
 
     target: str
@@ -135,7 +135,7 @@ class Roles:
         return np.array(factors, dtype=np.float64)[codes]
 
     def exposures(self, table: Table) -> Floats | None:
-        """Read what targets were counted over."""
+        """Read the exposures."""
         if self.exposure is None:
             return None
         amounts = _numbers(table.column(self.exposure))
@@ -147,24 +147,24 @@ class Roles:
         return amounts
 
     def weight_amounts(self, weights: Floats | None, n_rows: int) -> Integers:
-        """Return what each row counts, in whole numbers that add up exactly."""
+        """Return the weight of each row in whole numbers, which add up exactly."""
         if weights is None or self.weight_units is None:
             return np.ones((n_rows, 1), dtype=np.int64)
         return self.weight_units.count(weights)
 
     def total_weight(self, amounts: Integers) -> Floats:
-        """Return the weights that amounts, added up, stand for."""
+        """Return the weights of sums of amounts."""
         if self.weight_units is None:
             return amounts[:, 0].astype(np.float64)
         return np.asarray(self.weight_units.total(amounts))
 
     @property
     def n_weight_amounts(self) -> int:
-        """Whole numbers that a weight takes."""
+        """Number of whole numbers per weight."""
         return 1 if self.weight_units is None else 2
 
     def target_summary(self, table: Table, rows: CountedRows) -> tuple[dict[Category, int], Range]:
-        """Find the classes, with their numbers of rows, or what numbers there are."""
+        """Find the classes with their numbers of rows, or the range of the numbers."""
         if self.kept == "classes":
             labels, codes = self.labels(table, rows)
             counts = np.bincount(codes, minlength=len(labels)).tolist()
@@ -186,22 +186,22 @@ class Roles:
 
     @staticmethod
     def check_labels(labels: Mapping[Category, int]) -> None:
-        """Refuse a target of very many classes."""
-        if len(labels) > MAX_CLASSES:
+        """Refuse a target with too many classes."""
+        if len(labels) > MAX_LABELS:
             raise ValueError(
-                f"The target has more than {MAX_CLASSES:,} classes. Use RuleBoostingRegressor for "
+                f"The target has more than {MAX_LABELS:,} classes. Use RuleBoostingRegressor for "
                 "a target of numbers."
             )
 
     def labels(self, table: Table, rows: CountedRows) -> tuple[list[Category], Indices]:
-        """Read classes: those of this part, and which of them each row that counts has."""
+        """Read the classes of this part, and the position of the class of each counted row."""
         column = self._target(table, rows)
         if isinstance(column, CategoricalColumn):
             return list(column.categories), column.codes.astype(np.intp)
         if column.is_rounded:
             raise ValueError(
                 f"Classes must be whole numbers up to 2**53, texts or booleans. The target "
-                f"{self.target!r} has larger numbers. Make texts of them."
+                f"{self.target!r} has larger numbers. Convert them to texts."
             )
         distinct, codes = np.unique(column.values, return_inverse=True)
         return distinct.tolist(), codes
@@ -224,12 +224,12 @@ class Roles:
         if n_missing:
             raise ValueError(
                 f"The target {self.target!r} must have a value in every row. Got rows without one "
-                f"(at least {n_missing:,}). Filter them out before."
+                f"(at least {n_missing:,}). Filter them out."
             )
         if isinstance(column, TimeColumn):
             raise TypeError(
                 f"The target {self.target!r} must hold numbers, or texts or booleans for classes. "
-                f"Got {column_words(column)}. Let the query make numbers or texts of them."
+                f"Got {column_words(column)}. Convert them to numbers or texts in the query."
             )
         return column if rows.is_counted is None else column.take(rows.is_counted)
 
@@ -244,7 +244,7 @@ def partition_weights(part: Any, roles: Roles) -> tuple[float, int]:
 
 
 def partition_labels(part: Any, roles: Roles) -> Counter[Category]:
-    """Count the rows of each class in a part, of those that have a weight."""
+    """Count the rows of each class in a part, of those with a positive weight."""
     table = as_table(part)
     labels, codes = roles.labels(table, roles.counted(table))
     counts = np.bincount(codes, minlength=len(labels)).tolist()
@@ -252,7 +252,7 @@ def partition_labels(part: Any, roles: Roles) -> Counter[Category]:
 
 
 def merge_weights(one: tuple[float, int], other: tuple[float, int]) -> tuple[float, int]:
-    """Return what is known about the weights of two parts together."""
+    """Merge the largest weights and numbers of rows of two parts."""
     return max(one[0], other[0]), one[1] + other[1]
 
 

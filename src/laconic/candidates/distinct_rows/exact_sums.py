@@ -1,8 +1,8 @@
-"""Sums that are exact in whatever order they are added up.
+"""Sums that are exact in any order.
 
-A number becomes two whole ones: how often a coarse unit goes into it, and how often a fine unit
-goes into the rest. Whole numbers add up exactly, so that parts of a table give the same sums
-however it was cut into them.
+A number is represented by two whole numbers: the multiple of a coarse unit, and the multiple of a
+fine unit for the rest. Whole numbers add up exactly, so that a table gives the same sums however it
+is divided into parts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _MAX_BITS = 62
 
 @dataclass(frozen=True)
 class Units:
-    """Units to count numbers in: so fine that a sum of `n_terms` of them fits into 64 bits.
+    """A coarse and a fine unit, such that a sum of `n_terms` multiples fits into 64 bits.
 
-    With 20 million terms, all that is below 2**-74 of the `largest` magnitude is rounded off, once
-    for each number: less than what a number loses when it is stored.
+    With 20 million terms, a number is rounded to a multiple of 2**-74 times the `largest`
+    magnitude: the error is smaller than that of storing the number.
 
     Examples
     --------
@@ -48,16 +48,16 @@ class Units:
     def count(self, terms: Floats) -> Integers:
         """Count the units of each term, as an array of shape (n_terms, 2)."""
         counts = np.empty((len(terms), 2), dtype=np.int64)
-        # Both differences are exact: what is taken off has no digit that the term does not reach.
+        # Both differences are exact: the subtracted number has no digit below those of the term.
         coarse = np.rint(np.ldexp(terms, -self.coarse))
         counts[:, 0] = coarse
         counts[:, 1] = np.rint(np.ldexp(terms - np.ldexp(coarse, self.coarse), -self.fine))
         return counts
 
     def total(self, counts: Any) -> Any:
-        """Turn added up counts back into numbers, rounding them once."""
+        """Convert sums of counts to numbers, rounding them once."""
         coarse, fine = np.asarray(counts, dtype=np.int64).T
-        # Whole numbers of up to 62 bits do not fit into a float: their lower halves go separately.
+        # Whole numbers of 62 bits do not fit into a float: lower halves are added separately.
         low = np.fmod(coarse, 2**31)
         high = coarse - low
         total = np.ldexp(high.astype(np.float64), self.coarse)
@@ -79,7 +79,7 @@ def added_up(keys: Integers, amounts: Integers) -> tuple[Integers, Integers]:
     if len(keys) == 0:
         return keys, amounts
     if keys.shape[1] == amounts.shape[1] == 1 and amounts.min() == amounts.max() == 1:
-        # Sorting takes less than finding out the order.
+        # Sorting is faster than computing the order.
         ordered = np.sort(keys[:, 0])
         starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         return ordered[starts, None], np.diff(starts, append=len(ordered))[:, None]

@@ -1,19 +1,18 @@
-"""Which numbers a column holds and how often, in bounded memory: few exactly, many in ranges.
+"""A summary of the columns of a table in parts: their values, and the weight of each.
 
-Numbers are counted by keys: whole numbers in the same order. Where there are too many different
-ones, neighbours share a range, of twice as many keys each time. How wide the ranges are in the end
-depends on the numbers alone, and not on the order in which they were seen or merged.
+`partition_summary` summarises a part, and `TableSummary.merge` merges two summaries, in any order.
+A part is any eager table that `as_table` takes.
 
-The first look at a table that comes in parts: what each column holds, and how much of it.
-
-`partition_summary` looks at a part, and `TableSummary.merge` puts two looks together, in any order.
-A part is any eager table that `as_table` takes. Of columns with very many different numbers it
-keeps ranges; `TableSummary.open_ranges` tells which of them have to be looked into, with
-`partition_refinement`, before thresholds are exact.
+Numbers are counted by keys, whole numbers in the same order, in bounded memory. Where there are too
+many different numbers, neighbours share a range, of twice as many keys each time. The final width
+of the ranges depends on the numbers alone, not on the order in which they were seen or merged.
+`bins.open_ranges` finds the ranges that have to be refined, with `partition_refinement`, before
+thresholds are exact.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +33,7 @@ from laconic.tables.columns import (
     time_column,
     with_dates,
 )
-from laconic.tables.tables import Table, as_table
+from laconic.tables.tables import as_table
 from laconic.tables.times import TimeKind, is_comparable, iso_counts
 from laconic.terms.parsing import Feature
 
@@ -43,7 +42,7 @@ _KEY_BITS = 63
 
 
 def keys_of(numbers: Floats) -> Integers:
-    """Whole numbers in the order of finite ones.
+    """Return whole numbers in the order of given finite numbers.
 
     Examples
     --------
@@ -56,24 +55,24 @@ def keys_of(numbers: Floats) -> Integers:
 
 
 def numbers_of(keys: Integers) -> Floats:
-    """Undo `keys_of`."""
+    """Invert `keys_of`."""
     return np.asarray(keys ^ ((keys >> 63) & np.int64(2**63 - 1))).view(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """Ranges of keys, ascending, and what their rows amount to.
+    """Ranges of keys, ascending, and the amounts of their rows.
 
     A range that holds a single value has the same `first` and `last` key.
     """
 
     shift: int
-    """Keys that are the same without so many bits share a range."""
+    """Keys that are equal without this number of last bits share a range."""
     first: Integers
-    """Smallest key that was seen in a range."""
+    """Smallest key of each range."""
     last: Integers
     amounts: Integers
-    """What the rows of a range amount to, one row each."""
+    """Amounts of the rows of each range."""
 
     @property
     def is_exact(self) -> bool:
@@ -82,25 +81,28 @@ class ValueCounts:
 
     @classmethod
     def of(cls, keys: Integers, amounts: Integers, max_ranges: int = MAX_RANGES) -> ValueCounts:
-        """Count keys, one row each."""
+        """Add up the amounts of keys, one row each."""
         distinct, sums = added_up(keys[:, None], amounts)
         return cls(0, distinct[:, 0], distinct[:, 0], sums).within(max_ranges)
 
     def merge(self, other: ValueCounts, max_ranges: int = MAX_RANGES) -> ValueCounts:
-        """Count the rows of both."""
+        """Add up the amounts of both."""
         shift = max(self.shift, other.shift)
+        return self._joined(other, shift).coarsened(shift).within(max_ranges)
+
+    def _joined(self, other: ValueCounts, shift: int) -> ValueCounts:
+        """List the ranges of both, ascending."""
         first = np.concatenate([self.first, other.first])
         order = np.argsort(first, kind="stable")
-        both = ValueCounts(
+        return ValueCounts(
             shift,
             first[order],
             np.concatenate([self.last, other.last])[order],
             np.concatenate([self.amounts, other.amounts])[order],
         )
-        return both.coarsened(shift).within(max_ranges)
 
     def within(self, max_ranges: int) -> ValueCounts:
-        """Widen ranges until there are no more than so many."""
+        """Widen ranges until there are at most `max_ranges`."""
         if self._n_ranges(self.shift) <= max_ranges:
             return self
         too_narrow, shift = self.shift, _KEY_BITS
@@ -119,7 +121,7 @@ class ValueCounts:
         return 1 + int(np.count_nonzero(ranges[1:] != ranges[:-1]))
 
     def coarsened(self, shift: int) -> ValueCounts:
-        """Put ranges together that agree but for the last bits."""
+        """Merge ranges that agree but for the last bits."""
         if len(self.first) == 0:
             return ValueCounts(shift, self.first, self.last, self.amounts)
         ranges = self.first >> shift
@@ -132,21 +134,17 @@ class ValueCounts:
         )
 
     def replaced(self, finer: ValueCounts) -> ValueCounts:
-        """Put finer ranges in the place of those that they are in."""
+        """Replace ranges by finer ones within them."""
         place = np.searchsorted(self.first, finer.first, side="right") - 1
-        keeps = np.ones(len(self.first), dtype=bool)
-        keeps[place] = False
-        first = np.concatenate([self.first[keeps], finer.first])
-        order = np.argsort(first)
-        return ValueCounts(
-            self.shift,
-            first[order],
-            np.concatenate([self.last[keeps], finer.last])[order],
-            np.concatenate([self.amounts[keeps], finer.amounts])[order],
+        kept = np.ones(len(self.first), dtype=bool)
+        kept[place] = False
+        others = replace(
+            self, first=self.first[kept], last=self.last[kept], amounts=self.amounts[kept]
         )
+        return others._joined(finer, self.shift)
 
 
-# More texts than that are names of rows, and no rule about one of them is of use.
+# More texts are names of rows, and rules about single ones do not generalize.
 MAX_CATEGORIES = 20_000
 
 MIXED = "Column {!r} must hold either {}. Got both. Give all parts of the table the same types."
@@ -154,24 +152,24 @@ MIXED = "Column {!r} must hold either {}. Got both. Give all parts of the table 
 
 @dataclass(frozen=True, eq=False)
 class ColumnSummary:
-    """What is known about the values of a feature in the rows that count."""
+    """Summary of the values of a feature, in the rows of positive weight."""
 
     name: str
     values: ValueCounts | None
-    """Numbers; None for categories."""
+    """The numbers; None for categories."""
     categories: Mapping[Category, Integers]
-    """What the rows of each category amount to; nothing for those of rows without weight only."""
+    """Amounts of the rows of each category; 0 if all of them have the weight 0."""
     kind: FeatureKind | None
     has_values: bool
-    """Whether any row, also one that does not count, has a value."""
+    """Whether any row, also one of weight 0, has a value."""
     n_missing: int
     n_rows: int
     time_kind: TimeKind | None = None
-    """What the numbers count the microseconds of, if they do."""
+    """The kind of times, where the numbers are microseconds."""
     is_declared: bool = False
-    """Whether the table itself says that these are categories, and not merely texts."""
+    """Whether the column has a categorical type, and does not merely hold texts."""
     order: tuple[Category, ...] = ()
-    """All categories in the order that the table gives them, if it does."""
+    """All categories in their order, if the column has one."""
 
     @property
     def is_numeric(self) -> bool:
@@ -180,7 +178,7 @@ class ColumnSummary:
 
     @property
     def feature(self) -> Feature:
-        """What those who write rules have to know."""
+        """What it takes to read a rule about the column."""
         if self.time_kind is not None:
             return Feature(self.name, is_text=False, time_kind=self.time_kind)
         if self.is_numeric:
@@ -204,7 +202,7 @@ class ColumnSummary:
         return replace(self, values=values, categories={}, time_kind=kind)
 
     def checked(self) -> ColumnSummary:
-        """Refuse texts that name the rows; very many dates are no longer kept as texts."""
+        """Refuse texts that name rows; very many dates are converted from texts."""
         if len({isinstance(category, str) for category in self.categories}) > 1:
             raise TypeError(MIXED.format(self.name, "strings or numbers"))
         if len(self.categories) <= MAX_CATEGORIES:
@@ -218,13 +216,13 @@ class ColumnSummary:
         return dated
 
     def merge(self, other: ColumnSummary) -> ColumnSummary:
-        """Put two parts of a column together."""
+        """Merge the summaries of two parts of a column."""
         n_missing, n_rows = self.n_missing + other.n_missing, self.n_rows + other.n_rows
         if not (self.has_values and other.has_values):
             known = self if self.has_values else other
             return replace(known, n_missing=n_missing, n_rows=n_rows)
         if self.is_numeric != other.is_numeric:
-            # Dates that were too many to be kept as texts.
+            # Very many dates were converted from texts.
             one, dated = self.with_dates(), other.with_dates()
             if one.time_kind is None or dated.time_kind is None:
                 raise TypeError(MIXED.format(self.name, "strings or numbers"))
@@ -236,10 +234,8 @@ class ColumnSummary:
             return ColumnSummary(self.name, values, {}, *facts, _common_time(self, other))
         categories = dict(self.categories)
         for category, amount in other.categories.items():
-            categories[category] = (
-                categories[category] + amount if category in categories else amount
-            )
-        if not _is_boolean(categories):
+            categories[category] = categories.get(category, 0) + amount
+        if {*categories} != {False, True}:
             facts = (None, *facts[1:])
         if self.order != other.order:
             raise TypeError(
@@ -252,7 +248,7 @@ class ColumnSummary:
 
 
 def _common_kind(one: ColumnSummary, other: ColumnSummary) -> FeatureKind | None:
-    # Rows that do not count have no say.
+    # Rows of weight 0 do not matter.
     if one.n_missing == one.n_rows:
         return other.kind
     if other.n_missing == other.n_rows or one.kind == other.kind:
@@ -268,25 +264,21 @@ def _common_time(one: ColumnSummary, other: ColumnSummary) -> TimeKind | None:
     return "datetime"
 
 
-def _is_boolean(categories: Mapping[Category, Any]) -> bool:
-    return {*categories} == {False, True}
-
-
 @dataclass(frozen=True, eq=False)
 class TableSummary:
-    """What is known about the columns of a table, or of a part of it."""
+    """Summary of the columns of a table, or of a part of it."""
 
     columns: dict[str, ColumnSummary]
     labels: Mapping[Category, int]
-    """How many rows that count have each class; nothing where the target is a number."""
+    """Number of counted rows of each class; empty where the target is a number."""
     targets: Range
-    """What the targets are, where these are numbers."""
+    """Range of the targets, where these are numbers."""
     n_rows: int
     n_counted: int
     """Rows of positive weight."""
 
     def merge(self, other: TableSummary) -> TableSummary:
-        """Put two parts of a table together; one without rows changes nothing."""
+        """Merge the summaries of two parts; one without rows changes nothing."""
         if self.n_rows == 0 or other.n_rows == 0:
             return self if other.n_rows == 0 else other
         if [*self.columns] != [*other.columns]:
@@ -295,9 +287,7 @@ class TableSummary:
                 "All parts of a table must have the same columns in the same order. Got others "
                 f"for {listed_names(different)}."
             )
-        labels = dict(self.labels)
-        for label, n_rows in other.labels.items():
-            labels[label] = labels.get(label, 0) + n_rows
+        labels = Counter(self.labels) + Counter(other.labels)
         Roles.check_labels(labels)
         return TableSummary(
             {name: column.merge(other.columns[name]) for name, column in self.columns.items()},
@@ -309,7 +299,7 @@ class TableSummary:
 
     @classmethod
     def of_nothing(cls) -> TableSummary:
-        """Look at no rows at all."""
+        """Return the summary of no rows."""
         return cls({}, {}, NO_TARGETS, 0, 0)
 
     def checked(self) -> TableSummary:
@@ -335,11 +325,11 @@ class TableSummary:
         }
 
     def feature(self, name: str) -> Feature:
-        """Tell what those who write rules have to know about a column."""
+        """Return what it takes to read a rule about a column."""
         if name not in self.columns:
             raise ValueError(
                 f"Conditions on parts of dates need a table in memory. Got one on {name!r} for a "
-                "table that is read in parts. Let the query make a column of it."
+                "table that is read in parts. Add a column with the part in the query."
             )
         return self.columns[name].feature
 
@@ -356,7 +346,7 @@ class TableSummary:
         return {name: kind for name, kind in found.items() if kind}
 
     def replaced(self, finer: dict[str, ValueCounts]) -> TableSummary:
-        """Put in what was found out about ranges."""
+        """Insert the refinement of some ranges."""
         columns = dict(self.columns)
         for name, values in finer.items():
             known = columns[name].values
@@ -366,7 +356,7 @@ class TableSummary:
 
 
 def partition_summary(part: Any, roles: Roles) -> TableSummary:
-    """Look at a part of a table, a frame with all columns that have a role."""
+    """Summarise a part of a table, a frame with all columns that have a role."""
     table = as_table(part)
     rows = roles.counted(table)
     amounts = roles.weight_amounts(rows.weights, rows.n_rows)
@@ -379,7 +369,7 @@ def partition_summary(part: Any, roles: Roles) -> TableSummary:
 
 
 def column_summary(column: Column, is_counted: Bools | None, amounts: Integers) -> ColumnSummary:
-    """Look at a column, given which of its rows count and what these amount to."""
+    """Summarise a column, given which rows count and their amounts."""
     has_values = not bool(column.missing.all())
     counted = column if is_counted is None else column.take(is_counted)
     missing = counted.missing
@@ -392,11 +382,8 @@ def column_summary(column: Column, is_counted: Bools | None, amounts: Integers) 
         categories = dict(zip(counted.categories, sums, strict=True))
         declared = (None, counted.is_declared, counted.order if counted.is_ordered else ())
         return ColumnSummary(column.name, None, categories, *facts, *declared).checked()
-    known = ~missing
-    if missing.any():
-        values = ValueCounts.of(keys_of(counted.values[known]), amounts[known])
-    else:
-        values = ValueCounts.of(keys_of(counted.values), amounts)
+    known = ~missing if missing.any() else slice(None)
+    values = ValueCounts.of(keys_of(counted.values[known]), amounts[known])
     kind = column.kind if isinstance(column, TimeColumn) else None
     return ColumnSummary(column.name, values, {}, *facts, kind)
 
@@ -405,11 +392,11 @@ Refinement = dict[str, ValueCounts]
 
 
 def partition_refinement(part: Any, roles: Roles, ranges: Mapping[str, Integers]) -> Refinement:
-    """Look into ranges of keys, by column: arrays of shape (n_ranges, 2), ascending.
+    """Count the numbers within ranges of keys, by column: arrays of shape (n_ranges, 2), ascending.
 
-    The part needs no other columns than these and that of the weights.
+    The part needs only these columns and those of the weights.
     """
-    table: Table = as_table(part)
+    table = as_table(part)
     rows = roles.counted(table)
     amounts = roles.weight_amounts(rows.weights, rows.n_rows)
     found = {}
@@ -429,5 +416,5 @@ def partition_refinement(part: Any, roles: Roles, ranges: Mapping[str, Integers]
 
 
 def merge_refinements(one: Refinement, other: Refinement) -> Refinement:
-    """Put two parts together."""
+    """Merge the refinements of two parts."""
     return {name: values.merge(other[name]) for name, values in one.items()}
