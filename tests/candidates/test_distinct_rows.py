@@ -216,7 +216,8 @@ def test_sums_are_exact(numbers, n_times):
     counts = units.count(values)
     total = units.total(counts.sum(axis=0))
     exact = math.fsum(numbers)
-    resolution = float(np.abs(values).max()) * 2.0**-60
+    # Half a fine unit for each term: 2**-51 of the largest one for 10**11 terms.
+    resolution = 2.0 ** (units.fine - 1)
     assert total == pytest.approx(exact, rel=1e-15, abs=len(values) * resolution)
     shuffled = np.random.default_rng(0).permutation(counts).sum(axis=0)
     assert units.total(shuffled) == total
