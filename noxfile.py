@@ -1,4 +1,4 @@
-"""The whole workflow, for people and for continuous integration alike: `nox -s lint tests`."""
+"""Development workflow, for developers and continuous integration: `nox -s lint tests`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ PROJECT = nox.project.load_toml("pyproject.toml")["project"]
 ROOT = Path(__file__).parent
 STUB = ROOT / "src" / "laconic" / "_core.pyi"
 
-# Each release of a formatter formats a little differently: these are the versions that
-# .pre-commit-config.yaml names too.
+# Releases of a formatter differ: keep these versions the same as in .pre-commit-config.yaml.
 RUFF = "ruff==0.17.4"
 CLANG_FORMAT = "clang-format==23.1.3"
 CODESPELL = "codespell==2.4.3"
 MYPY = "mypy==2.4.1"
-NANOBIND = "nanobind==3.1.0"  # whose stub generator wrote the committed stub
+NANOBIND = "nanobind==3.1.0"  # the version that generated the committed stub
 
 
 def install(session: nox.Session, *requirements: str) -> None:
     """Install into the environment of the session.
 
-    With `nox --no-venv` this is the one that nox runs in, which has the package already: what takes
-    long is then neither built nor installed again.
+    With `nox --no-venv`, this is the environment of nox, in which the package is already installed;
+    then only tools are installed.
     """
     if session.virtualenv.is_sandboxed:
         session.install(*requirements)
@@ -55,7 +54,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check the types of the package."""
-    # The extension is known by its committed stub, so nothing has to be compiled.
+    # The committed stub describes the extension, so nothing has to be compiled.
     extras = PROJECT["optional-dependencies"]
     used = (line for name in ("cli", "plot", "report") for line in extras[name])
     install(session, MYPY, *PROJECT["dependencies"], *used)
@@ -76,9 +75,9 @@ def tests_oldest(session: nox.Session) -> None:
     # Without shap, which needs a newer NumPy.
     used = ("cli", "dask", "databases", "excel", "large", "onnx", "plot", "report", "sql", "test")
     required = {*PROJECT["dependencies"]}.union(*(extras[name] for name in used))
-    # What is not a lower bound is this package itself, with another of its extras.
+    # Requirements without a lower bound are this package itself, with other extras.
     session.install(".", *sorted(line.replace(">=", "==") for line in required if ">=" in line))
-    # What they say about packages that are newer than they are is not about us.
+    # Old releases warn about newer versions of their own dependencies.
     session.run("pytest", "-W", "ignore::DeprecationWarning", *session.posargs)
 
 
@@ -129,14 +128,14 @@ def bench(session: nox.Session) -> None:
     """Run every benchmark once, to compare before and after; arguments after `--` go to asv."""
     install(session, ".[bench]")
     with session.chdir("benchmarks"):
-        # Of the package as it is installed here: nothing is committed or built a second time.
+        # Measure the installed package: do not build it again from a commit.
         session.run("asv", "machine", "--yes", silent=True)
         session.run("asv", "run", "--python=same", "--quick", "--show-stderr", *session.posargs)
 
 
 @nox.session
 def wheel(session: nox.Session) -> None:
-    """Build a wheel from the source distribution; test it where there is no compiler."""
+    """Build a wheel from the source distribution; test it in an environment without a compiler."""
     session.install("build", "twine")
     folder = Path(session.create_tmp()) / "dist"
     shutil.rmtree(folder, ignore_errors=True)
@@ -147,7 +146,7 @@ def wheel(session: nox.Session) -> None:
     session.run("python", "-m", "venv", "--clear", str(environment))
     programs = environment / ("Scripts" if sys.platform == "win32" else "bin")
     python = str(programs / "python")
-    alone = {"PATH": str(programs), "CC": None, "CXX": None}  # no compiler to be found
+    alone = {"PATH": str(programs), "CC": None, "CXX": None}  # hide any compiler
     run = partial(session.run, external=True, env=alone)
     run(python, "-m", "pip", "install", "--only-binary=laconic", f"{built}[test]")
     run(python, "-m", "pytest", *session.posargs)
@@ -155,12 +154,12 @@ def wheel(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Attack the package with random cases, `-- --minutes 30` long."""
+    """Fuzz the package with random cases for some time: `-- --minutes 30`."""
     install(session, ".[test]")
     session.run("python", "-m", "fuzz", *session.posargs)
 
 
-# What is looked for, by which library, and in which tests if none are named.
+# Sanitizers, their runtime library, and the default tests.
 SANITIZERS = {
     "memory": ("address,undefined", "libasan.so", "tests/search/test_search*.py"),
     "threads": ("thread", "libtsan.so", "tests/search/test_search_agreement.py"),
@@ -173,7 +172,7 @@ def sanitize(session: nox.Session, kind: str) -> None:
     """Test the search with assertions and sanitizers; needs Linux and GCC."""
     sanitizers, library, tests = SANITIZERS[kind]
     session.install(
-        # A folder of its own: a CMake cache would hand the option on to the next plain build.
+        # A separate folder: the CMake cache would keep the option for the next plain build.
         *("-C", f"build-dir=build/sanitize-{kind}"),
         *("-C", "cmake.build-type=Debug"),
         *("-C", f"cmake.define.LACONIC_SANITIZE={sanitizers}"),

@@ -43,7 +43,7 @@ def _hastie() -> tuple[Any, Any]:
 
 
 def _wages() -> tuple[Any, Any]:
-    """Counts and texts that depend on each other, with a skewed target."""
+    """Generate dependent counts and texts, with a skewed target."""
     rng = np.random.default_rng(0)
     drawn = planted(3_000, 8, seed=1)
     table = drawn.table.assign(age=rng.integers(18, 70, 3_000))

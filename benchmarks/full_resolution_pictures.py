@@ -131,7 +131,7 @@ def draw_track(axes, y, name, n_levels, cut):
 
 
 def draw_node():
-    """A node: all boxes between the tightest and the loosest one."""
+    """Draw a node: all boxes between the tightest and the loosest one."""
     x, y = np.meshgrid(np.linspace(0.5, 9.5, 13), np.linspace(0.5, 9.5, 12))
     points = np.column_stack([x.ravel(), y.ravel()])
     points += np.random.default_rng(11).uniform(-0.25, 0.25, size=points.shape)
@@ -187,7 +187,7 @@ def is_clear_of(values, lines):
 
 
 def draw_rows_together():
-    """A costing row that a gaining one brings along, and one that two gaining ones block."""
+    """Draw a costing row that a gaining row implies, and one that two gaining rows block."""
     figure, (left, right) = new_figure(2, height=4.5)
     for axes in (left, right):
         draw_box(axes, (0, 4, 0, 3.4), TIGHT, fill=True, facecolor="#E4E4E4", linewidth=2.2)
@@ -246,7 +246,7 @@ def draw_rows(axes, gaining, costing):
 
 
 def draw_range():
-    """What cuts of one chain lose, what is left of its range, and how that is split."""
+    """Draw the losses of the cuts of one chain, its narrowed range, and the split."""
     random = np.random.default_rng(5)
     gaining, costing = random.gamma(1.2, 0.85, 41), random.gamma(1.0, 0.8, 41)
     gaining[0] = costing[0] = 0.0  # within the tightest cut

@@ -30,7 +30,7 @@ TARGET = "churn"
 
 
 def make_part(number: int, n_rows: int, seed: int = 0) -> pl.DataFrame:
-    """Customers of a bank: a few causes behind twelve columns, some of them with gaps."""
+    """Generate customers of a bank: twelve dependent columns, some with missing values."""
     rng = np.random.default_rng([seed, number])
     wealth, age = rng.normal(size=n_rows), np.round(18 + 60 * rng.beta(2, 2.5, n_rows))
     balance = np.exp(7 + 1.1 * wealth) * (rng.random(n_rows) > 0.1)

@@ -30,11 +30,11 @@ suppress_warnings = ["ref.ref"]  # docstrings inherited from scikit-learn refer 
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
-# Blocks of code without a language are output, and should not be guessed at.
+# Code blocks without a language are output: do not guess one.
 highlight_language = "none"
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings name types in words
+autodoc_typehints = "none"  # types are part of the docstrings
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -60,7 +60,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Next to short pages there is nothing to list.
+# Short pages need no sidebar.
 html_sidebars = {"index": [], "start": [], "contributing": []}
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -79,13 +79,13 @@ sphinx_gallery_conf = {
     "min_reported_time": 10**6,
     "write_computation_times": False,
     "image_scrapers": ("matplotlib",),
-    # Of what a block ends with, only the pages that notebooks show: no addresses of objects.
+    # Show the HTML representation of the last value only, not the address of an object.
     "capture_repr": ("_repr_html_",),
     "backreferences_dir": None,
 }
 
-# The pages are read in the repository as well: what they link to outside of this folder is no page
-# of the site, but for these.
+# Pages also link to files outside of this folder, for readers of the repository. Only these are
+# pages of the site.
 PAGES_OF_FILES = {
     "../CONTRIBUTING.md": "contributing.md",
     "../README.md": "index.md",
@@ -94,7 +94,7 @@ PAGES_OF_FILES = {
 
 
 def link_within_site(app, page: str, source: list[str]) -> None:
-    """Turn links out of this folder into links within the site, or into plain words."""
+    """Replace links to files outside of this folder by links within the site, or by plain text."""
 
     def replaced(link: re.Match[str]) -> str:
         words, target = link[1], link[2].partition("#")[0]
@@ -102,7 +102,7 @@ def link_within_site(app, page: str, source: list[str]) -> None:
         return f"[{words}]({within})" if within else words
 
     source[0] = re.sub(r"\[([^\]]*)\]\((\.\./[^)]*)\)", replaced, source[0])
-    # Doctests end at an empty line, which readers need not see.
+    # Remove the empty line at the end of doctests.
     source[0] = re.sub(r"^(```python\n(?:(?!```).*\n)*?)\n```$", r"\1```", source[0], flags=re.M)
 
 

@@ -1,4 +1,4 @@
-"""The order of the gallery: what people come with first, what is special to laconic then."""
+"""Order of the gallery: common tasks first, then what is specific to laconic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ORDER = [
 
 
 class InOrder:
-    """Sorts the examples of a folder by their place in the list."""
+    """Sort key of the examples of a folder: their position in the list."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

@@ -25,7 +25,7 @@ def main() -> int:
 
 
 def broken_links(page: Path) -> Iterator[str]:
-    # Code keeps its brackets, but a link around code is one.
+    # Brackets in code are not links, but code may be the text of a link.
     text = INLINE.sub("code", BLOCK.sub("", page.read_text(encoding="utf-8")))
     for target in LINK.findall(text):
         if re.match(r"[a-z]+:", target):
@@ -34,14 +34,14 @@ def broken_links(page: Path) -> Iterator[str]:
         file = (page.parent / unquote(path)).resolve() if path else page
         place = page.relative_to(ROOT)
         if not file.exists():
-            yield f"{place}: there is no {target}"
+            yield f"{place}: {target} does not exist"
         elif anchor and anchor not in anchors(file):
-            yield f"{place}: no heading of {file.name} has the anchor #{anchor}"
+            yield f"{place}: {file.name} has no heading with the anchor #{anchor}"
 
 
 @cache
 def anchors(page: Path) -> set[str]:
-    """Anchors that GitHub gives to the headings of a page."""
+    """Return the anchors that GitHub gives to the headings of a page."""
     found: set[str] = set()
     for heading in HEADING.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
         text = LINK.sub(lambda link: link[0][1:].split("]")[0], heading).lower()

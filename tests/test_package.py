@@ -70,7 +70,7 @@ PUBLIC_MODULES = [
 
 
 def listed_in_reference():
-    """What the page lists, module by module."""
+    """Return the names that the page lists, module by module."""
     found, module = [], None
     for line in REFERENCE.read_text(encoding="utf-8").splitlines():
         if place := re.fullmatch(r"\.\. currentmodule:: (\S+)", line):
@@ -95,7 +95,7 @@ def test_modules_are_found():
 
 
 def public_names(module):
-    """What a package lists, and what a module defines."""
+    """Return the names that a package lists, or that a module defines."""
     own = [
         name
         for name, thing in vars(module).items()

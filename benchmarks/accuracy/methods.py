@@ -77,7 +77,7 @@ class PseudoRows:
     n_rows: float
 
     def penalty(self, split: Split, *, fit_intercept: bool) -> float:
-        """The number to pass as `l2_regularization`."""
+        """Return the number to pass as `l2_regularization`."""
         if not split.is_classification:
             return 2 * self.n_rows
         share = np.mean(split.y > 0) if fit_intercept else 0.5
@@ -194,7 +194,7 @@ USUAL = 10
 
 
 def settings_to_choose_from() -> list[Variant]:
-    """Settings that are tried on the choosing half alone."""
+    """Return the settings that are tried on the choosing half only."""
     base = f"{USUAL} pseudo-rows"
     usual = _JOINT | {"l2_regularization": PseudoRows(USUAL)}
     others = {

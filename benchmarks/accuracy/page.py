@@ -216,7 +216,7 @@ def lenient_table(points: pd.DataFrame) -> str:
 
 
 def settings_table(points: pd.DataFrame) -> str:
-    """Settings on the choosing half: areas, scores of ten rules, and ranks."""
+    """Format settings on the choosing half: areas, scores of ten rules, and ranks."""
     names = sorted(set(points["method"]), key=_SETTINGS.index)
     scores = summary.comparable_areas(points)
     auc, loss, r2 = (summary.areas(points, metric).mean() for metric in summary.METRICS)

@@ -55,7 +55,7 @@ class PaperVariant(Variant):
 
 
 def methods(folder: Path | None) -> list[Variant]:
-    """The paper's rules, and ours."""
+    """Return the methods: rules of the paper, and of laconic."""
     ours = [variant for variant in VARIANTS if variant.name in (STAGEWISE, JOINT, POLISHED)]
     return [PaperVariant(PAPER, {}, folder=folder), *ours]
 

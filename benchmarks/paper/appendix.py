@@ -180,7 +180,7 @@ def draw_lines(ax: Axes, rows: list[dict[str, Any]], x: str) -> None:
 
 
 def pruning_table(rows: list[dict[str, Any]]) -> str:
-    """Counts beside the published ones."""
+    """Format counts next to the published ones."""
     head = ["problem"]
     for counter in COUNTERS:
         head += [counter.replace("_", ", "), "published"]

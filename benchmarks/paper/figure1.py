@@ -79,7 +79,7 @@ def _boosted_trees(
 
 
 def keys(run: Run) -> list[tuple[int, str, int, int]]:
-    """What to measure: as many rules as corners, and more of them for six features."""
+    """List the fits: as many rules as corners, and more of them for six features."""
     samples = range(1 if run.is_quick else 3)
     largest = 5 if run.is_quick else 7
     wanted = [

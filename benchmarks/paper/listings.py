@@ -68,7 +68,7 @@ def _condition(feature: str, conditions: list[Condition]) -> str:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Listings as in the paper."""
+    """Format listings as in the paper."""
     blocks = []
     for name in PROBLEMS:
         lines = []

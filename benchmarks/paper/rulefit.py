@@ -70,7 +70,7 @@ class RuleColumns:
         return self
 
     def transform(self, X: pd.DataFrame) -> Floats:
-        """Indicators of the rules, one column each."""
+        """Compute the indicators of the rules, one column each."""
         return self._indicators(self._cells(X))[:, self.kept_].astype(float)
 
     def _booster(self, n_rows: int) -> Any:
@@ -161,7 +161,7 @@ def score_rulefit(
 
 
 def linear_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
-    """Intercepts and weights of Lasso models with about one to eleven rules."""
+    """Compute intercepts and weights of Lasso models with about one to eleven rules."""
     means, mean = columns.mean(axis=0), y.mean()
     centred, target = columns - means, y - mean
     gram = centred.T @ centred
@@ -186,7 +186,7 @@ def linear_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
 
 
 def logistic_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
-    """Intercepts and weights of logistic models with about one to eleven rules."""
+    """Compute intercepts and weights of logistic models with about one to eleven rules."""
     model = LogisticRegression(
         l1_ratio=1,
         solver="liblinear",

@@ -62,7 +62,7 @@ class Run:
         return [name for name in self.specifications if name not in skipped]
 
     def n_splits(self, name: str) -> int:
-        """Splits to measure: as many as the published number is the mean of, or one."""
+        """Return the splits to measure: those behind the published mean, or one."""
         return (
             1
             if self.is_quick
@@ -80,7 +80,7 @@ class Run:
 
 
 def published_settings(specification: dict[str, Any], key: str) -> Any:
-    """Setting behind the published score, which for used_cars is not the one published."""
+    """Return the setting behind the published score; for used_cars it is another one."""
     return specification.get("table1_settings", {}).get(key, specification[key])
 
 
