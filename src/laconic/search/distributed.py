@@ -115,14 +115,14 @@ def run_distributed(
     **options: Any,
 ) -> SearchResult:
     """Run a search of the core on a cluster, as `run` does on one machine."""
-    spread = DistributedSearch(
+    search = DistributedSearch(
         problem, limits, options, callback, node_limit=node_limit, table_limit=table_limit
     )
-    spread.begin(start, n_workers, beam_width, _n_slots(client))
-    if spread.is_open():
+    search.begin(start, n_workers, beam_width, _n_slots(client))
+    if search.is_open():
         options.update(n_workers=1, beam_width=0)
-        spread.share(DaskWorkers(client, problem, limits, options))
-    return spread.result()
+        search.share(DaskWorkers(client, problem, limits, options))
+    return search.result()
 
 
 @dataclass(frozen=True)

@@ -245,10 +245,9 @@ class SearchProblem:
             is_flat = self._is_flat()
             if is_flat.any():
                 raise ValueError(
-                    "l2_regularization must be positive, and not vanish beside the hessians, where "
-                    "a row has a zero hessian and a non-zero gradient: its best weight would be "
-                    f"infinite. Got {self._given_regularization:g}, and such a row "
-                    f"{int(is_flat.argmax())}. Raise l2_regularization."
+                    f"l2_regularization is too small: row {int(is_flat.argmax())} has a zero hessian "
+                    "and a non-zero gradient, so that its best weight would be infinite. Got "
+                    f"{self._given_regularization:g}. Raise it."
                 )
         self._set_refitted(refitted)
         self._check_overflow(total_gradients, total_hessians)

@@ -93,7 +93,7 @@ class Beam {
             of_second[column] += second_[column];
     }
 
-    /// Adds, for two components at a time of what others imitate, the sums of all columns.
+    /// Adds, for two components at a time of what terms imitate, the sums of all columns.
     void add_projections() {
         const RefittedTerms& refitted = problem_.refitted;
         RowsView rows = rows_.view();

@@ -7,8 +7,8 @@
 namespace rulesearch {
 
 /// Writes the products of values and weights, rounded to multiples of a common power of two that is
-/// so small, 2^-51 of their total magnitude or less, that the rest does not matter, and so large that
-/// all partial sums are exact. Returns the total magnitude; if it is not finite, nothing is
+/// so small, 2^-51 of their total magnitude or less, that the rest does not matter, and so large
+/// that all partial sums are exact. Returns the total magnitude; if it is not finite, nothing is
 /// written.
 ///
 /// `weights` may be null for ones; they must not be negative. Where all are small whole numbers, a

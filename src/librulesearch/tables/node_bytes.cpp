@@ -128,7 +128,7 @@ class FamilyReader {
                                         local.n_conditions > 2, local.allowed_pairs()))
                 local.axes.push_back(std::move(made));
         }
-        // What others imitate of a row is not added up.
+        // What terms imitate of a row is not added up.
         if (problem_.refitted.empty()) local.merge_rows();
     }
 

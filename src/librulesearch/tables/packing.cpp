@@ -80,7 +80,7 @@ Packing::Scale Packing::scale_for(double sum, double largest) const {
 }
 
 /// Sets: the components of what each row adds, and lengths of the vectors of units. Squares are
-/// those of what is wanted times what others imitate.
+/// those of what is wanted times what terms imitate.
 void Packing::pack_components() {
     const RefittedTerms& refitted = problem_.refitted;
     squares_.clear();

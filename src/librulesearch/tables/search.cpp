@@ -54,7 +54,7 @@ class Branching : public OptionalHooks<Node> {
         std::vector<Node> roots;
         if (bound <= 0.0) return roots;  // no row pulls
         const BitSet all_columns(problem_.extents.n_columns(), true);
-        // Prices of pairs say little where others imitate most of a set.
+        // Prices of pairs say little where terms imitate most of a set.
         const bool looks_at_all = !problem_.refitted.empty();
         const std::size_t n_looked_at =
             looks_at_all ? limits_.max_conditions : std::min(limits_.max_conditions, n_short);

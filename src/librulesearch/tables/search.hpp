@@ -16,7 +16,7 @@ inline constexpr std::size_t max_joint_conditions = 4;
 
 /// What a search for up to that many conditions costs, known before it starts: rows that are added
 /// to tables, their cells, and sets of rows that are looked at, the more the more components there
-/// are of what others imitate. An upper bound for four conditions, of which many are ruled out in
+/// are of what terms imitate. An upper bound for four conditions, of which many are ruled out in
 /// pairs by the stagewise objective. For five it is an estimate, as it is the gradients that decide
 /// how many are ruled out; so it is for four if a single table would be too large. Infinite if
 /// queries are too long, or tables too large that cannot be divided.
