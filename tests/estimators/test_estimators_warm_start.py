@@ -67,7 +67,7 @@ def test_settings_that_differ_between_rules_are_told():
     assert (loaded.ensemble_, loaded.settings_) == (model.ensemble_, model.settings_)
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    words = "Not all of them were searched in the same way, or out of the same candidates."
+    words = "The rules were found with different settings or candidate conditions."
     assert certificates["scope_words"] == words
     fresh = model.set_params(warm_start=False).fit(X, y).settings_
     assert (fresh.max_conditions, fresh.is_mixed) == (1, False)

@@ -447,5 +447,5 @@ def test_a_report_names_the_class_of_every_rule(model, iris):
     assert np.trace(content["confusion"]) == (model.predict(X) == y).sum()
     assert sum(content["what_if"]["groups"][0]["counts"]) > 0
     page = report.to_html()
-    assert "Start for virginica" in page
+    assert "Intercept for virginica" in page
     assert "share of versicolor" in page

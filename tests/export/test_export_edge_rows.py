@@ -9,7 +9,7 @@ from exports import MODELS, classifier, make_model, regressor
 from laconic import Condition
 from laconic.export import to_onnx, to_python, to_sql
 from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
-from laconic.export.onnx import graph
+from laconic.export.onnx import model as onnx_model
 from laconic.export.portable import portable_model
 from laconic.export.program import functions
 from laconic.export.sql import terms
@@ -85,7 +85,7 @@ def test_exports_with_a_defect_are_not_handed_out(monkeypatch):
         with pytest.raises(RuntimeError, match="run in DuckDB"):
             to_sql(model, "duckdb")
     with monkeypatch.context() as patch:
-        patch.setattr(graph, "MISSING_CODE", -2)
+        patch.setattr(onnx_model, "MISSING_CODE", -2)
         with pytest.raises(RuntimeError, match="export to ONNX"):
             to_onnx(model)
     with monkeypatch.context() as patch:

@@ -39,6 +39,14 @@ def test_the_runtime_predicts_the_same(name):
     check_outputs("ONNX", rows, expected, actual)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_graph_has_nothing_that_is_not_used(name):
+    graph = to_onnx(MODELS[name], missing_text="(missing)").graph
+    used = {name for node in graph.node for name in node.input} | {o.name for o in graph.output}
+    assert {constant.name for constant in graph.initializer} <= used
+    assert {name for node in graph.node for name in node.output} <= used
+
+
 @pytest.mark.parametrize("classes", [None, (0, 1), ("a", "b"), (0.5, 1.5), (False, True)])
 @pytest.mark.parametrize("numbers", ["double", "float"])
 @pytest.mark.parametrize("inputs", ["tensor", "columns"])
@@ -112,7 +120,7 @@ def test_any_threshold_and_weight(rules, numbers):
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
-        (classifier(), {"inputs": "tensor"}, "rules about text in 'mark'"),
+        (classifier(), {"inputs": "tensor"}, "rules that use text in 'mark'"),
         (classifier(), {"inputs": "rows"}, "must be 'auto', 'columns' or 'tensor'"),
         (classifier(), {"numbers": "half"}, "must be 'double' or 'float'"),
         (classifier(), {"missing_text": "x"}, "Got 'x', which 'mark == x' does"),

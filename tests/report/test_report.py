@@ -82,7 +82,7 @@ def test_certificates_say_what_was_searched(fitted):
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["n_proven"] == sum(r.is_optimal for r in model.search_results_)
     assert certificates["scope"]["n_candidates"] == model.n_candidates_
-    assert f"out of {model.n_candidates_} candidates" in certificates["scope_words"]
+    assert f"out of {model.n_candidates_} candidate conditions" in certificates["scope_words"]
     assert "up to 5 conditions" in certificates["scope_words"]
 
 
@@ -92,12 +92,15 @@ def test_certificates_say_what_was_searched(fitted):
         ({"max_conditions": None}, "all conjunctions of any number of conditions, out of"),
         ({"min_coverage": 20}, "that cover at least 20 rows, out of"),
         ({"search": "greedy"}, "Tried by a heuristic: some conjunctions"),
-        ({"max_thresholds": None}, ": all thresholds per number, and “is” and “is not” for each"),
-        ({"categories": "equal"}, "per number, and “is” for each category."),
-        ({"conditions": [Condition("age", ">", 12)]}, "out of 1 given candidate."),
+        (
+            {"max_thresholds": None},
+            ": all thresholds per numeric feature, and “is” and “is not”",
+        ),
+        ({"categories": "equal"}, "per numeric feature, and “is” for each category."),
+        ({"conditions": [Condition("age", ">", 12)]}, "out of 1 given candidate condition."),
         ({"max_conditions": np.int64(2)}, "up to 2 conditions"),
         ({"max_conditions": 1}, "all conjunctions of up to 1 condition, out of"),
-        ({"max_thresholds": 1}, ": up to 1 threshold per number, and"),
+        ({"max_thresholds": 1}, ": up to 1 threshold per numeric feature, and"),
     ],
 )
 def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
@@ -124,7 +127,7 @@ def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     report = model.report(X[:80], y[:80])
     assert report.to_dict()["certificates"]["given"] == words
     text = " ".join(report.to_html().split())
-    assert f"means that, given {words}, no other such conjunction" in text
+    assert f"if, given {words}, no other such conjunction" in text
     # What the fit was told counts, not what the estimator is told now.
     model.set_params(strategy="joint" if parameters else "polished")
     assert model.report(X[:80], y[:80]).to_dict()["certificates"]["given"] == words
@@ -143,7 +146,7 @@ def test_rules_of_several_searches_have_no_common_scope(fitted):
     model.settings_ = dataclasses.replace(model.settings_, is_mixed=True)
     certificates = model.report(X, y).to_dict()["certificates"]
     assert certificates["scope"] is None
-    assert "in the same way" in certificates["scope_words"]
+    assert "different settings" in certificates["scope_words"]
 
 
 def test_an_unproven_rule_shows_its_gap():
@@ -190,7 +193,7 @@ def test_without_a_sample_no_row_is_in_the_page(fitted):
     report = model.report(secret, y, max_sample_rows=0)
     assert report.to_dict()["what_if"]["rows"] == []
     assert "61.7717" not in report.to_html()
-    assert "It holds no single rows of the data" in report.to_html()
+    assert "It contains no single rows of the data" in report.to_html()
     assert len(model.report(X, y, max_sample_rows=3).to_dict()["what_if"]["rows"]) == 3
 
 
@@ -234,7 +237,7 @@ def test_a_loss_of_the_users_own_has_no_what_if():
     model, X, y = regressor(loss=PoissonLoss())
     report = model.report(X, y)
     assert report.to_dict()["what_if"]["javascript"] is None
-    assert "This model predicts in Python only" in report.to_html()
+    assert "This model makes predictions in Python only" in report.to_html()
     assert report.to_dict()["rules"][0]["effect"].endswith("the raw prediction")
 
 

@@ -19,14 +19,14 @@ def test_every_constraint_has_words():
     )
     assert words == (
         " Predictions only rise with age and income and only fall with price."
-        " A rule uses columns of one set only: age and income; price; all others."
+        " The columns of a rule are from one of these sets: age and income; price; all others."
         " No rule uses id."
-        " What a rule gains is net of the cost of mri (0.01)."
-        " Left out: age > 65; sex == f."
+        " The gain of a rule is reduced by the cost of mri (0.01)."
+        " Excluded rules: age > 65; sex == f."
         " Weights are positive."
     )
     assert constraint_words({}) == ""
-    assert constraint_words({"interaction_cst": "pairwise"}) == " A rule uses two columns at most."
+    assert constraint_words({"interaction_cst": "pairwise"}) == " A rule uses at most two columns."
 
 
 def test_alternatives_stand_with_their_rule():
@@ -44,5 +44,5 @@ def test_alternatives_stand_with_their_rule():
     assert [rule["text"] for rule in shown["rules"]] == [one.text for one in found]
     page = report.to_html()
     assert page.count('<details class="alternatives">') == 1
-    assert "Instead of this rule, nearly as good" in page
+    assert "Alternatives to this rule, within" in page
     assert "Predictions only rise with x0." in page

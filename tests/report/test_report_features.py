@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from reports import column
 
-from laconic.report.features import feature_kind, summarize_feature
+from laconic.report.features import column_kind, summarize_feature
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from laconic.report.features import feature_kind, summarize_feature
     ],
 )
 def test_kind_of_each_column(cells, settings, kind):
-    assert feature_kind(column(cells, **settings)) == kind
+    assert column_kind(column(cells, **settings)) == kind
 
 
 def test_numbers_are_summarized():

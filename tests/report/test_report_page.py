@@ -184,7 +184,7 @@ def test_every_row_of_the_sample_can_be_the_start(request, open_page, task):
     for position, row in enumerate(report.to_dict()["what_if"]["rows"]):
         page.locator("#start-row").select_option(str(position))
         assert shown(page)[0] == pytest.approx(expected[row["row"]], rel=1e-15)
-        assert page.locator("#change").inner_text() == "As at the start."
+        assert page.locator("#change").inner_text() == "Same as the starting row."
 
 
 @pytest.mark.parametrize("task", ["classified", "regressed"])
@@ -220,7 +220,7 @@ def test_what_was_observed_stands_beside_what_is_predicted(request, open_page, t
     ("n_rows", "max_sample_rows", "words"),
     [
         (1, 1, {"No rows like this."}),
-        (400, 0, {"No rows like this.", "At most 4 rows like this: too few to tell."}),
+        (400, 0, {"No rows like this.", "At most 4 rows like this: too few to show."}),
     ],
 )
 def test_where_little_was_observed_that_is_said(
@@ -334,7 +334,7 @@ def test_the_size_slider_shows_smaller_models(open_page, classified):
         assert page.locator(".rule.is-left-out").count() == len(model.ensemble_) - size
         accuracy = page.locator('output[data-metric="0"]').inner_text()
         assert float(accuracy) == pytest.approx(path["metrics"][0]["values"][size], abs=5e-4)
-        chosen = page.locator("#size .chart").first.locator(".path-point.is-chosen")
+        chosen = page.locator("#score .chart").first.locator(".path-point.is-chosen")
         assert chosen.count() == 1
 
 

@@ -30,9 +30,9 @@ def test_certificate_of_the_model_is_shown(model, table):
     assert json.loads(report.to_json())["whole"] == whole
     page = report.to_html()
     assert f"At least {certificate.summary}" in page
-    assert "not about new ones" in page
-    assert "no rules get below" in page
-    assert "not a proof about all rules together" not in page
+    assert "not for new ones" in page
+    assert "lower bound" in page
+    assert "not a proof for all rules together" not in page
 
 
 def test_saved_certificate_is_shown(model, table, tmp_path):
@@ -45,7 +45,7 @@ def test_model_without_certificate(table):
     model = RuleBoostingRegressor(2).fit(*table)
     report = model.report(*table)
     assert report.to_dict()["whole"] is None
-    assert "not a proof about all rules together" in report.to_html()
+    assert "not a proof for all rules together" in report.to_html()
 
 
 @pytest.mark.parametrize("against", ["rules", "weight"])
@@ -60,7 +60,7 @@ def test_given_certificate_is_shown(table, against):
 
 def test_certificate_has_to_be_about_the_model(model, table):
     other = RuleBoostingRegressor(2).fit(*table)
-    with pytest.raises(ValueError, match="must be about the model"):
+    with pytest.raises(ValueError, match="must be that of the model"):
         other.report(*table, certificate=model.certificate_)
     with pytest.raises(TypeError, match="must be what"):
         other.report(*table, certificate=0.9)

@@ -1,4 +1,4 @@
-"""What is proven about rules, and over which conditions."""
+"""Certificates of the rules, and which rules were searched."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | 
 
 
 def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
-    """Count the proven rules, and say what was searched, for which kinds of columns.
+    """Count the proven rules, and describe which rules were searched.
 
-    Each rule is proven to be the best one ``given`` others. The ``scope`` is None for a model of
-    which that is not known.
+    Each rule is proven to be the best one ``given`` others. The ``scope`` is None if rules were
+    found with different settings.
     """
     results = model.search_results_
     return {
@@ -63,7 +63,7 @@ def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
 
 
 def _scope(model: RuleModel) -> dict[str, Any]:
-    """Describe which rules were searched by plain values."""
+    """Return the settings of the search as plain values."""
     settings = model.settings_
     return {
         "search": settings.search if isinstance(settings.search, str) else "own",
@@ -84,7 +84,7 @@ def _scope(model: RuleModel) -> dict[str, Any]:
 
 
 def _constraints(settings: Settings) -> dict[str, Any]:
-    """List what rules were allowed to be, by the names of parameters."""
+    """Return the constraints on rules by the names of the parameters."""
     constraints = {} if settings.constraints is None else dict(settings.constraints.settings)
     excluded = [str(query) for query in settings.excluded_rules]
     return constraints | ({"excluded_rules": excluded} if excluded else {})
@@ -93,7 +93,7 @@ def _constraints(settings: Settings) -> dict[str, Any]:
 def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus]) -> str:
     scope = model.settings_
     if scope.is_mixed:
-        return "Not all of them were searched in the same way, or out of the same candidates."
+        return "The rules were found with different settings or candidate conditions."
     limit = scope.max_conditions
     length = "any number of conditions"
     if limit is not None:
@@ -113,25 +113,25 @@ def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus
 
 def _candidate_words(scope: Settings, n_candidates: int, table: Table) -> str:
     if scope.conditions is not None:
-        return format_count(n_candidates, "given candidate")
+        return format_count(n_candidates, "given candidate condition")
     kinds = {table.column(name).is_numeric for name in table.feature_names}
     thresholds = scope.max_thresholds
     numbers = "all thresholds"
     if thresholds is not None:
         numbers = f"up to {format_count(thresholds, 'threshold')}"
-    parts = [f"{numbers} per number"] if True in kinds else []
+    parts = [f"{numbers} per numeric feature"] if True in kinds else []
     parts += [_category_words(scope, table)] if False in kinds else []
-    return f"{format_count(n_candidates, 'candidate')}: {', and '.join(parts)}"
+    return f"{format_count(n_candidates, 'candidate condition')}: {', and '.join(parts)}"
 
 
 def _category_words(scope: Settings, table: Table) -> str:
-    """Say which sets of categories were searched, and of which categories."""
+    """Describe which conditions on categories were searched."""
     words = "“is” and “is not”" if scope.categories != "equal" else "“is”"
     columns = (table.column(name) for name in table.feature_names)
     largest = max(len(c.categories) for c in columns if isinstance(c, CategoricalColumn))
     each = "each category"
     if scope.max_categories is not None and largest > scope.max_categories:
-        each = f"each of the {scope.max_categories} commonest categories and all others"
+        each = f"each of the {scope.max_categories} most frequent categories and all others"
     if scope.categories != "sets":
         return f"{words} for {each}"
     return (

@@ -1,4 +1,4 @@
-"""Charts as coordinates: what a template draws as SVG, and nothing of how it looks."""
+"""Coordinates of charts, which templates draw as SVG."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from laconic.terms.formatting import number_text
 Numbers: TypeAlias = Sequence[float]
 Range: TypeAlias = tuple[float, float]
 
-# Of charts with axes: room for numbers and a label below, and for half a number on the right.
+# Margins of charts with axes: for numbers and a label below, and half a number on the right.
 _RIGHT, _TOP, _BOTTOM = 16, 10, 34
-# On the left for a label, and for each character of a number.
+# The left margin: for a label, and for each character of a number.
 _LABEL_WIDTH, _CHARACTER_WIDTH = 20, 7.0
 _DIGITS = 2
-# Points of more rules would hide the line that they are on.
+# With more rules, points would hide their line.
 _MAX_PATH_POINTS = 30
-# How much of a chart is for sizes that do worse than no model, at most.
+# The largest share of a chart for sizes that score worse than no model.
 _WORSE_SHARE = 0.25
 
 
@@ -40,14 +40,14 @@ class Scale:
     stop: float
 
     def __call__(self, number: float) -> float:
-        """Coordinate of a number."""
+        """Return the coordinate of a number."""
         width = self.high - self.low
         share = (number - self.low) / width if width else 0.5
         return round(self.start + share * (self.stop - self.start), _DIGITS)
 
 
 def ticks(low: float, high: float, n_ticks: int = 4) -> list[float]:
-    """Round numbers from a range, about as many as asked for.
+    """Return rounded numbers in a range, about as many as requested.
 
     Examples
     --------
@@ -81,16 +81,16 @@ def _axes(
 
 
 def _padded(low: float, high: float) -> Range:
-    """Widen a range a little, or to something where it is a single number."""
+    """Widen a range a little, also if it is a single number."""
     pad = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
     return low - pad, high + pad
 
 
 def path_chart(metric: dict[str, Any]) -> dict[str, Any]:
-    """Score over size: points, the line through them, that of a baseline and that of a constant.
+    """Return the chart of a score: points, their line, that of a baseline and that of a constant.
 
-    The axis starts where rules are better than no model, or a little before: what is far worse lies
-    outside. Each size has a column to point at.
+    The axis starts at the score of no model, or a little below: much worse scores are outside. Each
+    size has a column to point at.
     """
     values, constant, baseline = metric["values"], metric["constant"], metric["baseline"] or []
     x_range = (0, max(len(values) - 1, 1))
@@ -118,7 +118,7 @@ def path_chart(metric: dict[str, Any]) -> dict[str, Any]:
 def _score_range(
     values: Numbers, baseline: Numbers, constant: float, is_higher_better: bool
 ) -> Range:
-    """Range from no model to the best one, with what is hardly worse than no model."""
+    """Return the range from no model to the best one, including slightly worse scores."""
     sign = 1 if is_higher_better else -1
     scores = [sign * value for value in (*values, *baseline, constant)]
     worst, best = min(scores), max(scores)
@@ -129,7 +129,7 @@ def _score_range(
 
 
 def _line(x: Scale, y: Scale, values: Numbers, y_range: Range) -> str:
-    """Write the path through values of the sizes 0, 1, ..., without what is out of the range."""
+    """Write the path through the values of the sizes 0, 1, ..., clipped to the range."""
     low, high = y_range
     parts = []
     for size, (before, after) in enumerate(pairwise(values)):
@@ -140,7 +140,7 @@ def _line(x: Scale, y: Scale, values: Numbers, y_range: Range) -> str:
             shares = [max(0.0, crossings[0]), min(1.0, crossings[1])]
         if shares[0] <= shares[1] and (before != after or low <= before <= high):
             (x1, y1), (x2, y2) = (
-                # What rounding takes a little too far stays at the edge.
+                # Rounding must not take it out of the range.
                 (x(size + share), y(min(max(before + share * (after - before), low), high)))
                 for share in shares
             )
@@ -149,7 +149,7 @@ def _line(x: Scale, y: Scale, values: Numbers, y_range: Range) -> str:
 
 
 def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Observed share over predicted probability, with intervals; larger points for more rows."""
+    """Return the chart of frequencies over probabilities; larger points stand for more rows."""
     axes, x, y = _axes(380, 340, (0, 1), (0, 1), ticks(0, 1), ticks(0, 1))
     largest = max(entry["n_rows"] for entry in bins)
     return axes | {
@@ -159,7 +159,7 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
                 "y": y(entry["observed"]),
                 "low": y(entry["low"]),
                 "high": y(entry["high"]),
-                # The area of a point tells its rows.
+                # The area of a point grows with its number of rows.
                 "radius": round(3 + 6 * math.sqrt(entry["n_rows"] / largest), _DIGITS),
                 "bin": entry,
             }
@@ -169,7 +169,7 @@ def calibration_chart(bins: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def residual_chart(points: Sequence[Numbers]) -> dict[str, Any]:
-    """Residual over prediction, a point per row."""
+    """Return the chart of residuals over predictions, with a point per row."""
     predictions, residuals = zip(*points, strict=True)
     x_range = _padded(min(predictions), max(predictions))
     y_range = _padded(min(*residuals, 0.0), max(*residuals, 0.0))
@@ -184,7 +184,7 @@ def residual_chart(points: Sequence[Numbers]) -> dict[str, Any]:
 
 
 def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
-    """Bars of counts over numbers."""
+    """Return the chart of a histogram."""
     edges, counts = histogram["edges"], histogram["counts"]
     x_range, y_range = (edges[0], edges[-1]), (0, max(counts))
     whole = [number for number in ticks(*y_range) if number == round(number)]
@@ -193,7 +193,7 @@ def histogram_chart(histogram: dict[str, Any]) -> dict[str, Any]:
 
 
 def sparkline(histogram: dict[str, Any]) -> dict[str, Any]:
-    """Bars of counts without axes, for a line of a table."""
+    """Return the bars of a histogram without axes, for a row of a table."""
     edges, counts = histogram["edges"], histogram["counts"]
     x, y = Scale(edges[0], edges[-1], 0, 100), Scale(0, max(counts), 24, 0)
     return {"width": 100, "height": 24, "bars": _bars(x, y, edges, counts)}

@@ -20,7 +20,7 @@ from laconic.models.alternatives import Alternatives
 from laconic.models.tasks import Task
 from laconic.report.certificates import describe_certificates, describe_proof, describe_whole
 from laconic.report.features import group_rows, summarize_coverage, summarize_feature
-from laconic.report.scores import describe_path, summarize_fit
+from laconic.report.scores import calibration_or_residuals, score_path
 from laconic.report.what_if import describe_what_if
 from laconic.report.words import phrases, sentence
 from laconic.tables.tables import whole_column
@@ -29,7 +29,7 @@ from laconic.terms.formatting import class_text, plain_text
 
 FORMAT = "laconic-report"
 VERSION = 1
-# Smaller groups of rows are left out where no single rows are to be in a report.
+# Smaller groups of rows are left out if a report must contain no single rows.
 MIN_GROUP_ROWS = 5
 
 
@@ -45,7 +45,7 @@ def report_content(
     certificate: EnsembleCertificate | None = None,
     alternatives: Sequence[Alternatives] = (),
 ) -> dict[str, Any]:
-    """Describe a fitted or loaded model and how it does on the rows of a table.
+    """Describe a fitted or loaded model and its predictions for the rows of a table.
 
     The other parameters are those of the method ``report``. Each column of the table is read once.
     The content is made of dict, list, str, bool, int, finite float and None only.
@@ -57,7 +57,7 @@ def report_content(
     if target_name is None:
         name = getattr(y, "name", None)
         target_name = name if isinstance(name, str) else None
-    # First, as it reads whole columns: rules then take these, and read no blocks of their own.
+    # First, because it reads whole columns, which rules then use again.
     data = _describe_data(predictions, target)
     used = [table.column(feature["name"]) for feature in data["features"] if feature["rules"]]
     targets = [task.covered_target(target, rule.output) for rule in predictions.ensemble]
@@ -75,11 +75,11 @@ def report_content(
         "title": plain_text(title or default_title),
         "model": _describe_model(model, target_name, n_features_used=len(used)),
         "rules": rules,
-        "path": describe_path(predictions, target, _comparable(baseline, task), X),
+        "path": score_path(predictions, target, _comparable(baseline, task), X),
         "certificates": describe_certificates(model, table),
         "whole": describe_whole(_own(certificate, model)),
         "overlap": overlap,
-        **summarize_fit(predictions, target, sample),
+        **calibration_or_residuals(predictions, target, sample),
         "data": data,
         "what_if": describe_what_if(model, used, y, sample)
         | group_rows(
@@ -101,8 +101,8 @@ def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleC
         )
     if certificate.ensemble != model.ensemble_:
         raise ValueError(
-            "The 'certificate' of a report must be about the model. Got one of other rules or "
-            "weights."
+            "The 'certificate' of a report must be that of the model. Got one of other rules or "
+            "weights. Pass what model.certificate(X, y) returned."
         )
     return certificate
 
@@ -125,7 +125,7 @@ def _comparable(baseline: RuleModel | None, task: Task) -> RuleModel | None:
 
 
 def _sample(n_rows: int, max_sample_rows: int) -> Indices:
-    """Choose rows, always the same for the same numbers."""
+    """Choose rows, the same ones for the same arguments."""
     if not is_whole(max_sample_rows, 0):
         raise ValueError(
             "The 'max_sample_rows' parameter of a report must be an int in the range [0, inf). "
@@ -209,7 +209,7 @@ def _describe_target(task: Task, target: Floats) -> dict[str, Any]:
 
 
 def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
-    """Describe what is nearly as good as a rule; nothing where nobody has looked."""
+    """Describe the rules that are nearly as good as one; None if they were not searched."""
     if found is None:
         return {"alternatives": None}
     return {

@@ -1,7 +1,4 @@
-"""The columns of a table: what they hold.
-
-Which rows the rules cover, and how much they cover together.
-"""
+"""Summaries of the columns of a table, and of the rows that rules cover."""
 
 from __future__ import annotations
 
@@ -18,12 +15,12 @@ from laconic.terms.formatting import plain_text, value_text
 
 N_BINS = 20
 MAX_CATEGORIES_SHOWN = 5
-# Histograms leave out the tails, which would take most of their width.
+# Histograms end at these quantiles, as tails would take most of their width.
 INNER_QUANTILES = (0.01, 0.99)
 
 
-def feature_kind(column: Column) -> str:
-    """Tell "number", "integer", "boolean", "category" and all kinds of times apart."""
+def column_kind(column: Column) -> str:
+    """Return "number", "integer", "boolean", "category" or the kind of times of a column."""
     if isinstance(column, TimeColumn):
         return column.kind
     if isinstance(column, NumericColumn):
@@ -37,7 +34,7 @@ def _holds_booleans(column: CategoricalColumn) -> bool:
 
 
 def known_numbers(column: NumericColumn) -> Floats:
-    """Numbers of a column that are not missing."""
+    """Return the numbers of a column that are not missing."""
     return column.values[~column.missing]
 
 
@@ -49,7 +46,7 @@ def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, 
     summary: dict[str, Any] = {
         "name": column.name,
         "label": plain_text(column.name),
-        "kind": feature_kind(column),
+        "kind": column_kind(column),
         "rules": list(rule_numbers),
         "n_missing": int(column.missing.sum()),
     }
@@ -85,7 +82,7 @@ def _summarize_times(column: TimeColumn) -> dict[str, Any] | None:
 
 
 def histogram(known: Floats) -> dict[str, Any]:
-    """Count numbers in bins of equal width; what lies far out counts in the first or last bin."""
+    """Count numbers in bins of equal width; outliers count in the first or last bin."""
     low, high = np.quantile(known, INNER_QUANTILES).tolist()
     if not high > low:
         low, high = float(known.min()), float(known.max())

@@ -1,7 +1,4 @@
-"""The report of a model: one dictionary, as a page, as JSON, and in a notebook.
-
-From the dictionary of a report to a page: one file, escaped, without a network.
-"""
+"""The report of a model, made from one dictionary: an HTML page, JSON, and a notebook cell."""
 
 from __future__ import annotations
 
@@ -27,14 +24,14 @@ from laconic.report import charts
 from laconic.report.content import report_content
 from laconic.terms import formatting
 
-# Enough for the rules and the first charts; the frame can be dragged to any height.
+# Enough for the rules and the first charts; readers can change the height of the frame.
 _FRAME_HEIGHT = 720
 
 
 class Report:
-    """What there is to say about a model, made by its method ``report``.
+    """Report on a model, made by its method ``report``.
 
-    A notebook shows it as a frame with the page.
+    A notebook shows the page in a frame.
 
     Parameters
     ----------
@@ -86,7 +83,7 @@ class Report:
         write_whole(path, self.to_html().encode())
 
     def _repr_html_(self) -> str:
-        """Page in a frame of its own, which neither takes nor gives style."""
+        """Return the page in a frame, which keeps its style apart from that of the notebook."""
         page = escape(self.to_html())
         return (
             f'<iframe title="{escape(self._content["title"])}" srcdoc="{page}" '
@@ -104,21 +101,21 @@ class Report:
 
 def make_report(model: RuleModel, X: Any, y: ArrayLike, **options: Any) -> Report:
     """Report on a fitted model; its parameters are those of `report_content`."""
-    # Now rather than when the page is made, which may be after much else.
+    # Checked now, as the page may be made much later.
     import_extra("jinja2", "report", "A report")
     return Report(report_content(model, X, y, **options))
 
 
 _TEMPLATES = files("laconic.report") / "templates"
 
-# More features than that are in the dictionary, but not on the page.
+# Further ones are in the dictionary, but not on the page.
 MAX_UNUSED_FEATURES = 50
 
 
 def render_page(content: dict[str, Any]) -> str:
     """Render a report as HTML.
 
-    The page states as its policy that nothing is loaded and that only its own scripts run: even a
+    The content security policy of the page allows no requests and no scripts but its own: even a
     text that was taken for markup could do nothing.
     """
     style = _source("report.css")
@@ -131,7 +128,7 @@ def render_page(content: dict[str, Any]) -> str:
         .get_template("report.html")
         .render(
             content,
-            # Written by us or by the export, which leaves no end of a script in its texts.
+            # Written by us, or escaped by the export, so that no text ends the script.
             style=Markup(style),
             scripts=[*map(Markup, scripts)],
             policy=_policy(style, scripts),
@@ -167,12 +164,12 @@ def _source(name: str) -> str:
 
 
 def _in_script(source: str) -> str:
-    """Keep a script from ending, or from starting a comment, where HTML would see that."""
+    """Escape what HTML would take for the end of a script or the start of a comment."""
     return source.replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
 def _policy(style: str, scripts: list[str]) -> str:
-    """Write a content security policy that names what is in the page by its digest."""
+    """Return a content security policy that allows the parts of the page by their digests."""
     digests = " ".join(map(_digest, scripts))
     return (
         f"default-src 'none'; script-src {digests}; style-src {_digest(style)}; "
@@ -186,7 +183,7 @@ def _digest(text: str) -> str:
 
 
 def _page_data(content: dict[str, Any]) -> dict[str, Any]:
-    """Pick what the script of the page reads."""
+    """Return the part of the content that the script of the page uses."""
     what_if = {name: value for name, value in content["what_if"].items() if name != "javascript"}
     target = content["data"]["target"]
     return {
@@ -204,7 +201,7 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weight_decimals(content: dict[str, Any]) -> int:
-    """Decimals that give the largest weight four digits, so that weights stand one below the other.
+    """Return the decimals of all weights, which give the largest one four digits.
 
     Examples
     --------
@@ -227,7 +224,7 @@ def _format_weight(weight: float, decimals: int) -> str:
 
 
 def _format_value(number: float | str) -> str:
-    """Write a number that a column holds: without commas, as years and codes are written.
+    """Write a number of a column without commas, as it may be a year or a code.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Scores over size, beside those of no model and of another one.
-
-How far predictions are from the target: calibration of probabilities, residuals of numbers.
-"""
+"""Scores by number of rules, calibration of probabilities, and residuals of numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +17,13 @@ from laconic.report.features import histogram
 _BASELINES = {"greedy": "greedy search", "beam": "beam search"}
 
 
-def describe_path(
+def score_path(
     predictions: Predictions, target: Floats, baseline: RuleModel | None, X: Any
 ) -> dict[str, Any]:
     """Score the first 0, 1, 2, ... rules.
 
-    Each metric has the ``values`` of all sizes, that of the best ``constant`` for these very rows,
-    and those of the ``baseline`` up to as many rules, None without one.
+    Each metric has the ``values`` of all sizes, that of the best ``constant`` prediction for these
+    rows, and those of the ``baseline`` up to as many rules, None without one.
     """
     task = predictions.task
     n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
@@ -59,7 +56,7 @@ def describe_path(
 def _staged_scores(
     predictions: Predictions, target: Floats, metrics: Sequence[Metric]
 ) -> dict[str, list[float]]:
-    """Score the first 0, 1, 2, ... rules by metrics of a task, from one reading of the rows.
+    """Score the first 0, 1, 2, ... rules by metrics of a task, reading the rows once.
 
     The target is given as the task of the model reads it. The scores are listed by the name of the
     metric, one per size from 0 on.
@@ -82,10 +79,12 @@ MAX_CALIBRATION_BINS = 10
 Z_95 = 1.96
 
 
-def summarize_fit(predictions: Predictions, target: Floats, sample: Indices) -> dict[str, Any]:
-    """Summarize the calibration of a model with probabilities, and the residuals of any other.
+def calibration_or_residuals(
+    predictions: Predictions, target: Floats, sample: Indices
+) -> dict[str, Any]:
+    """Summarize the calibration of probabilities, or the residuals of predicted numbers.
 
-    The rows of the sample are shown one by one.
+    Of the rows of the sample, there are single residuals.
     """
     probabilities = predictions.task.probabilities(predictions.raw)
     if probabilities is None:
@@ -95,7 +94,7 @@ def summarize_fit(predictions: Predictions, target: Floats, sample: Indices) -> 
         labels = range(probabilities.shape[1])
         confusion = confusion_matrix(target, predictions.raw.argmax(axis=1), labels=labels)
         return {"calibration": None, "residuals": None, "confusion": confusion.tolist()}
-    # A loss of the user's own may go beyond probabilities.
+    # The mean of a user-defined loss need not be in [0, 1].
     positive = probabilities[:, 1].clip(0, 1)
     calibration = summarize_calibration(target > 0, predictions.raw, positive)
     return {"calibration": calibration, "residuals": None}
@@ -104,11 +103,11 @@ def summarize_fit(predictions: Predictions, target: Floats, sample: Indices) -> 
 def summarize_calibration(
     is_positive: Bools, raw_predictions: Floats, probabilities: Floats
 ) -> dict[str, Any]:
-    """Compare probabilities with how often the second class came true.
+    """Compare probabilities of the second class with its frequency.
 
-    There are ``bins`` by ascending probability, with a 95 % interval of each share; the Brier score
-    and the mean distance between probability and share; and the ``confusion`` of classes, a row per
-    true class. The second class is predicted where raw predictions are positive.
+    Return ``bins`` by ascending probability, with a 95 % interval of each frequency; the Brier
+    score and the mean calibration error; and the ``confusion`` matrix, with a row per true class.
+    The second class is predicted where raw predictions are positive.
     """
     position = _bin_positions(probabilities)
     bins = [
@@ -126,7 +125,7 @@ def summarize_calibration(
 
 
 def _bin_positions(probabilities: Floats) -> Indices:
-    """Assign rows to bins: one per value where there are few values, else of as many rows each."""
+    """Assign rows to bins: one per value if there are few values, else of equally many rows."""
     distinct, position = np.unique(probabilities, return_inverse=True)
     if len(distinct) <= MAX_CALIBRATION_BINS:
         return position
@@ -155,7 +154,7 @@ def _wilson_interval(n_positive: int, n_rows: int) -> tuple[float, float]:
 
 
 def summarize_residuals(y: Floats, predictions: Floats, sample: Indices) -> dict[str, Any]:
-    """Describe how far the target is from its predictions: by target minus prediction.
+    """Summarize the residuals: the target minus the prediction.
 
     The rows of the sample are ``points`` of prediction and residual.
     """
@@ -164,7 +163,7 @@ def summarize_residuals(y: Floats, predictions: Floats, sample: Indices) -> dict
     shares = (0.05, 0.25, 0.5, 0.75, 0.95)
     quantiles = np.quantile(residuals, shares).tolist()
     return {
-        # What rounding leaves of zero is zero.
+        # A mean of zero, but for rounding, is zero.
         "mean": mean if abs(mean) > 1e-12 * deviation else 0.0,
         "standard_deviation": deviation,
         "quantiles": dict(zip(map(str, shares), quantiles, strict=True)),

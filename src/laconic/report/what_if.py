@@ -1,7 +1,4 @@
-"""What a reader may change about a row, and the program that predicts for it.
-
-How a reader changes a row: a slider, a switch or a menu per feature, and where they start.
-"""
+"""The what-if part of a report: a control per feature, rows to start from, and the program."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from laconic._util.types import Floats, Indices
 from laconic.export import to_javascript
 from laconic.export.portable import compared_values
 from laconic.models import RuleModel
-from laconic.report.features import category_counts, feature_kind, frequency_order, known_numbers
+from laconic.report.features import category_counts, column_kind, frequency_order, known_numbers
 from laconic.tables.columns import CategoricalColumn, Category, Column, NumericColumn, TimeColumn
 from laconic.tables.times import DAY, HOUR, MINUTE, SECOND, kind_of, microseconds
 from laconic.terms.conditions import Condition, by_feature
@@ -29,8 +26,8 @@ def describe_what_if(
 ) -> dict[str, Any]:
     """Describe the features that rules use, rows to start from, and the model as a program.
 
-    Ranges, categories and rows come from the given columns, those that rules use. ``javascript`` is
-    None, and ``reason`` says why, where a model cannot leave Python: its loss may be of any kind.
+    Ranges, categories and rows are those of the given columns, which rules use. ``javascript`` is
+    None, for the given ``reason``, if the model cannot be exported: its loss may be user-defined.
     """
     try:
         javascript, reason = to_javascript(model), None
@@ -55,7 +52,7 @@ def describe_what_if(
 
 
 def _cell(column: Column, row: int) -> Category | None:
-    """Value of a row as a script has it."""
+    """Return the value of a row as scripts represent it."""
     if not isinstance(column, TimeColumn):
         return cast(Category | None, column.cell(row))
     number = float(column.values[row])
@@ -66,19 +63,19 @@ def _label(observed: Category) -> str:
     return format_number(observed) if isinstance(observed, float) else value_text(observed)
 
 
-# A menu that is longer is not read to its end.
+# The largest number of frequent categories in a menu.
 MAX_MENU = 60
 # Stops of a slider: fine enough to reach any place, few enough for the arrow keys.
 N_STOPS = 100
-# Round steps of times, in microseconds.
+# Steps of times, in microseconds.
 STEPS = {"date": DAY, "datetime": HOUR, "time": MINUTE, "duration": SECOND}
 _LATEST = {"time": float(DAY - SECOND)} | dict.fromkeys(("date", "datetime", "duration"), math.inf)
-# No more of the range of a column than one part in that many is jumped over.
+# A slider has stops in each of that many parts of the range of a column.
 N_JUMPS = 20
 
 
 def typical_value(column: Column) -> Category | None:
-    """Find the median of numbers, rounded to what people read, or the most frequent category."""
+    """Return the rounded median of numbers, or the most frequent category."""
     if isinstance(column, CategoricalColumn):
         counts = category_counts(column)
         return column.categories[int(counts.argmax())] if counts.any() else None
@@ -88,7 +85,7 @@ def typical_value(column: Column) -> Category | None:
     if isinstance(column, TimeColumn):
         step = STEPS[column.kind]
         return script_time(column.kind, float(np.quantile(known, 0.5) // step * step))
-    if feature_kind(column) == "integer":
+    if column_kind(column) == "integer":
         return float(np.quantile(known, 0.5, method="lower"))
     return float(f"{np.median(known):.4g}")
 
@@ -96,12 +93,12 @@ def typical_value(column: Column) -> Category | None:
 def control(
     column: Column, conditions: Collection[Condition], occurring: Collection[Category | None]
 ) -> dict[str, Any]:
-    """Describe how a reader changes a feature.
+    """Describe the control by which a reader changes a feature.
 
-    A slider goes through ``stops``, from the smallest to the largest number of the column, with as
-    many rows between each two: columns of all shapes can be moved through. The thresholds of all
-    conditions are among them. A menu has the values of these conditions and those that occur as
-    ``options``, and an ``other`` value that is none of them.
+    A slider has ``stops`` from the smallest to the largest number of the column, with equally many
+    rows between neighbours, whatever the distribution. The thresholds of all conditions are among
+    them. The ``options`` of a menu are the values of these conditions and those that occur, and
+    ``other`` is a value that differs from all of them.
     """
     values = [value for p in conditions for value in compared_values(p)]
     kind = _control_kind(column, values)
@@ -115,21 +112,21 @@ def control(
 
 
 def _control_kind(column: Column, values: Sequence[Category]) -> str:
-    """Tell what a column holds, from conditions where the column itself has no values."""
+    """Return the kind of a control; conditions decide where the column has no values."""
     time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
     if time_kind is not None and not isinstance(column, TimeColumn):
         return time_kind
     is_empty = isinstance(column, CategoricalColumn) and not column.categories
     if is_empty and values and not any(isinstance(value, str) for value in values):
         return "number"
-    return feature_kind(column)
+    return column_kind(column)
 
 
 def _slider(column: Column, thresholds: list[float], *, is_integer: bool) -> dict[str, Any]:
     known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
     ends = [_outward(known.min(), -1), _outward(known.max(), 1)] if len(known) else []
     low, high = min([*ends, *thresholds], default=0.0), max([*ends, *thresholds], default=1.0)
-    # A threshold itself is on its lower side; the upper one must be within reach, too.
+    # A threshold belongs to its lower side; there must be a stop on the upper side, too.
     if high <= max(thresholds, default=low):
         step = _nice_step((high / N_STOPS - low / N_STOPS) or (abs(high) or 1.0) / N_STOPS)
         high += max(1.0, step) if is_integer else step
@@ -143,7 +140,7 @@ def _slider(column: Column, thresholds: list[float], *, is_integer: bool) -> dic
 
 
 def _time_slider(column: Column, thresholds: list[float], kind: str) -> dict[str, Any]:
-    """Slider through round times, in the numbers that scripts have for them."""
+    """Return a slider through rounded times, as numbers that scripts use for them."""
     step = STEPS[kind]
     known = known_numbers(column) if isinstance(column, NumericColumn) else np.empty(0)
     in_steps = NumericColumn(column.name, np.floor(known / step))
@@ -154,12 +151,12 @@ def _time_slider(column: Column, thresholds: list[float], kind: str) -> dict[str
 
 
 def script_time(kind: str, number: float) -> float:
-    """Milliseconds of a date or a time of day, and seconds of a duration."""
+    """Return milliseconds of a date or a time of day, and seconds of a duration."""
     return number / (1e6 if kind == "duration" else 1e3)
 
 
 def _outward(number: float, direction: int) -> float:
-    """Round the end of a range to six digits, so that the range grows."""
+    """Round the end of a range to six digits, so that the range becomes no smaller."""
     rounded = float(f"{number:.6g}")
     if direction * rounded < direction * number:
         rounded += direction * 10.0 ** (math.floor(math.log10(abs(number))) - 5)
@@ -167,17 +164,17 @@ def _outward(number: float, direction: int) -> float:
 
 
 def _quantiles(known: Floats) -> list[float]:
-    """Find numbers with as many rows between each two of them, as round as they can be."""
+    """Find numbers with equally many rows between neighbours, rounded as far as possible."""
     numbers = np.quantile(known, np.linspace(0, 1, N_STOPS + 1))
     distinct, counts = np.unique(numbers, return_counts=True)
     gaps = (distinct[2:] - distinct[:-2]).tolist()
     inner = zip(distinct[1:-1].tolist(), counts[1:-1].tolist(), gaps, strict=True)
-    # A number of many rows stays as it is: rounded, it would be none of theirs.
+    # A number that occurs often is not rounded, as no row has the rounded one.
     return [number if n > 1 else _rounded(number, gap / 4) for number, n, gap in inner]
 
 
 def _between(stops: Sequence[float], step: float) -> list[float]:
-    """Find round numbers where neighbouring stops are far apart."""
+    """Return rounded numbers between neighbouring stops that are far apart."""
     return [
         _trimmed(number * step)
         for before, after in pairwise(stops)
@@ -196,14 +193,14 @@ def _rounded(number: float, width: float) -> float:
 
 def _nice_step(width: float) -> float:
     """Round a width up to 1, 2 or 5 times a power of ten."""
-    # Within what a double holds with all its digits.
+    # Within the range of normal doubles.
     raw = min(max(width, 1e-300), 1e307)
     power = 10.0 ** math.floor(math.log10(raw))
     return power * next(factor for factor in (1, 2, 5, 10) if raw <= factor * power * (1 + 1e-9))
 
 
 def _trimmed(number: float) -> float:
-    """Take off what multiplying by a power of ten adds behind the digits."""
+    """Remove the rounding error of a multiplication by a power of ten."""
     return float(f"{number:.12g}")
 
 
@@ -222,7 +219,7 @@ def _menu(
 
 
 def _other_value(options: Sequence[Category]) -> Category:
-    """Make up a value that is not on the menu, of the same kind."""
+    """Return a value of the same kind that is not on the menu."""
     numbers = [value for value in options if not isinstance(value, str)]
     if numbers:
         return float(max(numbers)) + 1

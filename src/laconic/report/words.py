@@ -1,7 +1,4 @@
-"""Rules in plain words.
-
-Constraints on rules in words.
-"""
+"""Rules, and the constraints on them, in words."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from laconic.terms.formatting import (
 )
 
 Phrase = dict[str, Any]
-"""One feature and what is said about it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
+"""One feature and the conditions on it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
 
 _WORDS = {
     ">": "is more than",
@@ -36,12 +33,12 @@ _WORDS = {
     "is present": "is known",
 }
 _DATE_WORDS = {">": "is after", "<=": "is not after"}
-# What a person says first about a feature: a range from below.
+# The order of conditions on one feature: lower limits come first.
 _ORDER = {relation: position for position, relation in enumerate(_WORDS)}
 
 
 def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[Phrase]:
-    """Say feature by feature what a query asks for, in the values that the features hold.
+    """Describe the conditions of a query feature by feature, in the values of the features.
 
     Examples
     --------
@@ -59,7 +56,7 @@ def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[P
 
 
 def _parts(conditions: Sequence[Condition]) -> list[dict[str, str | None]]:
-    """Say what is asked of one feature."""
+    """Describe the conditions on one feature."""
     parts: list[dict[str, str | None]] = []
     for condition in sorted(conditions, key=lambda p: _ORDER[p.relation]):
         is_date = kind_of(condition.value) in ("date", "datetime", "time")
@@ -72,7 +69,7 @@ def _parts(conditions: Sequence[Condition]) -> list[dict[str, str | None]]:
 
 
 def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> str:
-    """Say a rule in one sentence.
+    """Return a rule as a sentence.
 
     Examples
     --------
@@ -93,7 +90,7 @@ def _part_text(part: dict[str, str | None]) -> str:
 
 
 def constraint_words(constraints: Mapping[str, Any]) -> str:
-    """Say what rules were allowed to be; empty if there were no constraints.
+    """Describe the constraints on rules; empty if there were none.
 
     Examples
     --------
@@ -102,8 +99,8 @@ def constraint_words(constraints: Mapping[str, Any]) -> str:
     """
     return "".join(
         f" {words}."
-        for name, say in _CONSTRAINT_WORDS.items()
-        if (words := say(constraints.get(name)))
+        for name, describe in _CONSTRAINT_WORDS.items()
+        if (words := describe(constraints.get(name)))
     )
 
 
@@ -112,7 +109,7 @@ def _names(names: Iterable[str], max_shown: int | None = None) -> str:
 
 
 def _directions(given: Mapping[str, int | Mapping[str, int]] | None) -> str:
-    """Say with which features predictions rise or fall, or the probability of each class."""
+    """Describe with which features predictions, or the probability of a class, rise or fall."""
     plain: dict[str, int] = {}
     by_class: dict[str, dict[str, int]] = {}
     for name, direction in (given or {}).items():
@@ -143,13 +140,13 @@ def _interactions(given: Any) -> str:
         return ""
     if isinstance(given, str):
         number = "two columns" if given == "pairwise" else "one column"
-        return f"A rule uses {number} at most"
+        return f"A rule uses at most {number}"
     sets = "; ".join(_names(names) for names in given)
-    return f"A rule uses columns of one set only: {sets}; all others"
+    return f"The columns of a rule are from one of these sets: {sets}; all others"
 
 
 def _costs(given: Mapping[str, float | None] | None) -> str:
-    """Say what features cost; None is for one that no rule uses."""
+    """Describe the costs of features; no rule uses one whose cost is None."""
     costs = dict(given or {})
     excluded = [name for name, cost in costs.items() if cost is None]
     paid = [
@@ -158,7 +155,7 @@ def _costs(given: Mapping[str, float | None] | None) -> str:
         if cost is not None
     ]
     words = [f"No rule uses {_names(excluded)}"] if excluded else []
-    words += [f"What a rule gains is net of the cost of {listed(paid)}"] if paid else []
+    words += [f"The gain of a rule is reduced by the cost of {listed(paid)}"] if paid else []
     return ". ".join(words)
 
 
@@ -166,6 +163,6 @@ _CONSTRAINT_WORDS: dict[str, Callable[[Any], str]] = {
     "monotonic_cst": _directions,
     "interaction_cst": _interactions,
     "feature_costs": _costs,
-    "excluded_rules": lambda given: f"Left out: {'; '.join(given)}" if given else "",
+    "excluded_rules": lambda given: f"Excluded rules: {'; '.join(given)}" if given else "",
     "weight_signs": lambda given: f"Weights are {given}" if given else "",
 }

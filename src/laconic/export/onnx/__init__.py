@@ -1,1 +1,1 @@
-"""Models as ONNX graphs, by themselves or inside pipelines."""
+"""Models as ONNX graphs, also inside pipelines."""

@@ -1,4 +1,4 @@
-"""The converter that lets skl2onnx convert pipelines with rule ensembles in them."""
+"""The converter by which skl2onnx converts pipelines that contain rule ensembles."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from laconic._util.optional import import_extra
-from laconic.export.onnx.graph import ModelNodes, constant_tensor, element_type
-from laconic.export.onnx.model import check_missing_text
+from laconic.export.onnx.model import (
+    ModelNodes,
+    check_missing_text,
+    constant_tensor,
+    element_type,
+)
 from laconic.export.portable import PortableModel, portable_model, refuse_times
 from laconic.models.rule_model import RuleModel, for_all_models
 
@@ -15,20 +19,20 @@ _MISSING_TEXT = ""
 
 
 def register_onnx_converters() -> None:
-    """Teach skl2onnx to convert the estimators of this package, also inside pipelines.
+    """Register converters for the estimators of this package with skl2onnx.
 
-    Call it once before ``skl2onnx.to_onnx`` or ``skl2onnx.convert_sklearn``. The estimator takes
-    what the step before it gives, or the inputs of the graph: one tensor with all columns, or
-    several, in the order of the training table. Text has to be of type string, in which "" stands
-    for a missing value; numbers may be of any type. Rules are computed in double precision.
-    Probabilities and numbers have the type that skl2onnx gives to them: double precision if the
-    first input has it, single precision otherwise.
+    Call it once before ``skl2onnx.to_onnx`` or ``skl2onnx.convert_sklearn``. The input of the
+    estimator is the output of the step before it, or that of the graph: one tensor with all
+    columns, or several, in the order of the training table. Text must be of type string, in which
+    "" stands for a missing value; numbers may be of any type. Rules are computed in double
+    precision. Probabilities and numbers have the type that skl2onnx chooses: double precision if
+    the first input has it, single precision otherwise.
 
     Notes
     -----
     A step before the estimator may compute in single precision what scikit-learn computes in double
-    precision. A value that this moves across a threshold is then predicted differently, as with any
-    model of thresholds. Use ``DoubleTensorType`` to avoid that.
+    precision. If that moves a value across a threshold, the prediction differs, as for any model
+    with thresholds. Use ``DoubleTensorType`` to avoid this.
 
     Examples
     --------
@@ -53,7 +57,7 @@ def _skl2onnx() -> Any:
 
 
 def _register(estimator: type[RuleModel]) -> None:
-    # What has no task of its own may inherit one, but need not predict as its parent does.
+    # A subclass without a task of its own need not predict as its parent does.
     task = vars(estimator).get("task")
     if task is None:
         return
@@ -72,7 +76,7 @@ def _register(estimator: type[RuleModel]) -> None:
 
 
 class _ContainerGraph:
-    """Operators and constants that go into a model of skl2onnx."""
+    """Adds operators and constants to a model of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope = scope
@@ -86,7 +90,7 @@ class _ContainerGraph:
             list(inputs),
             [name],
             op_domain=domain,
-            # The newest of a domain may be newer than what the rest of the graph is made of.
+            # The newest version of a domain may be newer than that of the rest of the graph.
             op_version=2 if domain else None,
             name=self._scope.get_unique_operator_name(operator),
             **settings,
@@ -161,7 +165,7 @@ def _converted(
 
 
 def _columns(operator: Any) -> list[tuple[str, int, bool]]:
-    """Name of a tensor, position in it and whether it is of text, for each column."""
+    """Return for each column its tensor, the position in it, and whether it is text."""
     text_type = _data_types().StringTensorType
     return [
         (variable.full_name, position, isinstance(variable.type, text_type))

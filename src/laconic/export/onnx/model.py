@@ -1,23 +1,28 @@
-"""Models as ONNX graphs."""
+"""Models as ONNX graphs.
+
+Everything is computed in double precision, in the order of the rules, so that raw predictions are
+those of the model to the last bit. Text is encoded as numbers first, since few operators take it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from functools import reduce
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from laconic._util.optional import import_extra
 from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected_outputs
-from laconic.export.onnx.graph import ModelNodes, OnnxGraph, tensor_info
 from laconic.export.portable import PortableModel, compared_values, portable_model, refuse_times
 from laconic.models import RuleModel
+from laconic.terms.conditions import THRESHOLD_RELATIONS, Condition
 
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
 
-# Old enough for the runtimes that are in use, new enough for all operators in double precision.
+# Old enough for common runtimes, new enough for all operators in double precision.
 _OPSETS = {"": 15, "ai.onnx.ml": 2}
 _IR_VERSION = 8
 
@@ -46,12 +51,12 @@ def to_onnx(
         "columns" has one input per column that rules use, of shape (n_rows, 1) and with the name
         of the column: text as strings, numbers and booleans as numbers. "tensor" has a single
         input X with all columns of the training table, and needs a model without text. "auto" is
-        "tensor" where it can be.
+        "tensor" for models without text.
     numbers : {"double", "float"}, default="double"
-        Type of the numbers that go in. Everything is computed in double precision all the same, so
+        Type of the numbers of inputs. Everything is computed in double precision in both cases, so
         that "float" predicts what the model predicts for numbers of single precision.
     missing_text : str, default=""
-        What stands for a missing value in text, which ONNX has no sign for. Missing numbers are
+        The text that stands for a missing value, as ONNX has no missing texts. Missing numbers are
         NaN.
     rule_columns : bool, default=False
         Whether to add the output "covered", of shape (n_rows, n_rules).
@@ -116,16 +121,16 @@ def _model(
 def _results(
     portable: PortableModel, nodes: ModelNodes, any_column: str, rule_columns: bool
 ) -> dict[str, tuple[str, str, list[Any]]]:
-    """Tensor, element type and shape of each output."""
+    """Return the tensor, element type and shape of each output."""
     covered = nodes.covered(any_column)
     raw_prediction = nodes.raw_prediction(any_column, covered)
     mean = nodes.mean(raw_prediction)
-    results: dict[str, tuple[str, str, list[Any]]] = {
-        "raw_prediction": (nodes.flat(raw_prediction), "DOUBLE", ["n_rows"])
-    }
     n_classes = len(portable.classes or ())
-    if portable.ensemble.outputs:
-        results["raw_prediction"] = (raw_prediction, "DOUBLE", ["n_rows", n_classes])
+    results: dict[str, tuple[str, str, list[Any]]] = {
+        "raw_prediction": (raw_prediction, "DOUBLE", ["n_rows", n_classes])
+        if portable.ensemble.outputs
+        else (nodes.flat(raw_prediction), "DOUBLE", ["n_rows"])
+    }
     if portable.classes is None:
         results["prediction"] = (nodes.flat(mean), "DOUBLE", ["n_rows"])
     else:
@@ -159,7 +164,7 @@ def _column_inputs(portable: PortableModel, nodes: ModelNodes, number_type: str)
 
 
 def class_type(classes: Sequence[Any]) -> str:
-    """Element type of a tensor of classes."""
+    """Return the element type of a tensor of classes."""
     kinds = {str: "STRING", bool: "BOOL", int: "INT64", float: "DOUBLE"}
     return kinds[type(classes[0])]
 
@@ -171,7 +176,7 @@ def _checked_inputs(portable: PortableModel, inputs: Any) -> str:
     if inputs == "tensor" and text:
         raise ValueError(
             "inputs='tensor' needs a model of numbers, because a tensor has a single type. Got "
-            f"rules about text in {text[0]!r}. Use inputs='columns'."
+            f"rules that use text in {text[0]!r}. Use inputs='columns'."
         )
     if inputs == "auto":
         return "columns" if text else "tensor"
@@ -214,7 +219,7 @@ def _check_in_runtime(
 
 
 def as_single(cell: Any) -> Any:
-    """Round a number to single precision; None where it has none."""
+    """Round a number to single precision; None if it is too large."""
     if cell is None or isinstance(cell, str):
         return cell
     with np.errstate(over="ignore"):
@@ -251,3 +256,230 @@ def _fed(
     if taken.type == "tensor(string)":
         return np.array([[missing_text if c is None else c for c in row] for row in cells], object)
     return np.array(cells, dtype=np.float32 if taken.type == "tensor(float)" else np.float64)
+
+
+# Codes of texts besides the categories of rules, which are encoded as their positions.
+MISSING_CODE = -1
+_UNSEEN_CODE = -2
+
+
+class Graph(Protocol):
+    """A graph that takes operators and constants."""
+
+    def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
+        """Add an operator and return the name of its output."""
+        ...
+
+    def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
+        """Add a tensor of the given element type and return its name."""
+        ...
+
+
+class OnnxGraph:
+    """Operators and constants of a new graph, whose inputs have the given names."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        # More colons than any input begins with, so that no other name is that of an input.
+        n_colons = max((len(name) - len(name.lstrip(":")) for name in names), default=0)
+        self._prefix = ":" * (n_colons + 1)
+
+    def node(self, operator: str, inputs: Sequence[str], domain: str = "", **settings: Any) -> str:
+        """Add an operator and return the name of its output."""
+        name = f"{self._prefix}{operator}:{len(self.nodes)}"
+        made = self._helper.make_node(operator, inputs, [name], domain=domain, **settings)
+        self.nodes.append(made)
+        return name
+
+    def constant(self, kind: str, shape: Sequence[int], values: Sequence[Any]) -> str:
+        """Add a tensor of the given element type and return its name."""
+        name = f"{self._prefix}constant:{len(self.constants)}"
+        self.constants.append(constant_tensor(name, kind, shape, values))
+        return name
+
+
+def tensor_info(name: str, kind: str, shape: Sequence[Any]) -> Any:
+    """Describe an input or an output of a graph."""
+    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+    return helper.make_tensor_value_info(name, element_type(kind), shape)
+
+
+def element_type(kind: str) -> int:
+    """Return ONNX's number for "DOUBLE", "FLOAT", "INT64", "BOOL" or "STRING"."""
+    onnx = import_extra("onnx", "onnx", "The export to ONNX")
+    return int(onnx.TensorProto.DataType.Value(kind))
+
+
+def constant_tensor(name: str, kind: str, shape: Sequence[int], values: Sequence[Any]) -> Any:
+    """Make a tensor of numbers or texts."""
+    helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+    if kind != "STRING":
+        return helper.make_tensor(name, element_type(kind), shape, values)
+    texts = [value.encode() for value in values]
+    made = helper.make_tensor(name, element_type(kind), shape, texts)
+    made.string_data[:] = texts  # the helper drops zero characters at their ends
+    return made
+
+
+class ModelNodes:
+    """The operators of one model; a given text stands for a missing value."""
+
+    def __init__(self, portable: PortableModel, graph: Graph, missing_text: str) -> None:
+        self.portable = portable
+        self.graph = graph
+        self.missing_text = missing_text
+        self._columns: dict[str, str] = {}
+        self._text_columns: set[str] = set()
+        self._known: dict[Condition, str] = {}
+        self._constants: dict[tuple[str, str], str] = {}
+
+    def column_of(self, tensor: str, position: int) -> str:
+        """Return a column of a tensor, of shape (n_rows, 1)."""
+        return self.graph.node("Gather", [tensor, self._whole(position)], axis=1)
+
+    def set_numbers(self, name: str, tensor: str) -> None:
+        """Set a column of numbers of any type, of shape (n_rows, 1)."""
+        self._columns[name] = self._cast(tensor, "DOUBLE")
+
+    def set_text(self, name: str, tensor: str) -> None:
+        """Set a column of text, of shape (n_rows, 1)."""
+        categories = self._categories(name)
+        self._text_columns.add(name)
+        self._columns[name] = self.graph.node(
+            "LabelEncoder",
+            [tensor],
+            domain="ai.onnx.ml",
+            keys_strings=[*categories, self.missing_text],
+            values_int64s=[*range(len(categories)), MISSING_CODE],
+            default_int64=_UNSEEN_CODE,
+        )
+
+    def covered(self, any_column: str) -> list[str]:
+        """Return for each rule which rows it covers, of shape (n_rows, 1)."""
+        queries = [rule.query for rule in self.portable.ensemble]
+        always = "" if all(queries) else self._filled(any_column, "BOOL", True)
+        return [
+            self._joined("And", map(self._condition, query)) if query else always
+            for query in queries
+        ]
+
+    def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
+        """Return raw predictions, of shape (n_rows, 1), or with a column per class."""
+        outputs = self.portable.ensemble.outputs
+        if not outputs:
+            return self._sum(any_column, covered, self.portable.ensemble.intercept, 0)
+        sums = [
+            self._sum(any_column, covered, output.intercept, place)
+            for place, output in enumerate(outputs)
+        ]
+        return self.graph.node("Concat", sums, axis=1)
+
+    def _sum(self, any_column: str, covered: Sequence[str], intercept: float, output: int) -> str:
+        total = self._filled(any_column, "DOUBLE", intercept)
+        for rule, is_covered in zip(self.portable.ensemble, covered, strict=True):
+            if rule.output != output:
+                continue
+            numbers = [self._double(rule.weight), self._double(0.0)]
+            term = self.graph.node("Where", [is_covered, *numbers])
+            total = self.graph.node("Add", [total, term])
+        return total
+
+    def mean(self, raw_prediction: str) -> str:
+        """Return means on the scale of the target."""
+        if self.portable.link == "identity":
+            return raw_prediction
+        node = self.graph.node
+        if self.portable.link == "log":
+            return node("Exp", [raw_prediction])
+        if self.portable.link == "softmax":
+            largest = node("ReduceMax", [raw_prediction], axes=[1], keepdims=1)
+            exponentials = node("Exp", [node("Sub", [raw_prediction, largest])])
+            total = node("ReduceSum", [exponentials, self._whole(1)], keepdims=1)
+            return node("Div", [exponentials, total])
+        # Not Sigmoid, which some runtimes approximate.
+        one = self._double(1.0)
+        exponential = node("Exp", [node("Neg", [raw_prediction])])
+        return node("Div", [one, node("Add", [one, exponential])])
+
+    def probabilities(self, mean: str) -> str:
+        """Return probabilities, of shape (n_rows, n_classes)."""
+        if self.portable.ensemble.outputs:
+            return mean
+        other = self.graph.node("Sub", [self._double(1.0), mean])
+        return self.graph.node("Concat", [other, mean], axis=1)
+
+    def classes(self, raw_prediction: str, kind: str, values: Sequence[Any]) -> str:
+        """Return the value of the predicted class, of shape (n_rows, 1)."""
+        if self.portable.ensemble.outputs:
+            place = self.graph.node("ArgMax", [raw_prediction], axis=1, keepdims=1)
+            table = self.graph.constant(kind, [len(values)], values)
+            return self.graph.node("Gather", [table, place])
+        is_second = self.graph.node("Greater", [raw_prediction, self._double(0.0)])
+        position = self._cast(is_second, "INT64")
+        return self.graph.node("Gather", [self.graph.constant(kind, [2], values), position])
+
+    def flat(self, tensor: str) -> str:
+        """Reshape a tensor of shape (n_rows, 1) to (n_rows,)."""
+        return self.graph.node("Reshape", [tensor, self._whole(-1)])
+
+    def _condition(self, condition: Condition) -> str:
+        if condition not in self._known:
+            self._known[condition] = self._new_condition(condition)
+        return self._known[condition]
+
+    def _new_condition(self, condition: Condition) -> str:
+        node, relation = self.graph.node, condition.relation
+        column = self._columns[condition.feature]
+        is_text = condition.feature in self._text_columns
+        values = [
+            self._whole(self._categories(condition.feature).index(value))
+            if is_text
+            else self._double(float(value))
+            for value in compared_values(condition)
+        ]
+        if relation in THRESHOLD_RELATIONS:
+            return node({"<=": "LessOrEqual", ">": "Greater"}[relation], [column, *values])
+        are_equal = [node("Equal", [column, value]) for value in values]
+        if relation in ("==", "in"):
+            return self._joined("Or", are_equal)
+        is_missing = (
+            node("Equal", [column, self._whole(MISSING_CODE)])
+            if is_text
+            else node("IsNaN", [column])
+        )
+        if relation == "is missing":
+            return is_missing
+        return node("Not", [self._joined("Or", [is_missing, *are_equal])])
+
+    def _joined(self, operator: str, conditions: Iterable[str]) -> str:
+        return reduce(lambda left, right: self.graph.node(operator, [left, right]), conditions)
+
+    def _categories(self, name: str) -> list[str]:
+        about = [p for p in self.portable.ensemble.conditions if p.feature == name]
+        values = (value for p in about for value in compared_values(p))
+        return list(dict.fromkeys(value for value in values if isinstance(value, str)))
+
+    def _filled(self, column: str, kind: str, value: Any) -> str:
+        helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
+        tensor = helper.make_tensor("value", element_type(kind), [1], [value])
+        return self.graph.node(
+            "ConstantOfShape", [self.graph.node("Shape", [column])], value=tensor
+        )
+
+    def _cast(self, tensor: str, kind: str) -> str:
+        return self.graph.node("Cast", [tensor], to=element_type(kind))
+
+    def _double(self, number: float) -> str:
+        return self._constant("DOUBLE", number)
+
+    def _whole(self, number: int) -> str:
+        return self._constant("INT64", number)
+
+    def _constant(self, kind: str, number: float) -> str:
+        # By its text, since -0.0 equals 0.0.
+        key = kind, repr(number)
+        if key not in self._constants:
+            self._constants[key] = self.graph.constant(kind, [1], [number])
+        return self._constants[key]

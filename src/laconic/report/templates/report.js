@@ -52,7 +52,7 @@
     return shape;
   }
 
-  // Score over size ------------------------------------------------------------------------------
+  // Score by number of rules ------------------------------------------------------------------------------
 
   function showSize(size) {
     const total = data.rules.length;
@@ -61,7 +61,7 @@
     for (const output of document.querySelectorAll("output[data-metric]")) {
       output.textContent = formatNumber(data.metrics[output.dataset.metric][size]);
     }
-    for (const chart of document.querySelectorAll("#size .chart")) {
+    for (const chart of document.querySelectorAll("#score .chart")) {
       const points = chart.querySelectorAll(".path-point");
       points.forEach((point, position) => point.classList.toggle("is-chosen", position === size));
       const cursor = chart.querySelector(".cursor");
@@ -160,11 +160,11 @@
   }
 
   function describeChange(score, before) {
-    if (score === before) return "As at the start.";
+    if (score === before) return "Same as the starting row.";
     const change = hasClasses
       ? `${formatSigned(Number((100 * (score - before)).toFixed(1)))} points`
       : formatSigned(score - before);
-    return `${change} from ${formatScore(before)} at the start.`;
+    return `${change} from ${formatScore(before)} for the starting row.`;
   }
 
   // Rows of the data to which exactly the same rules apply, and what was observed there.
@@ -175,7 +175,7 @@
     const group = groups.get(numbers.join());
     if (!group) {
       const most = data.whatIf.max_rows_left_out;
-      return most ? `At most ${count(most, "row")} like this: too few to tell.` : "No rows like this.";
+      return most ? `At most ${count(most, "row")} like this: too few to show.` : "No rows like this.";
     }
     const { n_rows: nRows, mean_target: mean } = group;
     const rows = `${count(nRows, "row")} like this`;
