@@ -175,17 +175,17 @@ def test_first_metric_is_the_method_score(model, y):
         (
             Classification(FlatLoss(), np.array([False, True])),
             "score of true",
-            ["adds 0.6931 to the score of true", "takes 0.6931 off the score of true"],
+            ["adds 0.6931 to the score of true", "subtracts 0.6931 from the score of true"],
         ),
         (
             NUMBERS,
             "prediction",
-            ["adds 0.6931 to the prediction", "takes 0.6931 off the prediction"],
+            ["adds 0.6931 to the prediction", "subtracts 0.6931 from the prediction"],
         ),
         (
             Regression(LogisticLoss()),
             "raw prediction",
-            ["adds 0.6931 to the raw prediction", "takes 0.6931 off the raw prediction"],
+            ["adds 0.6931 to the raw prediction", "subtracts 0.6931 from the raw prediction"],
         ),
     ],
 )

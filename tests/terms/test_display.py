@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from laconic.tables import frames
+from laconic.tables import tables
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.display import rules_html
 from laconic.terms.rules import Rule, RuleEnsemble
@@ -152,11 +152,11 @@ class TestFrame:
 
     def test_first_installed(self, monkeypatch):
         assert isinstance(self.ENSEMBLE.to_frame(), pd.DataFrame)
-        monkeypatch.setattr(frames, "find_spec", lambda name: None if name == "pandas" else name)
+        monkeypatch.setattr(tables, "find_spec", lambda name: None if name == "pandas" else name)
         assert isinstance(self.ENSEMBLE.to_frame(), pl.DataFrame)
 
     def test_none_installed(self, monkeypatch):
-        monkeypatch.setattr(frames, "find_spec", lambda name: None)
+        monkeypatch.setattr(tables, "find_spec", lambda name: None)
         with pytest.raises(ImportError, match="needs one of pandas, polars or pyarrow"):
             self.ENSEMBLE.to_frame()
 

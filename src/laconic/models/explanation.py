@@ -192,8 +192,7 @@ class RowExplanation:
             return "missing" if value is None else format_value(value)
         rounded = float(f"{value:.{DIGITS}g}")
         column = NumericColumn(condition.feature, np.array([rounded]))
-        pair = [p for p in (lower, condition) if p is not None]
-        is_true = all(p.covered_in(column).all() for p in pair)
+        is_true = all(each.covered_in(column).all() for each in (lower, condition) if each)
         return format_value(rounded if is_true else value)
 
     def __str__(self) -> str:
@@ -318,7 +317,7 @@ class Explanation(Sequence[RowExplanation]):
     def _row(self, row: int) -> RowExplanation:
         numbers = np.flatnonzero(self.covered[row]) + 1
         rules = {int(number): self.ensemble[int(number) - 1] for number in numbers}
-        features = dict.fromkeys(p.feature for rule in rules.values() for p in rule.query)
+        features = dict.fromkeys(each.feature for rule in rules.values() for each in rule.query)
         probabilities, raw = self.probabilities, self.raw_predictions[row]
         return RowExplanation(
             row,

@@ -75,20 +75,15 @@ class ShapleyValues:
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
             With three or more classes, a row per row and class, and the columns row and class.
         """
+        # One list per feature: row by row, and the classes of a row one after the other.
+        n_rows, n_features, *_ = self.values.shape
+        lists = self.values.swapaxes(0, 1).reshape(n_features, -1).tolist()
+        columns: dict[str, list[Any]] = {}
         if self.classes:
-            return make_frame(self._class_columns(), backend=backend or self.table.backend)
-        columns = dict(zip(self.feature_names, self.values.T.tolist(), strict=True))
+            columns["row"] = np.repeat(np.arange(n_rows), len(self.classes)).tolist()
+            columns["class"] = [*self.classes] * n_rows
+        columns |= zip(self.feature_names, lists, strict=True)
         return make_frame(columns, backend=backend or self.table.backend)
-
-    def _class_columns(self) -> dict[str, list[Any]]:
-        """List rows class by class, the classes of a row one after the other."""
-        n_rows, n_features, n_classes = self.values.shape
-        flat = self.values.transpose(1, 0, 2).reshape(n_features, -1)
-        return {
-            "row": np.repeat(np.arange(n_rows), n_classes).tolist(),
-            "class": [*self.classes] * n_rows,
-            **dict(zip(self.feature_names, flat.tolist(), strict=True)),
-        }
 
     def to_shap(self) -> Any:
         """Shapley values for the plots of the library shap, which must be installed.

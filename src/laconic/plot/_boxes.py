@@ -395,7 +395,7 @@ def feature_steps(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureSte
         each = CategoricalColumn(name, np.arange(n_steps, dtype=np.int32), column.categories)
         return FeatureSteps(name, np.arange(n_steps + 1, dtype=np.float64) - 0.5, each, positions)
     values = column.values
-    compared = [p.value for p in ensemble.conditions if p.feature == name]
+    compared = [each.value for each in ensemble.conditions if each.feature == name]
     thresholds = {
         *(float(value) for value in compared if isinstance(value, int | float)),
         *(microseconds(value) for value in compared if isinstance(value, MOMENTS)),

@@ -27,7 +27,7 @@ from laconic.tables.columns import (
 )
 from laconic.tables.tables import as_table
 from laconic.tables.times import MOMENTS, Moment, is_comparable, kind_of, microseconds, plain_moment
-from laconic.terms.formatting import format_conditions, format_name, format_value
+from laconic.terms.formatting import format_condition, format_conditions
 
 THRESHOLD_RELATIONS = ("<=", ">")
 VALUE_RELATIONS = ("==", "!=")
@@ -169,10 +169,7 @@ class Condition:
         return np.zeros(len(missing), dtype=bool)
 
     def __str__(self) -> str:
-        name = format_name(self.feature)
-        if self.value is None:
-            return f"{name} {self.relation}"
-        return f"{name} {self.relation} {format_value(self.value)}"
+        return format_condition(self)
 
     def __repr__(self) -> str:
         return f"<Condition: {self}>"
@@ -215,7 +212,7 @@ class Query:
             True where all conditions hold.
         """
         table = as_table(X)
-        return all_of((p.covered(table) for p in self.conditions), table.n_rows)
+        return all_of((each.covered(table) for each in self.conditions), table.n_rows)
 
     def __len__(self) -> int:
         return len(self.conditions)

@@ -15,18 +15,9 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from laconic.tables.tables import FrameBackend, make_frame
-from laconic.terms.formatting import (
-    INTERCEPT,
-    format_name,
-    format_value,
-    format_weight,
-    intervals,
-    is_yes_or_no,
-)
+from laconic.terms.formatting import Notation, format_conditions, format_weight
 
 if TYPE_CHECKING:
-    from laconic.tables.columns import FeatureKind
-    from laconic.terms.conditions import Condition, Query
     from laconic.terms.rules import Line, RuleEnsemble
 
 # Two of the colours of Okabe and Ito, which people with any kind of colour vision can distinguish,
@@ -42,14 +33,25 @@ _LATEX_CHARACTERS = {
     ">": r"\textgreater{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-_LATEX_RELATIONS = {
-    "<=": r"$\leq$",
-    ">": "$>$",
-    "==": "$=$",
-    "!=": r"$\neq$",
-    "in": r"$\in$",
-    "not in": r"$\notin$",
-}
+
+
+def _latex_text(text: str) -> str:
+    return "".join(_LATEX_CHARACTERS.get(character, character) for character in text)
+
+
+_LATEX = Notation(
+    _latex_text,
+    {
+        "<": "$<$",
+        "<=": r"$\leq$",
+        ">": "$>$",
+        "==": "$=$",
+        "!=": r"$\neq$",
+        "in": r"$\in$",
+        "not in": r"$\notin$",
+    },
+    r"$\neg$ ",
+)
 
 _CELL = "padding: 0.2em 0.6em; vertical-align: middle"
 _TEXT_CELL = f"{_CELL}; text-align: left; min-width: 18em"
@@ -101,7 +103,10 @@ def rules_latex(ensemble: RuleEnsemble) -> str:
     for line in ensemble.lines:
         name = f"{_latex_text(line.output)} & " if line.output else ""
         kinds = ensemble.feature_kinds
-        text = INTERCEPT if line.rule is None else _latex_query(line.rule.query, kinds)
+        conditions = line.conditions
+        if line.rule is not None and line.rule.query:
+            conditions = format_conditions(line.rule.query.conditions, kinds, _LATEX)
+        text = r" $\wedge$ ".join(conditions)
         rows.append(rf"{name}${format_weight(line.weight)}$ & {text} \\")
     return "\n".join(
         [
@@ -114,30 +119,6 @@ def rules_latex(ensemble: RuleEnsemble) -> str:
             r"\end{tabular}",
         ]
     )
-
-
-def _latex_query(query: Query, kinds: Mapping[str, FeatureKind]) -> str:
-    texts = [
-        _latex_condition(condition, kinds)
-        if lower is None
-        else f"{_latex_text(format_value(lower.value))} $<$ {_latex_condition(condition, kinds)}"
-        for lower, condition in intervals(query.conditions, kinds)
-    ]
-    return r" $\wedge$ ".join(texts) or str(query)
-
-
-def _latex_condition(condition: Condition, kinds: Mapping[str, FeatureKind]) -> str:
-    name = _latex_text(format_name(condition.feature))
-    if condition.value is None:
-        return f"{name} {condition.relation}"
-    if is_yes_or_no(condition, kinds):
-        return name if condition.value else rf"$\neg$ {name}"
-    value = _latex_text(format_value(condition.value))
-    return f"{name} {_LATEX_RELATIONS[condition.relation]} {value}"
-
-
-def _latex_text(text: str) -> str:
-    return "".join(_LATEX_CHARACTERS.get(character, character) for character in text)
 
 
 def rules_html(

@@ -9,8 +9,8 @@ import copy
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -283,7 +283,7 @@ def intervals(
     ]
     while remaining:
         first = remaining.pop(0)
-        second = next((p for p in remaining if _bound_one_interval(first, p)), None)
+        second = next((each for each in remaining if _bound_one_interval(first, each)), None)
         if second is None:
             yield None, first
             continue
@@ -295,19 +295,48 @@ def intervals(
             yield lower, upper
 
 
+@dataclass(frozen=True)
+class Notation:
+    """How names, values and relations are written; the default is plain text."""
+
+    escape: Callable[[str], str] = str
+    relations: Mapping[str, str] = field(default_factory=dict)
+    """Symbols of relations that are not written as they are."""
+    negation: str = "not "
+
+
+PLAIN_TEXT = Notation()
+
+
 def format_conditions(
-    conditions: Sequence[Condition], kinds: Mapping[str, FeatureKind] = NO_KINDS
+    conditions: Sequence[Condition],
+    kinds: Mapping[str, FeatureKind] = NO_KINDS,
+    notation: Notation = PLAIN_TEXT,
 ) -> list[str]:
     """Write conditions; two thresholds of a feature are an interval such as ``100 < PS <= 180``.
 
     Without kinds, they are written exactly.
     """
+    less = notation.relations.get("<", "<")
     return [
-        _condition(condition, kinds)
-        if lower is None
-        else f"{format_value(lower.value)} < {condition}"
+        ("" if lower is None else f"{notation.escape(format_value(lower.value))} {less} ")
+        + format_condition(condition, kinds, notation)
         for lower, condition in intervals(conditions, kinds)
     ]
+
+
+def format_condition(
+    condition: Condition,
+    kinds: Mapping[str, FeatureKind] = NO_KINDS,
+    notation: Notation = PLAIN_TEXT,
+) -> str:
+    """Write one condition of `intervals`."""
+    name, value = notation.escape(format_name(condition.feature)), condition.value
+    if kinds.get(condition.feature) == "boolean" and isinstance(value, bool):
+        return name if value else f"{notation.negation}{name}"
+    relation = notation.relations.get(condition.relation, condition.relation)
+    text = "" if value is None else f" {notation.escape(format_value(value))}"
+    return f"{name} {relation}{text}"
 
 
 def _as_shown(condition: Condition, kinds: Mapping[str, FeatureKind]) -> list[Condition]:
@@ -353,17 +382,6 @@ def _threshold(condition: Condition, relation: str, value: Category) -> Conditio
     object.__setattr__(shown, "relation", relation)
     object.__setattr__(shown, "value", value)
     return shown
-
-
-def is_yes_or_no(condition: Condition, kinds: Mapping[str, FeatureKind]) -> bool:
-    """Check whether a condition of `intervals` is written without its value."""
-    return kinds.get(condition.feature) == "boolean" and isinstance(condition.value, bool)
-
-
-def _condition(condition: Condition, kinds: Mapping[str, FeatureKind]) -> str:
-    if is_yes_or_no(condition, kinds):
-        return f"{'' if condition.value else 'not '}{format_name(condition.feature)}"
-    return str(condition)
 
 
 def _is_single(lower: Condition, upper: Condition, kinds: Mapping[str, FeatureKind]) -> bool:

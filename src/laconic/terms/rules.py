@@ -228,8 +228,8 @@ class RuleEnsemble(Sequence[Rule]):
     def date_features(self) -> list[str]:
         """Features that are compared with dates, also in parts."""
         names = self.feature_names or ()
-        parts = [whole_date(p.feature, names) for p in self.conditions]
-        dates = [p.feature for p in self.conditions if isinstance(p.value, MOMENTS)]
+        parts = [whole_date(each.feature, names) for each in self.conditions]
+        dates = [each.feature for each in self.conditions if isinstance(each.value, MOMENTS)]
         return list(dict.fromkeys([*dates, *(part[1] for part in parts if part is not None)]))
 
     @property

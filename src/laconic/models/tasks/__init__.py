@@ -1,4 +1,4 @@
-"""What a model is for: `Classification` and `Regression`, both a `Task`."""
+"""Tasks of models: `Classification` and `Regression`."""
 
 from laconic.models.tasks.base import Metric, Task
 from laconic.models.tasks.classification import Classification

@@ -1,7 +1,7 @@
-"""What a model is for: how its target is read, what its predictions are, and how to speak of them.
+"""The task of a model: how its target is read, what it predicts, and the words for that.
 
-Everything that differs between classes and numbers is asked of a `Task`: texts, tables, plots,
-reports, exports and commands know no other difference.
+Everything that differs between classes and numbers is in a `Task`: texts, tables, plots, reports,
+exports and commands make no other difference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from laconic.terms.formatting import format_number
 
 
 def always(numbers: Floats) -> bool:
-    """Hold for any target."""
+    """Return True for any target."""
     return True
 
 
@@ -32,42 +32,42 @@ def always(numbers: Floats) -> bool:
 class Metric:
     """A score of predictions.
 
-    Targets are numbers as `Task.numbers` gives them.
+    Targets are numbers as returned by `Task.numbers`.
     """
 
     name: str
-    """In files and programs, such as "log_loss"."""
+    """Identifier in files and programs, such as "log_loss"."""
     label: str
-    """In the middle of a sentence, such as "log loss"."""
+    """Words within a sentence, such as "log loss"."""
     title: str
-    """At the head of a chart, such as "Log loss"."""
+    """Title of a chart, such as "Log loss"."""
     is_higher_better: bool
     function: Callable[[Floats, Floats, Floats, Floats | None], float]
     """Score of a target, given its raw predictions, their means and the sample weights."""
     is_defined: Callable[[Floats], bool] = always
-    """Whether a target has such a score."""
+    """Whether the score is defined for a target."""
 
 
 class Task(ABC):
     """What a fitted model predicts, and the loss that it was fitted with.
 
-    The inverse link of the loss takes raw predictions to the scale of the target.
+    The inverse link of the loss maps raw predictions to the scale of the target.
     """
 
     name: ClassVar[str]
-    """In files and on the command line."""
+    """Identifier in files and on the command line."""
     default_loss: ClassVar[str]
     """Name of the loss for a target of this kind."""
     about_losses: ClassVar[str]
-    """What the losses are for, in sentences of a docstring, each with a space after it."""
+    """Description of the losses, in sentences of a docstring with a space at the end."""
     losses: ClassVar[tuple[str, ...]]
     """Names of all losses for such a target, the default one first."""
     holds_classes: ClassVar[bool]
-    """Whether the target is one of a few classes: splits then keep their shares."""
+    """Whether the target is one of a few classes; splits are then stratified."""
     metrics: tuple[Metric, ...]
-    """The scores worth a look; the first is that of the method ``score``."""
+    """The scores to report; the first is that of the method ``score``."""
     deciding_metrics: tuple[str, ...]
-    """Names of the scores to choose a size by; the first decides: the smaller it is, the better."""
+    """Names of the scores to choose a size by: the first, of which smaller is better, decides."""
 
     classes: NDArray[Any] | None = None
     """The classes in ascending order; None where there are none."""
@@ -84,14 +84,14 @@ class Task(ABC):
     def read(
         cls, y: ArrayLike, loss: Loss, *, n_rows: int, counted: Rows, owner: str
     ) -> tuple[Self, Floats]:
-        """Find out from the target of a training table what there is to predict.
+        """Make a task from the target of a training table.
 
         Rows that are `counted` have a weight; `owner` is the name of the estimator, for messages.
-        The task comes with the target as `numbers` gives it.
+        Returns the task, and the target as in `numbers`.
         """
 
     def settle_loss(self, target: Floats, weights: Floats | None) -> None:
-        """Check that the loss suits the target, and fill in from it what the loss leaves open.
+        """Check the target for the loss, and estimate parameters of the loss that are not given.
 
         Sets: loss.
         """
@@ -103,13 +103,13 @@ class Task(ABC):
 
     @abstractmethod
     def check_same(self, other: FitTask) -> None:
-        """Refuse to go on with a model whose target was another."""
+        """Check that a warm start has the same kind of target."""
 
     def numbers(self, y: ArrayLike, n_rows: int, counted: Rows = slice(None)) -> Floats:
-        """Read the target of other rows: 1 for the second class and 0 for the first, or numbers.
+        """Convert the target of other rows: positions of classes, counted from 0, or numbers.
 
-        Their mean is what `mean_words` speak of. Rows that do not count may hold anything, such as
-        other classes, and are 0.
+        `mean_words` describe their mean. Rows that do not count may hold anything, such as other
+        classes, and are 0.
         """
         cells = np.asarray(y)
         if cells.shape != (n_rows,):
@@ -126,13 +126,7 @@ class Task(ABC):
 
     @abstractmethod
     def for_loss(self, numbers: Floats) -> Floats:
-        """Bring the target to the form that the loss expects."""
-
-    @property
-    def _has_default_loss(self) -> bool:
-        """Whether the loss says what the sum of the weights is on the target's scale."""
-        known = known_loss(self.loss)
-        return known is not None and known.name == self.default_loss
+        """Convert the target to the form that the loss expects."""
 
     def means(self, raw_predictions: Floats) -> Floats:
         """Raw predictions on the target's scale: a mean, or the second class's probability."""
@@ -140,7 +134,7 @@ class Task(ABC):
 
     @abstractmethod
     def predictions(self, raw_predictions: Floats) -> NDArray[Any]:
-        """Turn raw predictions into what is predicted: classes or numbers."""
+        """Convert raw predictions to predictions: classes or numbers."""
 
     @property
     def labels(self) -> list[Category] | None:
@@ -162,37 +156,37 @@ class Task(ABC):
         raw_predictions: Floats,
         sample_weight: Floats | None = None,
     ) -> float:
-        """Score predictions for a target that `numbers` gave."""
+        """Score predictions for a target as in `numbers`."""
         means = self.means(raw_predictions)
         return float(metric.function(numbers, raw_predictions, means, sample_weight))
 
     def metrics_for(self, numbers: Floats) -> list[Metric]:
-        """Choose the metrics that are defined for a target."""
+        """Return the metrics that are defined for a target."""
         return [metric for metric in self.metrics if metric.is_defined(numbers)]
 
     @property
     @abstractmethod
     def sum_words(self) -> str:
-        """What the sum of the weights is, such as "log odds of yes"."""
+        """Words for the sum of the weights, such as "log odds of yes"."""
 
     @property
     @abstractmethod
     def mean_words(self) -> str:
-        """What the mean of the target in some rows is, such as "share of yes"."""
+        """Words for the mean of the target, such as "share of yes"."""
 
     @abstractmethod
     def format_mean(self, mean: float) -> str:
-        """Write such a mean."""
+        """Write the mean of the target."""
 
     @property
     @abstractmethod
     def weights_sentence(self) -> str:
-        """How to read the weights."""
+        """A sentence on the meaning of the weights."""
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What the rules do."""
+        """A title for the rules."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -200,14 +194,14 @@ class Task(ABC):
         return ()
 
     def covered_target(self, numbers: Floats, output: int) -> Floats:
-        """Take the target whose mean in the rows of a rule `mean_words` speak of."""
+        """Return the target whose mean `mean_words` describe, for a rule of one output."""
         return numbers
 
     def effect(self, weight: float, output: int = 0) -> str:
-        """Say what a weight does to a prediction, starting with a verb."""
+        """Describe the effect of a weight on a prediction, starting with a verb."""
         size = format_number(abs(weight))
         scale = self._effect_scale
-        return f"adds {size} to {scale}" if weight >= 0 else f"takes {size} off {scale}"
+        return f"adds {size} to {scale}" if weight >= 0 else f"subtracts {size} from {scale}"
 
     @property
     @abstractmethod
@@ -232,7 +226,7 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
         row = int(np.ma.getmaskarray(y).argmax())
         raise ValueError(
             f"The target y must have a value in every row. Got a masked one at row {row}. Leave "
-            "rows without one out."
+            "out rows without a value."
         )
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names:
@@ -242,7 +236,7 @@ def as_1d(y: ArrayLike) -> NDArray[Any]:
             "interval of time that a subject enters, with 1 where the event happens in it, and fit "
             "classes, or loss='poisson' with the time at risk as exposure."
         )
-    # scikit-learn takes as long to find out that there is nothing to do as a rule takes to fit.
+    # scikit-learn's check of a vector takes as long as fitting a rule.
     is_vector = type(y) is np.ndarray and y.ndim == 1
     cells: NDArray[Any] = np.asarray(y) if is_vector else column_or_1d(y, warn=True)
     if cells.dtype.kind == "c":

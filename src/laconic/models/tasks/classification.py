@@ -255,7 +255,7 @@ class Classification(Task):
 
 def _check_discrete(labels: NDArray[Any]) -> None:
     """Check that labels are classes, and not numbers with a fraction."""
-    # scikit-learn's check of whole numbers takes as long as a rule takes to fit.
+    # scikit-learn's check of whole numbers takes as long as fitting a rule.
     if labels.dtype.kind == "f" and (np.trunc(labels) == labels).all():
         return
     kinds = {isinstance(label, str): label for label in labels.tolist()}
@@ -284,13 +284,13 @@ def _check_all_present(labels: Sequence[Any] | NDArray[Any]) -> None:
         if not is_present(label):
             name = "None" if label is None else "NaN"
             raise ValueError(
-                f"Input y contains {name} at row {row}, but every row needs a class. Leave rows "
-                "without one out."
+                f"Input y contains {name} at row {row}, but every row needs a class. Leave "
+                "out rows without one."
             )
 
 
 def _checked_classes(classes: list[Any]) -> NDArray[Any]:
-    # The order of scikit-learn, which tools around estimators rely on.
+    # The order of scikit-learn, which tools for estimators rely on.
     is_sorted = all(first < second for first, second in pairwise(classes))
     require(is_sorted, "classes", "different classes in ascending order", classes)
     array = np.array(classes)

@@ -1,4 +1,4 @@
-"""Numbers: raw predictions add up to what is predicted, or to what the loss makes of it."""
+"""Numbers: weights add up to the prediction, or to its logarithm."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from laconic.tables.columns import Rows
 from laconic.terms.formatting import format_factor, format_number
 
 
-# Functions of modules, and what `partial` makes of them: a fitted model that holds others could not
-# be pickled.
+# Metrics are functions of modules or `partial` objects of these, so that fitted models can be
+# pickled.
 def _mae(numbers: Floats, raw: Floats, means: Floats, weights: Floats | None) -> float:
     return float(mean_absolute_error(numbers, means, sample_weight=weights))
 
@@ -69,7 +69,7 @@ def _of_positive_mean(
     means: Floats,
     weights: Floats | None,
 ) -> float:
-    """Compute a score of scikit-learn that knows powers of variances."""
+    """Compute a score of scikit-learn with a `power` parameter, for positive means."""
     least = np.finfo(np.float64).tiny
     return float(score(numbers, means.clip(least), sample_weight=weights, power=power))
 
@@ -83,7 +83,7 @@ def _has_share(power: float, numbers: Floats) -> bool:
 
 
 def _deviance_metrics(power: float) -> tuple[Metric, ...]:
-    """Return scores of means whose variance grows like mean**power."""
+    """Return the metrics for a variance that grows like mean**power."""
     share = partial(_of_positive_mean, d2_tweedie_score, power)
     deviance = partial(_of_positive_mean, mean_tweedie_deviance, power)
     is_defined = partial(_has_deviance, power)
@@ -95,7 +95,7 @@ def _deviance_metrics(power: float) -> tuple[Metric, ...]:
 
 
 def _not_numbers(cells: NDArray[Any], owner: str) -> Exception:
-    """Say which cell of a target is no number that a double holds."""
+    """Make the error for a value of the target that is not a finite double."""
     must = f"The target y of {owner} must hold numbers."
     for cell in cells.tolist() if cells.dtype.kind not in "mM" else cells:
         if isinstance(cell, str | bytes):
@@ -118,7 +118,7 @@ _MEANS = {
     GammaLoss.name: "expected amount",
     TweedieLoss.name: "expected amount",
 }
-"""What predictions are, by the name of a loss with a logarithmic link."""
+"""Words for predictions, by the name of a loss with a logarithmic link."""
 
 
 class Regression(Task):
@@ -128,7 +128,7 @@ class Regression(Task):
     --------
     >>> task = Regression(SquaredLoss())
     >>> task.sum_words, task.effect(-1.5)
-    ('prediction', 'takes 1.5 off the prediction')
+    ('prediction', 'subtracts 1.5 from the prediction')
     >>> task = Regression(PoissonLoss())
     >>> task.sum_words, task.effect(np.log(1.5))
     ('logarithm of the expected count', 'multiplies the expected count by 1.5')
@@ -147,7 +147,7 @@ class Regression(Task):
 "auto" is "squared". "poisson" is for counts and rates, "gamma" for positive amounts,
     "tweedie" (:class:`laconic.losses.TweedieLoss`, power 1.5) for amounts that are often 0: their
     weights add up to the logarithm of the prediction. "huber" (:class:`laconic.losses.HuberLoss`)
-    bears with targets that are far off. """
+    is robust to outliers. """
     holds_classes = False
     metrics: tuple[Metric, ...] = (
         Metric("r2", "R²", "R²", True, _r2, _is_longer_than_one),
@@ -165,12 +165,12 @@ class Regression(Task):
             self.metrics = _deviance_metrics(known.variance_power)
             self.deciding_metrics = ("deviance", "d2")
         elif isinstance(known, HuberLoss):
-            # The squares of the other two are what outliers spoil.
+            # The squares in the other two are sensitive to outliers.
             self.deciding_metrics = ("mae", "r2")
 
     @cached_property
     def _mean_name(self) -> str | None:
-        """What predictions are, where weights multiply them."""
+        """Words for predictions, where weights multiply them."""
         known = known_loss(self.loss)
         return None if known is None else _MEANS.get(known.name)
 
@@ -190,14 +190,14 @@ class Regression(Task):
             raise ValueError(
                 f"Input y contains NaN at row {int(np.isnan(target).argmax())} "
                 f"({int(np.isnan(target).sum())} of {len(target)} rows), but every row needs a "
-                "number. Leave rows without one out, with the mask ~numpy.isnan(y)."
+                "number. Leave out rows without one, with the mask ~numpy.isnan(y)."
             )
         assert_all_finite(target, input_name="y")
         check_consistent_length(target, np.empty(n_rows))
         return cls(loss), target
 
     def check_same(self, other: FitTask) -> None:
-        """Refuse to go on with weights of another scale."""
+        """Check that raw predictions have the same scale."""
         links = [known and known.link for known in map(known_loss, (self.loss, other.loss))]
         if links[0] != links[1]:
             raise ValueError(
@@ -216,11 +216,11 @@ class Regression(Task):
         return numbers
 
     def for_loss(self, numbers: Floats) -> Floats:
-        """Leave the numbers as they are."""
+        """Return the numbers as they are."""
         return numbers
 
     def predictions(self, raw_predictions: Floats) -> Floats:
-        """Predict the mean that the raw prediction stands for."""
+        """Return the means of the raw predictions."""
         return self.means(raw_predictions)
 
     @property
@@ -233,13 +233,13 @@ class Regression(Task):
 
     @property
     def weights_sentence(self) -> str:
-        """What becomes of the sum of the weights."""
+        """A sentence on the sum of the weights."""
         if self._mean_name is None:
             return "Weights add up to the prediction."
         return f"Weights add up to the logarithm of the {self._mean_name}."
 
     def effect(self, weight: float, output: int = 0) -> str:
-        """Say what a weight does to a prediction: it multiplies it where there is a logarithm."""
+        """Describe the effect of a weight, which multiplies where the link is a logarithm."""
         if self._mean_name is None:
             return super().effect(weight)
         verb = "multiplies" if weight >= 0 else "divides"
