@@ -241,16 +241,15 @@ class SearchProblem:
         self.gradients, total_gradients = self._summable(gradients, "gradients")
         self.hessians, total_hessians = self._summable(hessians, "hessians")
         total_gradients, total_hessians = self._scale(total_gradients, total_hessians)
-        if self._is_penalty_lost(total_hessians):
-            is_flat = self._is_flat()
-            if is_flat.any():
-                raise ValueError(
-                    f"l2_regularization is too small: row {int(is_flat.argmax())} has a zero hessian "
-                    "and a non-zero gradient, so that its best weight would be infinite. Got "
-                    f"{self._given_regularization:g}. Raise it."
-                )
+        is_flat = self._is_flat()
+        if self._is_penalty_lost(total_hessians) and is_flat.any():
+            raise ValueError(
+                f"l2_regularization is too small: row {int(is_flat.argmax())} has a zero hessian "
+                "and a non-zero gradient, so that its best weight would be infinite. Got "
+                f"{self._given_regularization:g}. Raise it."
+            )
         self._set_refitted(refitted)
-        self._check_overflow(total_gradients, total_hessians)
+        self._check_overflow(total_gradients, total_hessians, is_flat)
 
     def _scale(self, total_gradients: float, total_hessians: float) -> tuple[float, float]:
         """Scale extreme statistics to sums of about 1; returns the totals on that scale.
@@ -284,7 +283,9 @@ class SearchProblem:
         penalty = self.l2_regularization
         return penalty == 0.0 or _exponent_gap(total_hessians, penalty) > _MAX_EXPONENT_GAP
 
-    def _check_overflow(self, total_gradients: float, total_hessians: float) -> None:
+    def _check_overflow(
+        self, total_gradients: float, total_hessians: float, is_flat: Bools
+    ) -> None:
         """Raise an error if objectives may be infinite."""
 
         def is_infinite(denominator: float) -> bool:
@@ -294,7 +295,7 @@ class SearchProblem:
 
         imitated = 1.0 if self.projections is None else IMITATED
         smallest = 0.0
-        if not self._is_flat().any():
+        if not is_flat.any():
             # No positive hessian is smaller than the last digit of their sum, which mostly will do.
             if not is_infinite(self.l2_regularization + imitated * math.ulp(total_hessians)):
                 return
