@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from laconic.cli import table_file, targets, terminal
-from laconic.cli.preparation import leave_out, warn_about_target
+from laconic.cli import table_file, terminal
+from laconic.cli.preparation import leave_out
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
-from laconic.cli.training import Learning, Source, TrainingRows
+from laconic.cli.training import Learning, Source
 from laconic.tables.columns import TimeColumn, with_dates
 from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of
@@ -135,19 +135,16 @@ class LargeTable:
         start = look_at_start(path, source.format)
         missing, codes = source.format.missing_texts(), () if start is None else start.codes
         table = open_table(path, source.query, start, missing, codes)
-        roles = [source.target, *filter(None, (source.weight, source.exposure))]
-        for name in (*roles, *source.drop, *source.keep):
+        for name in (*source.roles, *source.drop, *source.keep):
             table.require(name, "name of a column")
         table = table.with_missing(["", *missing], table.column_names)
         self.source, self._table = source, table
         self.reading = Reading("." if start is None else start.decimal, missing=missing)
         head = self._head([name for name in table.column_names if name not in source.drop])
-        is_known = targets.where_known(head[source.target])
-        table_file.warn(targets.dropped(is_known))
-        X = self._without_useless(head.drop(roles))
+        X = self._without_useless(head.drop(source.roles))
         table_file.warn(self._texts(X, has_types=start is None))
-        self.rows = self._first_rows(head.filter(is_known), X.filter(is_known))
-        self.table = table.narrowed([*roles, *X.columns], source.target)
+        self.rows = source.rows(X, head, self.reading)
+        self.table = table.narrowed([*source.roles, *X.columns], source.target)
 
     def _head(self, columns: list[str]) -> pl.DataFrame:
         import polars as pl
@@ -184,21 +181,6 @@ class LargeTable:
                     "read in parts, numbers must be written as 1234.5, and dates as 2024-03-15. "
                     f"--keep {shlex.quote(name)} keeps it as text."
                 )
-
-    def _first_rows(self, head: pl.DataFrame, X: pl.DataFrame) -> TrainingRows:
-        from laconic.estimators import ESTIMATORS
-
-        goal, source = head[self.source.target], self.source
-        detected = "regression" if source.exposure is not None else targets.detect_task(goal)
-        estimator = ESTIMATORS[detected if source.task == "auto" else source.task]
-        y = targets.read_target(goal, estimator.task)
-        weights = None if source.weight is None else targets.read_weights(head[source.weight])
-        exposure = None
-        if source.exposure is not None:
-            exposure = targets.read_exposure(head[source.exposure], estimator.task)
-        rows = TrainingRows(estimator, X, y, weights, self.reading, exposure)
-        warn_about_target(X, rows.y, source.keep)
-        return rows
 
 
 def fit_large(

@@ -95,10 +95,20 @@ class TableFile:
         self._has_warned = True
         return X.filter(is_known), targets.read_target(goal.filter(is_known), model.task_)
 
-    def numbers(self, model: RuleModel, target: str, name: str) -> pl.Series:
-        """Read a column, such as that of weights, in the rows whose target is known."""
-        numbers = self._column(model, name)
-        return numbers.filter(targets.where_known(self._goal(model, target)))
+    def fit_arguments(
+        self, model: RuleModel, target: str, weight: str | None, exposure: str | None
+    ) -> dict[str, Any]:
+        """Return the rows with a known target, as `fit` takes them."""
+        X, y = self.rows(model, target)
+        is_known = targets.where_known(self._goal(model, target))
+        found: dict[str, Any] = {"X": X, "y": y}
+        if weight is not None:
+            weights = self._column(model, weight).filter(is_known)
+            found["sample_weight"] = targets.read_weights(weights)
+        if exposure is not None:
+            amounts = self._column(model, exposure).filter(is_known)
+            found["exposure"] = targets.read_exposure(amounts, model.task_)
+        return found
 
     def _goal(self, model: RuleModel, target: str) -> pl.Series:
         # Classes that are text stay text, even where they look like numbers.

@@ -94,24 +94,23 @@ def _check_classes(target: pl.Series) -> None:
         )
 
 
-def describe_numbers(target: pl.Series) -> list[str]:
+def describe_numbers(name: str, target: NDArray[Any]) -> list[str]:
     """Return a note if a few whole numbers are predicted as numbers, not classes."""
-    n_values = target.n_unique()
-    if not 2 < n_values <= min(MAX_NUMBERED_CLASSES, len(target) / ROWS_PER_CLASS):
-        return []
-    if target.dtype.is_float() and not bool((target == target.round()).all()):
+    n_values = len(np.unique(target))
+    is_few = 2 < n_values <= min(MAX_NUMBERED_CLASSES, len(target) / ROWS_PER_CLASS)
+    if not is_few or not (target == np.round(target)).all():
         return []
     return [
-        f"Column {target.name!r} has {n_values} different whole numbers, and is predicted as a "
-        "number. If they are classes, use --task classification."
+        f"Column {name!r} has {n_values} different whole numbers, and is predicted as a number. If "
+        "they are classes, use --task classification."
     ]
 
 
-def check_two_classes(target: pl.Series) -> None:
+def check_two_classes(name: str, target: NDArray[Any]) -> None:
     """Refuse a target with a single class."""
-    if target.n_unique() == 1:
+    if (target == target[0]).all():
         raise CommandError(
-            f"There is nothing to learn: column {target.name!r} is {target[0]!r} in every row. "
+            f"There is nothing to learn: column {name!r} is {target[0].item()!r} in every row. "
             "Choose another one with --target."
         )
 

@@ -5,6 +5,7 @@ The class docstrings are the help of the options.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -40,9 +41,9 @@ class TrainingRows(NamedTuple):
     estimator: type[RuleBoosting]
     X: pl.DataFrame
     target: NDArray[Any]
-    weights: Floats | None
-    reading: Reading
+    weights: Floats | None = None
     exposure: Floats | None = None
+    reading: Reading | None = None
 
     @property
     def y(self) -> NDArray[Any]:
@@ -112,42 +113,52 @@ class Source:
     format: options.Format = options.DEFAULT_FORMAT
 
     @property
+    def roles(self) -> list[str]:
+        """Columns that are not features: the target, the weights and the exposures."""
+        return [self.target, *filter(None, (self.weight, self.exposure))]
+
+    @property
     def named_columns(self) -> dict[str, Any]:
         """Columns of weights and exposures, which a model has to be told again for its rows."""
         named = {"weight": self.weight, "exposure": self.exposure}
         return {name: column for name, column in named.items() if column is not None}
 
     def read(self, path: Path, *, quiet: bool = False) -> TrainingRows:
-        """Read a table, and tell about columns that may not be as intended."""
-        from laconic.estimators import ESTIMATORS
-
+        """Read a table, and print notes and warnings about its columns."""
         if self.target in self.drop:
             raise CommandError(
                 f"--drop must not name the target. Got {self.target!r} for both. Choose another "
                 "--target, or drop other columns."
             )
         table = table_file.TableFile(path, self.format)
-        others = [self.target, *filter(None, (self.weight, self.exposure))]
-        found = prepare(table, others, drop=self.drop, keep=self.keep, quiet=quiet)
-        is_known = targets.where_known(found.others[self.target])
+        found = prepare(table, self.roles, drop=self.drop, keep=self.keep, quiet=quiet)
+        rows = self.rows(found.X, found.others, found.reading)
+        if rows.estimator.task.holds_classes:
+            targets.check_two_classes(self.target, rows.target)
+        elif self.task == "auto" and self.exposure is None:
+            table_file.note(targets.describe_numbers(self.target, rows.target), quiet=quiet)
+        return rows
+
+    def rows(
+        self, X: pl.DataFrame, others: pl.DataFrame | Mapping[str, pl.Series], reading: Reading
+    ) -> TrainingRows:
+        """Choose the rows with a target and an estimator for it; check weights and exposure."""
+        from laconic.estimators import ESTIMATORS
+
+        is_known = targets.where_known(others[self.target])
         table_file.warn(targets.dropped(is_known))
-        X, goal = found.X.filter(is_known), found.others[self.target].filter(is_known)
+        X, goal = X.filter(is_known), others[self.target].filter(is_known)
         detected = "regression" if self.exposure is not None else targets.detect_task(goal)
         estimator = ESTIMATORS[detected if self.task == "auto" else self.task]
         y = targets.read_target(goal, estimator.task)
-        if estimator.task.holds_classes:
-            targets.check_two_classes(goal)
-        weights = None
+        weights = exposure = None
         if self.weight is not None:
-            weights = targets.read_weights(found.others[self.weight].filter(is_known))
-        exposure = None
+            weights = targets.read_weights(others[self.weight].filter(is_known))
         if self.exposure is not None:
-            amounts = found.others[self.exposure].filter(is_known)
+            amounts = others[self.exposure].filter(is_known)
             exposure = targets.read_exposure(amounts, estimator.task)
-        rows = TrainingRows(estimator, X, y, weights, found.reading, exposure)
+        rows = TrainingRows(estimator, X, y, weights, exposure, reading)
         warn_about_target(X, rows.y, self.keep)
-        if self.task == "auto" and self.exposure is None and not estimator.task.holds_classes:
-            table_file.note(targets.describe_numbers(goal), quiet=quiet)
         return rows
 
 

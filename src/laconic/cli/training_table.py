@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import cyclopts
 
 import laconic
-from laconic.cli import files, options, table_file, targets, terminal
+from laconic.cli import files, options, table_file, terminal
 from laconic.cli.show import date_now, print_model, rules_table
 from laconic.cli.terminal import CommandError
 from laconic.terms.formatting import visible
@@ -48,16 +48,11 @@ class Columns:
         """Load a model, and read the rows that it was fitted to as arguments of `fit`."""
         fitted = files.load_model_for(command, model, table)
         target = table_file.target_of(fitted, self.target)
-        known = {} if fitted.record_ is None else fitted.record_.settings
-        source = table_file.TableFile(table, self.format)
-        X, y = source.rows(fitted, target)
-        rows: dict[str, Any] = {"X": X, "y": y}
-        if name := self.weight or known.get("weight"):
-            rows["sample_weight"] = targets.read_weights(source.numbers(fitted, target, str(name)))
-        if name := self.exposure or known.get("exposure"):
-            amounts = source.numbers(fitted, target, str(name))
-            rows["exposure"] = targets.read_exposure(amounts, fitted.task_)
-        return fitted, rows
+        known: dict[str, Any] = {} if fitted.record_ is None else dict(fitted.record_.settings)
+        weight = self.weight or known.get("weight")
+        exposure = self.exposure or known.get("exposure")
+        rows = table_file.TableFile(table, self.format)
+        return fitted, rows.fit_arguments(fitted, target, weight, exposure)
 
 
 _AS_FITTED = Columns()

@@ -11,7 +11,7 @@ import cyclopts
 import numpy as np
 
 from laconic._util.types import Floats, Indices
-from laconic.cli import table_file, targets
+from laconic.cli import table_file
 from laconic.cli.training import Source, TrainingRows
 from laconic.terms.record import RowScores
 
@@ -45,8 +45,7 @@ class Validation:
         if self.test is None:
             return None
         table = table_file.TableFile(self.test, source.format)
-        weight = [] if source.weight is None else [source.weight]
-        table_file.check_columns(table.cells, [source.target, *weight])
+        table_file.check_columns(table.cells, source.roles)
         return table
 
 
@@ -60,16 +59,11 @@ def training_scores(predictions: Predictions, rows: TrainingRows) -> RowScores:
 
 def test_scores(model: RuleBoosting, table: table_file.TableFile, source: Source) -> RowScores:
     """Score a model on the rows of another table."""
-    X, y = table.rows(model, source.target)
-    weights = None
-    if source.weight is not None:
-        weights = targets.read_weights(table.numbers(model, source.target, source.weight))
-    if source.exposure is not None:
-        amounts = table.numbers(model, source.target, source.exposure)
-        exposure = targets.read_exposure(amounts, model.task_)
-        y, weights = y / exposure, exposure if weights is None else weights * exposure
+    found = table.fit_arguments(model, source.target, source.weight, source.exposure)
+    weights, exposure = found.get("sample_weight"), found.get("exposure")
+    rows = TrainingRows(type(model), found["X"], found["y"], weights, exposure)
     with table_file.columns_by_name():
-        return _scores("test", model.predictions_for(X), y, weights)
+        return _scores("test", model.predictions_for(rows.X), rows.y, rows.sample_weight)
 
 
 def _scores(kind: str, predictions: Predictions, y: Any, weights: Floats | None) -> RowScores:
