@@ -17,8 +17,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from laconic._util.optional import import_extra
 from laconic._util.words import listed, listed_names
@@ -214,7 +215,7 @@ def _read_text(content: bytes, possible: str, separator: str | None) -> FileCell
     if separator is None:
         separator = _separator(text, possible)
         unusual = None if separator == possible[0] else _in_words(separator)
-    names = next(_lines(text, separator), [])
+    _, names = next(_lines(text, separator), (1, []))
     names, text = _with_row_names(names, text, separator)
     names = _checked_names(names)
     try:
@@ -250,19 +251,18 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
     return content.decode("cp1252", errors="replace"), [doubt]
 
 
-def _lines(text: str, separator: str) -> Iterator[list[str]]:
-    """Yield the cells of the lines that are not empty."""
+def _lines(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the cells of each line that is not empty."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    return (cells for cells in reader if cells)
+    return ((reader.line_num, cells) for cells in reader if cells)
 
 
 def _separator(text: str, possible: str) -> str:
     """Find what divides the first lines into the same number of cells, and more than one."""
     shares = {}
     for separator in possible:
-        lines = _lines(text, separator)
         try:
-            counts = [len(cells) for cells, _ in zip(lines, range(_N_LINES), strict=False)]
+            counts = [len(cells) for _, cells in islice(_lines(text, separator), _N_LINES)]
         except csv.Error:
             continue
         if counts and counts[0] > 1:
@@ -278,9 +278,7 @@ def _in_words(separator: str) -> str:
 
 def _with_row_names(names: list[str], text: str, separator: str) -> tuple[list[str], str]:
     """Give a name to row names, which R writes without one: a header that is one cell short."""
-    lines = _lines(text, separator)
-    next(lines, None)
-    counts = {len(cells) for cells, _ in zip(lines, range(_N_LINES), strict=False)}
+    counts = {len(cells) for _, cells in islice(_lines(text, separator), 1, 1 + _N_LINES)}
     if counts == {len(names) + 1}:
         return ["", *names], separator + text
     return names, text
@@ -309,11 +307,10 @@ def _is_number(text: str) -> bool:
 
 def _check_lengths(text: str, separator: str, n_columns: int) -> None:
     """Refuse a text with a line that has more cells than there are names."""
-    reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    for cells in reader:
+    for number, cells in _lines(text, separator):
         if len(cells) > n_columns:
             raise TableFileError(
-                f"Line {reader.line_num} has {len(cells)} cells, but there are {n_columns} names "
+                f"Line {number} has {len(cells)} cells, but there are {n_columns} names "
                 "in the first line. Correct that line, put cells that contain "
                 f"{_in_words(separator)} in quotes, or name the separator of the file."
             )
@@ -321,8 +318,7 @@ def _check_lengths(text: str, separator: str, n_columns: int) -> None:
 
 def _short_lines(text: str, separator: str, n_columns: int) -> list[str]:
     """Count lines that end too early."""
-    reader: Any = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    short = [reader.line_num for cells in reader if 0 < len(cells) < n_columns]
+    short = [number for number, cells in _lines(text, separator) if len(cells) < n_columns]
     if not short:
         return []
     return [
