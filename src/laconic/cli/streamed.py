@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from laconic.cli import table_file, terminal
-from laconic.cli.preparation import leave_out
 from laconic.cli.progress import FitScreen
 from laconic.cli.terminal import CommandError
-from laconic.cli.training import Learning, Source
+from laconic.cli.training import Learning, Source, leave_out
 from laconic.tables.columns import TimeColumn, with_dates
 from laconic.tables.inspection import inspect_columns
 from laconic.tables.sources.files import SCANNABLE, matching_files, suffix_of

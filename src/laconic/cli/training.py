@@ -5,12 +5,15 @@ The class docstrings are the help of the options.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import cyclopts
+import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.defaults import (
@@ -20,12 +23,15 @@ from laconic._util.defaults import (
     DEFAULT_STRATEGY,
 )
 from laconic._util.types import Floats
+from laconic._util.words import listed_names
 from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
 from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES
 from laconic.cli import options, table_file, targets
 from laconic.cli.options import read_constraints
-from laconic.cli.preparation import prepare, warn_about_target
 from laconic.cli.terminal import CommandError
+from laconic.tables.inspection import inspect_columns, inspect_target
+from laconic.tables.tables import as_table
+from laconic.tables.text_files.read_table import add_types, is_usable
 from laconic.tables.text_files.text_format import Reading
 
 if TYPE_CHECKING:
@@ -131,17 +137,67 @@ class Source:
                 "--target, or drop other columns."
             )
         table = table_file.TableFile(path, self.format)
-        found = prepare(table, self.roles, drop=self.drop, keep=self.keep, quiet=quiet)
-        rows = self.rows(found.X, found.others, found.reading)
+        rows = self.rows(*self._prepare(table, quiet))
         if rows.estimator.task.holds_classes:
             targets.check_two_classes(self.target, rows.target)
         elif self.task == "auto" and self.exposure is None:
             table_file.note(targets.describe_numbers(self.target, rows.target), quiet=quiet)
         return rows
 
-    def rows(
-        self, X: pl.DataFrame, others: pl.DataFrame | Mapping[str, pl.Series], reading: Reading
-    ) -> TrainingRows:
+    def _prepare(
+        self, table: table_file.TableFile, quiet: bool
+    ) -> tuple[pl.DataFrame, pl.DataFrame, Reading]:
+        """Give types to the columns of a table, and leave out those that no rule should use.
+
+        Each decision is printed; if `quiet`, only which columns are left out. Returns the columns
+        for rules, all columns, and how they were read.
+        """
+        table_file.check_columns(table.cells, [*self.roles, *self.drop, *self.keep])
+        is_chosen = [name in self.roles or name not in self.drop for name in table.cells.columns]
+        typed = add_types(
+            table.content,
+            list(compress(table.cells.columns, is_chosen)),
+            decimal=self.format.decimal,
+            missing=self.format.missing_texts(),
+            keep=self.keep,
+            roles=self.roles,
+        )
+        X = typed.frame.drop(self.roles)
+        if X.width == 0:
+            raise CommandError(
+                f"Rules need at least one column besides {listed_names(self.roles)}. Got none. "
+                "Drop fewer columns."
+            )
+        notes = [*table.notes]
+        if typed.reader.reading.decimal == ",":
+            notes.append("commas in numbers are decimal signs. --decimal . decides otherwise.")
+        notes += (
+            f"column {name!r} {words}. Keep it as text with --keep {shlex.quote(name)}."
+            for name, words in typed.converted.items()
+        )
+        table_file.note(notes, quiet=quiet)
+        odd = table.warn_about_odd_cells(typed.frame, typed.reader)
+        X = leave_out(X, typed.ambiguous, " Keep it as text with --keep {}.")
+        unusable = {
+            each.name: f"has the type {each.dtype}, which rules cannot use"
+            for each in X
+            if not is_usable(each)
+        }
+        X = leave_out(X, unusable, "")
+        kept = {*self.keep, *odd}
+        found = [each for each in inspect_columns(as_table(X)) if each.column not in kept]
+        # If there are no other columns, these are used.
+        if len(found) < X.width:
+            same = [each.column for each in found if each.kind == "constant"]
+            table_file.note(
+                (f"column {name!r} is the same in every row: no rule can use it." for name in same),
+                quiet=quiet,
+            )
+            reasons = {each.column: each.words for each in found if each.column not in same}
+            X = leave_out(X, reasons, " Use it with --keep {}.")
+        return X, typed.frame, typed.reader.reading
+
+    def rows(self, X: pl.DataFrame, others: pl.DataFrame, reading: Reading) -> TrainingRows:
         """Choose the rows with a target and an estimator for it; check weights and exposure."""
         from laconic.estimators import ESTIMATORS
 
@@ -160,6 +216,33 @@ class Source:
         rows = TrainingRows(estimator, X, y, weights, exposure, reading)
         warn_about_target(X, rows.y, self.keep)
         return rows
+
+
+def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataFrame:
+    """Leave out columns, and say why."""
+    table_file.warn(
+        f"column {name!r} {words}. It is left out.{advice.format(shlex.quote(name))}"
+        for name, words in reasons.items()
+    )
+    if len(reasons) == X.width:
+        raise CommandError(
+            f"Rules need at least one column. All are left out: {listed_names(reasons)}. Convert "
+            "one of them."
+        )
+    return X.drop(list(reasons))
+
+
+def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -> None:
+    """Warn about columns that determine the target on their own."""
+    numbers = np.unique(y, return_inverse=True)[1] if y.dtype.kind not in "fiu" else y
+    found = inspect_target(as_table(X), numbers.astype(np.float64))
+    table_file.warn(
+        f"{finding}. If it is only known afterwards, leave it out with --drop {name}; "
+        f"--keep {name} says that it is meant."
+        for finding in found
+        if finding.column not in keep
+        for name in [shlex.quote(finding.column)]
+    )
 
 
 # Options that take several words.
