@@ -293,12 +293,12 @@ class Rounds:
         """Compute the objective of a rule in the place that was searched, after costs."""
         problem = found.problems[rule.output]
         if self._sign(rule) * problem.weight_of(covered) < 0.0:
-            return -self._price(rule.query)
-        return problem.objective_of(problem.value(covered)) - self._price(rule.query)
+            return -self._cost(rule.query)
+        return problem.objective_of(problem.value(covered)) - self._cost(rule.query)
 
-    def _price(self, query: Query) -> float:
-        """Compute what a rule has to gain more for the features that it uses."""
-        return 0.0 if self.constraints is None else self.constraints.price(query)
+    def _cost(self, query: Query) -> float:
+        """Return the cost of the features that a rule uses."""
+        return 0.0 if self.constraints is None else self.constraints.cost(query)
 
     def _sign(self, rule: Rule) -> int:
         if self.constraints is None:
@@ -482,8 +482,8 @@ class Rounds:
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        prices = [sum(self._price(rule.query) for rule in each.ensemble) for each in (new, old)]
-        return (prices[0] - prices[1]) * self._unposed.total_coverage
+        costs = [sum(self._cost(rule.query) for rule in each.ensemble) for each in (new, old)]
+        return (costs[0] - costs[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
         risk = self.risk(state)

@@ -1,4 +1,4 @@
-"""Candidate conditions of a table, and which rows each of them covers.
+"""Candidate conditions of a table, and the rows that each of them covers.
 
 `candidate_conditions` lists the conditions a rule may be made of: thresholds
 of numeric features, values of categorical ones, and whether a value is missing.
@@ -100,18 +100,18 @@ def candidate_conditions(
     A numeric feature gives ``x <= t`` and ``x > t`` for ascending thresholds t, as do dates, times
     and durations, and ordered categories as sets; a categorical one ``x == v`` for every category,
     then ``x != v`` for every category. A feature with missing values adds ``x is missing`` and
-    ``x is present``. Where ties go to the earlier condition, they go to the
-    affirmative one. Conditions that hold for all rows or for none are left out.
+    ``x is present``. Affirmative conditions come first, so that ties between conditions go to them.
+    Conditions that hold for all rows or for none are left out.
 
-    There are at most `max_thresholds` per feature, at weighted quantiles; None places
-    one between all neighbouring values. Features with more than two categories give ``x != v``
-    unless `categories` is "equal". The `categories` and their largest number are those of
-    `category_conditions`, and so are the `orders`: pairs of values and weights of the rows, such
-    as `losses.ranking_values` gives, by whose weighted means categories are ordered. Numbers of
-    `categorical_features` are categories, "ordered" ones by their values; categories that are
-    "ordered" have thresholds, and those that are "nominal" have none, whatever their type says.
-    Dates give each of the `date_parts` as well. Rows of weight zero are left out, also from the
-    extents; an integer weight counts like that many copies of the row.
+    There are at most `max_thresholds` per feature, at weighted quantiles; None places one between
+    all neighbouring values. Features with more than two categories give ``x != v`` unless
+    `categories` is "equal". The `categories`, their largest number and the `orders` are those of
+    `category_conditions`: orders are pairs of values and weights of the rows, such as
+    `losses.ranking_values` returns, and categories are ordered by the weighted means of the values.
+    Numbers of `categorical_features` are categories; "ordered" ones have thresholds, "nominal" ones
+    have none, whatever their type is. Dates give each of the `date_parts` as well. Rows of weight
+    zero are left out, also from the extents; an integer weight counts like that many copies of the
+    row.
 
     Examples
     --------
@@ -160,12 +160,9 @@ def candidate_conditions(
 
 
 def _columns(
-    table: Table,
-    counted: _CountedRows,
-    maker: _Maker,
-    date_parts: Sequence[str],
+    table: Table, counted: _CountedRows, maker: _Maker, date_parts: Sequence[str]
 ) -> Iterator[tuple[str, Column | StoredCells, Floats]]:
-    """Names, columns and thresholds: with numbers that are categories, parts of dates."""
+    """Yield names, columns and thresholds of features, and of parts of dates."""
 
     def read(name: str) -> Iterator[tuple[str, Column | StoredCells]]:
         stored = None if name in maker.declared else table.stored_cells(name)
@@ -176,7 +173,7 @@ def _columns(
         yield name, as_categories(column) if name in maker.declared else column
         if isinstance(column, TimeColumn) and column.kind in ("date", "datetime"):
             for part in date_parts:
-                # A day has no hours, and a column may have the name of a part.
+                # Dates have no hours, and a column may have the name of a part.
                 is_part = part != "hour" or column.kind == "datetime"
                 if is_part and f"{part} of {name}" not in names:
                     yield f"{part} of {name}", date_part(f"{part} of {name}", column, part)
@@ -198,7 +195,7 @@ def _add_extents(
     conditions: Sequence[Condition],
     cuts: Floats,
 ) -> None:
-    """Tell which rows conditions cover; those of stored cells are the ones of thresholds."""
+    """Add the rows that conditions cover; stored cells have conditions for thresholds only."""
     if isinstance(column, StoredCells):
         below = np.empty(column.n_rows, dtype=bool)
         for cut in cuts.tolist():
@@ -216,8 +213,8 @@ def _check_size(n_candidates: int, n_rows: int) -> None:
     raise ValueError(
         f"The extents of all conditions must fit into {MAX_BYTES / 2**30:.3g} GiB. Got more than "
         f"{most:,} conditions on {n_rows:,} rows. Set max_thresholds to a number, "
-        f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that name single rows, "
-        "or learn from fewer rows."
+        f"like the default of {DEFAULT_MAX_THRESHOLDS}, leave out features that identify single "
+        "rows, or learn from fewer rows."
     )
 
 
@@ -252,7 +249,7 @@ def _known(kinds: dict[str, FeatureKind | None]) -> dict[str, FeatureKind]:
 
 
 class _CountedRows:
-    """The rows of positive weight: their number, and their weights, None if all weigh alike."""
+    """The rows of positive weight: their number, and their weights; None if there are none."""
 
     def __init__(self, sample_weight: ArrayLike | None, n_rows: int) -> None:
         self.n_rows = n_rows
@@ -270,7 +267,7 @@ class _CountedRows:
     @overload
     def take(self, column: StoredCells) -> StoredCells: ...
     def take(self, column: Column | StoredCells) -> Column | StoredCells:
-        """Column of these rows."""
+        """Select these rows of a column."""
         return column if self._is_counted is None else column.take(self._is_counted)
 
     @overload
@@ -278,7 +275,7 @@ class _CountedRows:
     @overload
     def take_array(self, values: ArrayLike) -> Floats: ...
     def take_array(self, values: ArrayLike | None) -> Floats | None:
-        """Values of these rows; those of others may be left out already."""
+        """Select the values of these rows, unless that was done before."""
         if values is None:
             return None
         array = np.asarray(values, dtype=np.float64)
@@ -289,7 +286,7 @@ class _CountedRows:
 def numeric_conditions(
     name: str, thresholds: Iterable[float | Moment], has_missing: bool
 ) -> Iterator[Condition]:
-    """List the conditions on a feature that has numbers or times."""
+    """List the conditions on a feature of numbers or times."""
     for threshold in thresholds:
         yield Condition(name, "<=", threshold)
         yield Condition(name, ">", threshold)
@@ -304,7 +301,7 @@ def categorical_conditions(
     options: CategoryOptions,
     orders: Sequence[GroupMeans] = (),
 ) -> Iterator[Condition]:
-    """List the conditions on a feature that has the given categories, of so many rows each."""
+    """List the conditions on a feature, given its categories and their total weights."""
     if len(categories) > 1 or (has_missing and len(categories) > 0):
         yield from category_conditions(name, categories, sizes, options, orders)
     yield from missing_conditions(name, has_missing)
@@ -323,7 +320,7 @@ def column_candidates(
     max_thresholds: int | None,
     options: CategoryOptions,
 ) -> Iterator[Condition]:
-    """List the conditions that rules may have on a column of rows that count."""
+    """List the conditions that rules may have on a column of counted rows."""
     maker = _Maker(weights, options, max_thresholds)
     return maker.conditions(column, *maker.cuts([column]))
 
@@ -340,14 +337,14 @@ class _Maker:
     orders: Sequence[tuple[Floats, Floats | None]] = ()
 
     def kind(self, name: str, column: Column | StoredCells) -> FeatureKind | None:
-        """Tell what texts should know about the values of a column."""
+        """Return the kind of the values of a column, for texts."""
         if isinstance(column, StoredCells):
             values = np.append(column.values, 0.0) if column.n_zeros else column.values
             return feature_kind(NumericColumn(name, values))
         return self._order(column) or feature_kind(column)
 
     def _order(self, column: Column) -> tuple[Category, ...]:
-        """Values of a column in their order, if it has one."""
+        """Return the values of a column in their order, if it has one."""
         if not isinstance(column, CategoricalColumn):
             return ()
         if self.declared.get(column.name, "ordered" if column.is_ordered else "") == "ordered":
@@ -361,7 +358,7 @@ class _Maker:
         return np.split(separators, np.cumsum([len(lows) for lows, _ in all_gaps])[:-1])
 
     def _gaps(self, column: Column | StoredCells) -> Gaps:
-        """Neighbouring values to put thresholds between, where a column holds numbers."""
+        """Find the neighbouring values to place thresholds between, of a column of numbers."""
         if isinstance(column, StoredCells):
             return find_gaps(*column.grouped(self.weights), self.max_thresholds)
         if isinstance(column, CategoricalColumn | TimeColumn):
@@ -369,7 +366,7 @@ class _Maker:
         return find_gaps(*self._known(column.values), self.max_thresholds)
 
     def _known(self, values: Floats) -> tuple[Floats, Floats | None]:
-        """Values that are not missing, and their weights."""
+        """Select values that are not missing, and their weights."""
         missing, weights = np.isnan(values), self.weights
         if not missing.any():
             return values, weights
@@ -400,13 +397,13 @@ class _Maker:
             )
 
     def _groups(self, column: CategoricalColumn) -> tuple[list[Category], Floats]:
-        """Categories that occur, and their total weights."""
+        """Return the categories that occur, and their total weights."""
         n_rows = _totals(column)
         occurring = list(compress(column.categories, n_rows))
         return occurring, _totals(column, self.weights)[n_rows > 0]
 
     def _means(self, column: CategoricalColumn) -> list[GroupMeans]:
-        """By which categories that occur are ordered, and what each of them weighs there."""
+        """Compute the means that categories are ordered by, and their weights."""
         occurs, found = _totals(column) > 0, []
         for values, weights in self.orders:
             sums = _totals(column, values if weights is None else values * weights)[occurs]

@@ -18,10 +18,10 @@ GroupMeans: TypeAlias = tuple[Floats, Floats]
 Way: TypeAlias = Literal["values", "equal", "sets"]
 """Of categories: ``==`` and ``!=`` for each value, only ``==``, or sets of them as well."""
 
-# More rules about single categories than that are rarely read, and take long to be searched.
+# More categories take long to search, and rules about rare ones rarely generalize.
 DEFAULT_MAX_CATEGORIES = 30
 
-# Up to so many categories have all of their sets as conditions; more have some of them.
+# Up to this number of categories, all sets of them are conditions.
 MAX_FOR_ALL_SETS = 5
 
 
@@ -40,7 +40,7 @@ class CategoryOptions:
 
 @dataclass(frozen=True)
 class _Groups:
-    """The values of a feature that conditions are about, and maybe all others as one more."""
+    """The values of a feature that are kept, and maybe a group of all others."""
 
     name: str
     values: tuple[Category, ...]
@@ -49,11 +49,11 @@ class _Groups:
 
     @property
     def members(self) -> range:
-        """Positions of the values; the last one may be that of all others."""
+        """Positions of the values, and of the group of others, which comes last."""
         return range(len(self.values) + self.has_others)
 
     def condition(self, members: Sequence[int]) -> Condition:
-        """Condition for some of them, with as few values as it takes."""
+        """Return the condition for some of them, with as few values as possible."""
         chosen = {*members}
         inside = tuple(value for m, value in enumerate(self.values) if m in chosen)
         outside = tuple(value for m, value in enumerate(self.values) if m not in chosen)
@@ -79,17 +79,18 @@ def category_conditions(
 ) -> Iterator[Condition]:
     """List conditions about the categories that occur in a feature, values before sets.
 
-    Of more than `max_categories`, the commonest are told apart, and the others are one group, which
-    is whatever is none of these. Sets are all there are of up to five groups. Of more, they are the
-    beginnings and ends of each of the `orders`, in which categories stand by their means.
-    Conditions come once, and not where they always hold.
+    Of more than `max_categories`, the most frequent are kept, and the others form one group. Of up
+    to five groups, there are conditions for all sets. Of more, there are conditions for the first
+    and the last ones in each of the `orders`, where categories are sorted by their means. Each
+    condition is listed once, and not if it always holds.
 
     With the means of `losses.ranking_values`, the best set of all is among them for a first rule of
     a single condition. Such a rule gains ``G**2 / (λ + H)``, where G and H are sums of gradients
     and hessians over the categories of its set. All sets whose rules gain no more than a constant
     have their (G, H) in one convex region, so that the best set is a corner of the hull of all
-    (G, H): the categories on one side of a threshold on G/H. That is true of ``H - H**2 / T`` in
-    the place of H, where T is the sum of all hessians: beside an intercept that is refitted.
+    (G, H): the categories on one side of a threshold on G/H. The same holds with
+    ``H - H**2 / T`` instead of H, where T is the sum of all hessians, which is the gain where an
+    intercept is refitted.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def _member_sets(
 def ordered_conditions(
     name: str, order: Sequence[Category], cuts: Iterable[int]
 ) -> Iterator[Condition]:
-    """List conditions for the values up to a place in their order, and for those beyond it.
+    """List conditions for the values up to a position in their order, and for those after it.
 
     Examples
     --------

@@ -1,8 +1,6 @@
-"""Constraints on the rules of a model, over named features.
+"""Constraints on the rules of a model: features, interactions, directions, costs and signs.
 
-Sets of features that a rule may use together.
-
-Constraints as users write them: by names or positions of features.
+`read_constraints` reads them as users write them, by names or positions of features.
 """
 
 from __future__ import annotations
@@ -22,43 +20,43 @@ from laconic.tables.tables import whole_column, whole_date
 from laconic.terms.conditions import MISSING_RELATIONS, Condition, Query
 
 EITHER: frozenset[int] = frozenset((1, -1))
-"""Signs of a weight that nothing is said about."""
+"""Signs of a weight without constraints."""
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Which features rules use, how these go together, and which signs weights have.
+    """The features that rules may use, alone or together, and the signs of their weights.
 
     Made by :func:`~laconic.candidates.constraints.read_constraints`.
 
-    A rule of positive weight says nothing but ``x > t`` of a feature with which predictions may
-    only rise, and one of negative weight nothing but ``x <= t``. Each rule then rises with the
-    feature, and so does their sum. That a value is missing, or present, does not depend on how
-    large it is: either sign may say so, and a missing value has no place in the order.
+    Where predictions may only increase with a feature, a rule of positive weight may have only
+    ``x > t`` as a condition on it, and a rule of negative weight only ``x <= t``. Each rule then
+    increases with the feature, and so does their sum. Whether a value is missing does not depend on
+    its size: rules of either sign may have such a condition.
 
-    Of three or more classes, a direction is about the probability of one class. It rises with a
-    feature if the raw prediction of that class rises and those of all other classes fall, so that
-    rules of the other classes have the opposite signs.
+    With three or more classes, a direction constrains the probability of one class. It increases
+    with a feature if the raw prediction of that class increases and those of all other classes
+    decrease, so that rules of the other classes have the opposite signs.
 
-    A part of a date, such as its weekday, belongs to the column of the date in every respect. Years
-    rise with a date; no rule is about any other part of a date that has a direction.
+    A part of a date, such as its weekday, has the constraints of the column of the date. Years
+    increase with a date; no rule uses any other part of a date that has a direction.
     """
 
     groups: tuple[frozenset[str], ...]
-    """Features that a rule may use together; it uses those of one group only."""
+    """Sets of features; a rule uses features of one set only."""
     directions: Mapping[str, int] = field(default_factory=dict)
-    """1 for features with which predictions may only rise, -1 where they may only fall."""
+    """1 for features with which predictions may only increase, -1 for only decrease."""
     sign: int = 0
     """Sign of all weights; 0 for either."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """What a rule must gain more to use a feature."""
+    """Objective that a rule must gain in addition to use a feature."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """As plain values with the names of the parameters, for files and people; a cost that is None
-    is that of a feature that no rule uses."""
+    """Plain values with the names of the parameters, for files and texts; a cost of None is
+    infinite."""
     features: frozenset[str] = frozenset()
     """All columns of the table."""
     outputs: Mapping[str, int] = field(default_factory=dict)
-    """Of three or more classes, the position of the one that a direction is about."""
+    """Position of the class that a direction constrains, of three or more classes."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -77,7 +75,7 @@ class Constraints:
         ----------
         conditions : sequence of Condition
         output : int or None, default=None
-            Position of the class that the rules are about; None where there is one raw prediction.
+            Position of the class of the rules; None where there is one raw prediction.
         """
         places: dict[str, list[int]] = {}
         for place, condition in enumerate(conditions):
@@ -97,13 +95,13 @@ class Constraints:
         }
         return QueryFamilies(tuple(families), prices)
 
-    def price(self, query: Query) -> float:
-        """Add up what a rule must gain more for the features that it uses."""
+    def cost(self, query: Query) -> float:
+        """Add up the costs of the features that a rule uses."""
         used = set(map(self._column, query))
         return sum(cost for name, cost in self.costs.items() if name in used)
 
     def signs_of(self, query: Query, output: int | None = None) -> frozenset[int]:
-        """Find the signs that the weight of a rule may have: 1, -1, both of them or none."""
+        """Return the signs that the weight of a rule may have: 1, -1, both or none."""
         signs = EITHER if self.sign == 0 else frozenset((self.sign,))
         return signs.intersection(*(self._signs_for(each, output) for each in query))
 
@@ -118,7 +116,7 @@ class Constraints:
         return 0 if len(signs) > 1 else min(signs)
 
     def check(self, query: Query, output: int | None = None) -> None:
-        """Refuse a query that rules, those of a class if one is given, may not have."""
+        """Refuse a query that rules, or those of a given class, may not have."""
         features = list(dict.fromkeys(map(self._column, query)))
         if features and not any(group.issuperset(features) for group in self.groups):
             raise ValueError(
@@ -139,11 +137,11 @@ class Constraints:
         return (0,) if group.isdisjoint(self.directions) else (1, -1)
 
     def _signs_for(self, condition: Condition, output: int | None) -> frozenset[int]:
-        """Find the signs of weights that a condition is for."""
+        """Return the signs of weights that a condition allows."""
         column = self._column(condition)
         if column not in self.directions:
             return EITHER
-        assert output is not None or not self.outputs  # or the class is not known
+        assert output is not None or not self.outputs
         is_about = self.outputs.get(column, output) == output
         direction = self.directions[column] if is_about else -self.directions[column]
         order = self._order(condition)
@@ -152,7 +150,7 @@ class Constraints:
         return EITHER if order == 0 else frozenset((direction * order,))
 
     def _order(self, condition: Condition) -> int | None:
-        """Find how a condition depends on the values of its column, as `order_of` does."""
+        """Return how a condition depends on the values of its column, as `order_of` does."""
         part = whole_date(condition.feature, self.features)
         is_ordered = part is None or part[0] == "year" or condition.value is None
         return order_of(condition) if is_ordered else None
@@ -160,9 +158,9 @@ class Constraints:
     def _check_order(self, condition: Condition) -> None:
         if condition.feature in self.directions and order_of(condition) is None:
             raise ValueError(
-                f"The 'monotonic_cst' parameter must be about features that have an order. Got "
+                f"The 'monotonic_cst' parameter must name features that have an order. Got "
                 f"{condition.feature!r}, with the condition '{condition}'. Leave it out, or "
-                "make numbers of its values."
+                "convert its values to numbers."
             )
 
     def _refuse_signs(self, query: Query, output: int | None) -> NoReturn:
@@ -188,10 +186,9 @@ _SIGN_WORDS = {
 
 
 def order_of(condition: Condition) -> int | None:
-    """Find whether a condition holds for large values (1) or for small ones (-1).
+    """Return whether a condition holds for large values (1) or for small ones (-1).
 
-    It is 0 for a condition that does not depend on how large they are, and None for one that is
-    about no order.
+    It is 0 for a condition on missing values, and None for one on values without an order.
 
     Examples
     --------
@@ -210,7 +207,7 @@ def order_of(condition: Condition) -> int | None:
     return None
 
 
-# Each of them is searched by itself.
+# Each group is searched on its own.
 MAX_GROUPS = 5_000
 
 
@@ -255,7 +252,7 @@ def _interacting(
 
 
 def _largest(groups: Collection[frozenset[str]]) -> list[frozenset[str]]:
-    """Leave out sets that are parts of others."""
+    """Leave out sets that are subsets of others."""
     by_member: dict[str, list[frozenset[str]]] = {}
     for group in groups:
         for name in group:
@@ -282,7 +279,7 @@ CONSTRAINTS: dict[str, Any] = {
     "feature_costs": None,
     "weight_signs": "both",
 }
-"""The parameters that constrain rules, and what they are where nothing is constrained."""
+"""The parameters that constrain rules, and their defaults, which constrain nothing."""
 
 _SIGNS = {"both": 0, "positive": 1, "negative": -1}
 
@@ -298,7 +295,7 @@ def read_constraints(
         Names of the columns, in their order.
     classes : sequence or None, default=None
         Labels of the classes in their order, where there are any. Of three or more, directions of
-        `monotonic_cst` are about the last one, unless they name another one.
+        `monotonic_cst` constrain the last one, unless they name another one.
     **parameters
         Those of `CONSTRAINTS`, as the estimators take them.
 
@@ -355,7 +352,7 @@ def read_constraints(
 
 
 def check_constraint(name: str, value: Any) -> str | None:
-    """Say what a parameter of `CONSTRAINTS` must be, unless it is that, as far as it shows."""
+    """Return what a parameter of `CONSTRAINTS` must be; None if the value can be right."""
     if value is None and name != "weight_signs":
         return None
     requirement, is_met = _REQUIREMENTS[name]
@@ -384,7 +381,7 @@ class _Reader:
         raise ValueError(f"{parameter!r} names {shown(given)}, which is no column. {hint}")
 
     def names(self, parameter: str, given: Any) -> list[str]:
-        """Read a list of features; in the order of the table."""
+        """Read a list of features, and sort it in the order of the table."""
         if given is None:
             return []
         if not _is_list(given):
@@ -396,7 +393,7 @@ class _Reader:
         return [] if given is None else [self.names(parameter, entry) for entry in given]
 
     def directions(self, given: Any) -> tuple[dict[str, int], dict[str, int]]:
-        """Read 1, 0 or -1 for each feature, or for some, and of which class of many that is."""
+        """Read the direction of each feature, or of some, and the class of each direction."""
         if given is None:
             return {}, {}
         if isinstance(given, Mapping):
@@ -415,11 +412,11 @@ class _Reader:
             return {n: sign for n, (sign, _) in read.items()}, {
                 n: at for n, (_, at) in read.items()
             }
-        # One raw prediction, which rises where the probability of the first of two classes falls.
+        # The raw prediction increases where the probability of the first of two classes decreases.
         return {n: sign if at == last else -sign for n, (sign, at) in read.items()}, {}
 
     def _direction(self, name: str, value: Any) -> tuple[int, int]:
-        """Read a direction, and the position of the class that it is about: by default the last."""
+        """Read a direction, and the position of its class: by default the last one."""
         position = max(len(self.classes) - 1, 0)
         if isinstance(value, Mapping):
             if len(value) != 1:
@@ -437,7 +434,7 @@ class _Reader:
         return int(value), position
 
     def _class(self, name: str, label: Any) -> int:
-        """Find a class by its label, or by the text of it, as files have it."""
+        """Find a class by its label, or by the text of its label, as in files."""
         if not self.classes:
             raise ValueError(
                 f"'monotonic_cst' names the class {shown(label)} for {name!r}, but the target has "
@@ -452,7 +449,7 @@ class _Reader:
         raise ValueError(f"'monotonic_cst' names {shown(label)}, which is no class. {hint}")
 
     def costs(self, given: Any) -> dict[str, float]:
-        """Read what features cost."""
+        """Read the costs of features."""
         costs = {}
         for key, value in ({} if given is None else given).items():
             if not (value == math.inf or (is_finite_number(value) and value >= 0)):
