@@ -261,7 +261,7 @@ def refitted_fit(seed, loss_name, objective="joint", *, fit_intercept, n_rules=4
         loss,
         l2_regularization=0.5,
         sample_weight=weights,
-        objective=objective,
+        is_joint=objective == "joint",
         fit_intercept=fit_intercept,
         search_options={"method": "reference", "max_conditions": 2},
     )
@@ -342,7 +342,7 @@ def test_refitted_rounds_stop_when_the_fit_is_exact(scale):
         candidate_conditions(x[:, None]),
         y,
         SquaredLoss(),
-        objective="joint",
+        is_joint=True,
         fit_intercept=True,
         search_options={"method": "reference"},
     )
@@ -368,7 +368,7 @@ def test_goes_on_from_rules_whose_weights_it_refits():
 def test_refitted_rounds_stop_where_gradients_only_fade():
     """Without penalty, a rule for one class alone leaves gradients as small as rounding errors."""
     X, y = np.array([[1.0], [2.0], [3.0]]), np.array([-1.0, 1.0, 1.0])
-    options = {"objective": "joint", "fit_intercept": True}
+    options = {"is_joint": True, "fit_intercept": True}
     rounds = make_rounds(candidate_conditions(X), y, LogisticLoss(), **options)
     start = RuleEnsemble((), optimal_constant(LogisticLoss(), y))
     assert len(run_boost(rounds, 10, start)) == 1
@@ -378,7 +378,7 @@ def test_nothing_left_to_find_ends_the_rounds():
     """All sets of rows are taken: what is worth nothing is no rule, however much it could gain."""
     candidates = candidate_conditions([[1.0], [2.0]])
     y = np.array([1.0, 2.0])
-    rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=20.0, objective="joint")
+    rounds = make_rounds(candidates, y, SquaredLoss(), l2_regularization=20.0, is_joint=True)
     *_, last = run_boost(rounds, 10)
     queries = [str(rule.query) for rule in last.ensemble]
     assert len(set(queries)) == len(queries) <= 3
@@ -391,7 +391,7 @@ def test_risk_never_rises_where_classes_are_separable():
         X, y = rng.integers(0, 4, (n_rows, 2)), rng.choice([-1.0, 1.0], n_rows)
         y[:2] = -1.0, 1.0
         candidates = candidate_conditions(X)
-        options = {"objective": "joint", "fit_intercept": True}
+        options = {"is_joint": True, "fit_intercept": True}
         states = run_boost(make_rounds(candidates, y, LogisticLoss(), **options), 8)
         losses = [
             LogisticLoss().value(y, state.ensemble.raw_predictions(X)).sum() for state in states

@@ -46,7 +46,7 @@ class Fit:
             l2_regularization=penalty,
             sample_weight=self.weights,
             fit_intercept=intercept,
-            objective="joint",
+            is_joint=True,
             search_options={"max_conditions": MAX_CONDITIONS, **search_options},
         )
         start = RuleEnsemble((), constant, ("x0", "x1", "x2"))
@@ -163,7 +163,7 @@ def test_exact_fits_are_left_alone():
     """Residues of rounding errors are no reason to exchange anything."""
     candidates = candidate_conditions(np.array([[1.0], [2.0], [3.0], [4.0]]))
     y = np.array([0.0, 0.0, 0.1, 0.3])
-    rounds = make_rounds(candidates, y, SquaredLoss(), objective="joint")
+    rounds = make_rounds(candidates, y, SquaredLoss(), is_joint=True)
     steps = list(polish(rounds, run_boost(rounds, 2)[-1]))
     assert [step.is_exchanged for step in steps] == [False, False]
 

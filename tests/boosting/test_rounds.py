@@ -63,7 +63,7 @@ def classes_problem(seed, *, penalty=0.5, fit_intercept=True, **options) -> Prob
         l2_regularization=penalty,
         sample_weight=weights,
         fit_intercept=fit_intercept,
-        objective="joint",
+        is_joint=True,
         **{"search_options": {"max_conditions": MAX_CONDITIONS}} | options,
     )
     start = class_constants(y, weights, N_CLASSES)
@@ -318,7 +318,7 @@ def signed_problem(seed, n_rows=40):
         y,
         SquaredLoss(),
         l2_regularization=0.01,
-        objective="joint",
+        is_joint=True,
         fit_intercept=True,
         constraints=read_constraints(NAMES, weight_signs="positive"),
         search_options={"max_conditions": MAX_CONDITIONS},
@@ -408,7 +408,7 @@ def test_given_rules_are_never_lost(objective, signs):
     for seed in range(20):
         X, _, rounds, start = signed_problem(seed)
         constraints = read_constraints(NAMES, weight_signs=signs)
-        rounds = replace(rounds, objective=objective, constraints=constraints)
+        rounds = replace(rounds, is_joint=objective == "joint", constraints=constraints)
         states = run_boost(rounds, 6, start, given=given_rules(X, queries))
         for number, state in enumerate(states, start=1):
             n_given = min(number, 3)
@@ -455,7 +455,7 @@ def test_a_given_rule_is_about_the_class_for_which_it_gains_most():
 
 def test_weights_of_given_rules_are_kept_where_nothing_is_refitted():
     X, _, rounds, start = signed_problem(0)
-    rounds = replace(rounds, objective="stagewise", constraints=None)
+    rounds = replace(rounds, is_joint=False, constraints=None)
     given = given_rules(X, [above(0.0)], weight=-0.25)
     state = run_boost(rounds, 3, start, given=given)[-1]
     assert state.ensemble[0] == Rule(above(0.0), -0.25)

@@ -272,7 +272,7 @@ def test_estimators_say_what_their_parameters_must_be(parameter, value, message)
 
 def test_categories_have_no_order():
     X = [["a"], ["b"], ["c"], ["a"]]
-    with pytest.raises(ValueError, match=r"about features that have an order\. Got 'x0'"):
+    with pytest.raises(ValueError, match=r"name features that have an order\. Got 'x0'"):
         RuleBoostingRegressor(monotonic_cst={0: 1}).fit(X, [1, 2, 3, 4])
 
 
@@ -289,7 +289,7 @@ def test_constraints_are_refused_where_all_rules_are_looked_at():
         ([("a", ">", 1), ("b", ">", 1)], "fits no weight"),
         ([("b", ">", 1), ("c", ">", 1)], "may not use 'b' and 'c' together"),
         ([("d", ">", 1)], "may not use 'd', as"),
-        ([("a", "==", 2)], "about features that have an order"),
+        ([("a", "==", 2)], "name features that have an order"),
     ],
 )
 def test_rules_that_are_not_allowed_are_refused(rule, message):

@@ -9,14 +9,13 @@ same program.
 """
 
 from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select
-from laconic.boosting.rounds import OBJECTIVES, BarredRows, Found, Rounds, State, boost
+from laconic.boosting.rounds import BarredRows, Found, Rounds, State, boost
 from laconic.boosting.scale import UNSCALED, Scale, check_loss, scale_of
 from laconic.boosting.settings import InitialRule, Settings
 from laconic.boosting.training_data import TrainingData, counted
 
 __all__ = [
     "MAX_ROUNDS",
-    "OBJECTIVES",
     "UNSCALED",
     "BarredRows",
     "Found",

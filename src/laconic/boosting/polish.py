@@ -1,15 +1,12 @@
-"""Polishing: rules are exchanged for better ones, one at a time and given all others.
+"""Improve a set of rules: exchange single ones for better ones, or select a few of many.
 
-Boosting finds a rule given those before it. Once there are others after it, another one may serve
-better in its place. To find that out is the search of a joint round, with all other rules as those
-that are refitted: what it gains from leaving the rule out is what the rule itself, or a better one,
-can gain.
-
-Selection: of many rules, a few that are good together.
+Boosting finds a rule given those before it. Once there are others after it, another rule may be
+better at its position. `polish` leaves one rule out at a time, and searches for the best rule given
+all others, whose weights are refitted.
 
 The relaxed problem (`laconic.boosting.certificate`) spreads its weight over dozens of rules, many
-of them near copies. They are removed one by one, always the one that costs least, and the others
-are refitted.
+of them nearly the same. `select` removes them one by one, always the one whose removal costs least,
+and refits the others.
 """
 
 from __future__ import annotations
@@ -26,32 +23,32 @@ from laconic.boosting.rounds import Found, Rounds, State
 from laconic.search import SearchResult, SearchStatus
 from laconic.terms.rules import Rule, RuleEnsemble
 
-# How often each rule may be looked at. One to three times was enough for models of five and ten
-# rules on three tables. Every exchange makes the loss smaller, so that there is an end in any case.
+# How often each rule may be searched for. One to three times was enough for models of five and ten
+# rules on three tables. Every exchange lowers the loss, so that polishing ends in any case.
 MAX_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A model of which one rule was looked at."""
+    """A model after the search for a better rule at one position."""
 
     state: State
-    """The certificate of each rule is from the last search for its place."""
+    """The certificate of each rule is from the last search at its position."""
     position: int
-    """Of the rule that was looked at."""
+    """Position that was searched."""
     is_exchanged: bool
-    """Whether another one has taken its place."""
+    """Whether its rule was exchanged."""
     is_stable: bool
-    """Whether all rules were looked at since the last exchange: each is the best at its place."""
+    """Whether all positions were searched since the last exchange: each rule is the best there."""
 
 
 def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterator[Step]:
-    """Look at one rule after the other, and exchange it where that lowers the penalised loss.
+    """Exchange one rule after the other where that lowers the penalised loss.
 
-    It ends when no rule was exchanged since it was last looked at, when each was looked at
+    It ends when all positions were searched since the last exchange, when each was searched
     ``max_rounds`` times, or when a callback of the search asked to stop. With the squared loss, and
     searches that prove their results, no single exchange then improves the model. With other
-    losses, none improves it to second order around the other rules' best weights.
+    losses, none improves it to second order around the best weights of the other rules.
 
     Parameters
     ----------
@@ -68,7 +65,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
 
     Examples
     --------
-    The first rule is a compromise, until the others are there.
+    The first rule is a compromise until there are others.
 
     >>> from laconic.boosting.rounds import boost
     >>> from laconic.candidates.candidates import candidate_conditions
@@ -76,7 +73,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
     >>> from laconic.terms.rules import RuleEnsemble
     >>> X = np.array([[a, b] for a in (0, 1, 2) for b in (0, 1)])
     >>> candidates, y = candidate_conditions(X), np.array([0.0, 1.0, 2.0, 0.0, 0.0, 2.0])
-    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0, objective="joint")
+    >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0, is_joint=True)
     >>> *_, state = boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=3)
     >>> print(state.ensemble)
     +0.2500 always
@@ -88,7 +85,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
     +2.000 if x0 > 1 & x1 > 0
     +2.000 if 0 < x0 <= 1 & x1 <= 0
     """
-    rounds = replace(rounds, objective="joint")
+    rounds = replace(rounds, is_joint=True)
     n_kept = 0
     positions = [n for n, each in enumerate(state.results) if each.status is not SearchStatus.GIVEN]
     for position in islice(cycle(positions), max_rounds * len(positions)):
@@ -109,12 +106,12 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
 
 
 def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> State | None:
-    """Put the rule that was found in the place of another one; None if that is no better."""
+    """Replace a rule by the one that was found; None if that is no improvement."""
     is_same = np.array_equal(found.covered, state.covered[position])
     if is_same and found.output == state.ensemble[position].output:
         return None
     new = rounds.add(found.state, found)
-    # A rule that leaves others without a weight does not take the place of one.
+    # A rule that takes the weight of others is no replacement for one.
     if new is None or len(new.ensemble) < len(state.ensemble) or not rounds.is_better(new, state):
         return None
     order = [*range(len(state.ensemble) - 1)]
@@ -122,7 +119,7 @@ def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> Sta
     return replace(new.only(order), stages=state.stages, n_certified=None)
 
 
-# While there are more rules than this, and than twice those that are wanted, several leave at once.
+# While there are more rules than this, and than twice `n_rules`, several are removed at once.
 _MANY = 100
 
 
@@ -131,24 +128,24 @@ def select(
 ) -> State:
     """Choose some of given rules, by backward elimination.
 
-    With the penalised loss to second order, H its second derivatives at the best weights w, leaving
-    out rule j and refitting all others costs w_j² / (2 (H⁻¹)_jj).
+    To second order, with the second derivatives H of the penalised loss at the best weights w,
+    removing rule j and refitting all others costs w_j² / (2 (H⁻¹)_jj).
 
     Parameters
     ----------
     rounds : Rounds
     start : RuleEnsemble
-        Whose intercepts to start from, and which knows the features.
+        An ensemble without rules: intercepts to start from, and the features.
     columns : sequence of RuleColumn
         With queries, and weights to start from.
     n_rules : int
-        How many to keep at most.
+        Largest number of rules to keep.
 
     Returns
     -------
     state : State
-        With the weights that are best together; the rule that would leave last comes first. Nothing
-        is proven about them yet.
+        With the weights that are best together; the rule that would be removed last comes first.
+        Rules have no certificates yet.
 
     Examples
     --------
@@ -191,7 +188,7 @@ def select(
 def _without_twins(
     columns: Sequence[RuleColumn], *, are_complements_twins: bool
 ) -> list[RuleColumn]:
-    """Leave out rules for rows that another one of the same output covers, or leaves."""
+    """Leave out rules whose rows, or their complement, another rule of the output covers."""
     seen: set[tuple[int, bytes]] = set()
     kept = []
     for column in sorted(columns, key=lambda column: -abs(column.weight)):
@@ -208,7 +205,7 @@ def _without_twins(
 
 
 def _shortened(rounds: Rounds, column: RuleColumn) -> RuleColumn:
-    """Leave out conditions that make no difference, which a beam search does not look for."""
+    """Leave out conditions that make no difference, which a beam search does not detect."""
     query = column.query or ()
     for condition in query:
         rest = tuple(each for each in query if each != condition)
@@ -218,11 +215,11 @@ def _shortened(rounds: Rounds, column: RuleColumn) -> RuleColumn:
 
 
 def _costs(rounds: Rounds, state: State) -> Floats:
-    """Compute by what the penalised loss rises, to second order, without each of the rules."""
+    """Compute the increase of the penalised loss, to second order, without each of the rules."""
     risk, n_rules = rounds.risk(state), len(state.ensemble)
     curvature = risk.at(risk.start).curvature
-    room = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
+    inverse = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
     weights = risk.start[:n_rules]
-    # A rule that others make up for completely can be left out at no cost.
-    costs = np.divide(weights**2, 2.0 * room, where=room > 0.0, out=np.zeros(n_rules))
+    # A rule that others can replace completely has no cost.
+    costs = np.divide(weights**2, 2.0 * inverse, where=inverse > 0.0, out=np.zeros(n_rules))
     return np.asarray(costs, dtype=np.float64)

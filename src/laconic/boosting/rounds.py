@@ -1,7 +1,7 @@
 """Boosting: one search per round and output, and weights for the queries found so far.
 
-`Rounds` is what all rounds of a fit share, and `State` is a model on its way. Everything here takes
-a state and returns another one.
+`Rounds` holds what all rounds of a fit share, and `State` a model during a fit. Everything here
+takes a state and returns another one.
 """
 
 from __future__ import annotations
@@ -34,22 +34,20 @@ from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
 from laconic.terms.rules import Rule, RuleEnsemble
 
-OBJECTIVES = ("stagewise", "joint")
-"""What rules are judged by: given the weights of the others, or once all of them are refitted."""
-
-# A rule that gains less than this share of the largest gain fits rounding errors. These change
+# A rule that gains less than this fraction of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
-# above what a million rows leave, and below what targets of very different size gain.
+# above the rounding errors of a million rows, and below the gains of targets of very different
+# size.
 NEGLIGIBLE_GAIN = 1e-20
-# Objectives that differ by no more than this share are the same but for rounding errors.
+# Objectives that differ by no more than this fraction differ by rounding errors.
 _ROUNDING = 1e-9
-# Objectives of two outputs this close are equal, and the first output has the rule.
+# Objectives of two outputs this close are equal, and the first output gets the rule.
 _TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A model on its way: its rules, the rows that they cover, and what is proven about them."""
+    """A model during a fit: its rules, the rows that they cover, and their certificates."""
 
     ensemble: RuleEnsemble
     covered: tuple[Bools, ...] = ()
@@ -59,10 +57,10 @@ class State:
     stages: tuple[RuleEnsemble, ...] = ()
     """The models of 0, 1, 2, ... rules that led here."""
     largest_gain: float = 0.0
-    """Of all rules so far; what is negligible is measured by it."""
+    """Largest gain of all rules so far, which decides what gain is negligible."""
     n_certified: int | None = None
-    """How many rules come before the first one that was found beside a rule which has left the
-    model since, so that nothing is proven about it; None if there is no such rule."""
+    """Number of rules before the first one that was found beside a rule which has left the model
+    since, so that its certificate no longer holds; None if there is no such rule."""
 
     def first(self, n_rules: int) -> State:
         """Return the first rules."""
@@ -78,7 +76,7 @@ class State:
             self,
             ensemble=self.ensemble.with_rules(self.ensemble[n] for n in positions),
             covered=tuple(self.covered[n] for n in positions),
-            # While it is searched for, a rule has no certificate yet.
+            # During its search, a rule has no certificate yet.
             results=tuple(self.results[n] for n in positions if n < len(self.results)),
         )
 
@@ -99,12 +97,12 @@ class BarredRows(NamedTuple):
 
     rows: Bools
     output: int | None = None
-    """None if that holds for rules of all outputs."""
+    """None for rules of all outputs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best query of all outputs, in the place that was searched."""
+    """The best query of all outputs at a position of the model."""
 
     state: State
     """The rules beside it."""
@@ -113,7 +111,7 @@ class Found:
     """One for each output."""
     output: int
     result: SearchResult
-    """The query, and what is proven about the queries of all outputs."""
+    """The query, and the bound for the queries of all outputs."""
 
     @property
     def problem(self) -> SearchProblem:
@@ -127,43 +125,43 @@ class Found:
 
     @property
     def gain(self) -> float:
-        """What the query gains if all other weights stay as they are.
+        """Gain of the query if all other weights stay as they are.
 
-        Where the others imitate it to within rounding, its gain after a refit is rounding errors
-        divided by next to nothing.
+        Where other rules determine its rows to within rounding, its gain after a refit consists of
+        rounding errors.
         """
         return self.problem.stagewise().objective(self.result.query)
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What all rounds of a fit share: rows, conditions, and how rules are judged.
+    """What all rounds of a fit share: rows, conditions, loss and constraints.
 
     Parameters
     ----------
     candidates : CandidateConditions
-        What queries are made of.
+        The conditions of queries.
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
     loss : Loss
     l2_regularization : float
         The penalty λ.
     sample_weight : ndarray of shape (n_rows,), default=None
-    objective : {"stagewise", "joint"}, default="stagewise"
-        "stagewise" are the paper's rounds: rules keep their weights. With "joint", all weights are
-        refitted after a round, and a rule is judged by what that gains to second order, with the
-        other rules of its output.
+    is_joint : bool, default=False
+        Whether all weights are refitted after every round, and rules judged by the gain of that, to
+        second order, with the other rules of their output. If not, rules keep their weights, as in
+        the paper.
     fit_intercept : bool, default=False
         Whether intercepts are refitted with the weights, where these are.
     constraints : Constraints, default=None
-        What rules may be made of, and the signs of their weights. A rule that a refit leaves
-        without weight leaves the model, unless it was given.
+        The features that rules may use, and the signs of their weights. A rule that gets the weight
+        0 from a refit leaves the model, unless it was given.
     barred : sequence of BarredRows, default=()
-        Bools that no rule may cover exactly; nor the rest of them, which says the same beside an
-        intercept that is refitted.
+        Rows that no rule may cover exactly; nor their complement, which is equivalent where an
+        intercept is refitted.
     search_options : mapping, default=None
-        Keyword arguments of :func:`laconic.search.search`. A number of nodes and a time hold for
-        one rule, and are divided among the outputs.
+        Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
+        and divided among the outputs.
     """
 
     candidates: CandidateConditions
@@ -172,16 +170,11 @@ class Rounds:
     _: KW_ONLY
     l2_regularization: float
     sample_weight: Floats | None = None
-    objective: str = "stagewise"
+    is_joint: bool = False
     fit_intercept: bool = False
     constraints: Constraints | None = None
     barred: Sequence[BarredRows] = ()
     search_options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether all weights are refitted after every round."""
-        return self.objective == "joint"
 
     @cached_property
     def _unposed(self) -> SearchProblem:
@@ -194,11 +187,10 @@ class Rounds:
         return {}
 
     def begin(self, state: State) -> State:
-        """Return a state to go on from: with the best weights, where weights are refitted."""
+        """Return a state to continue from: with the best weights, where weights are refitted."""
         if self.is_joint and len(state.ensemble) > 0:
             state = self._without_idle(self.refit(state)[0])
-        # What it takes to get from 0 to the start, whose rounding errors the first round sees
-        # already.
+        # The gain from 0 to the start, whose rounding errors are in the first gradients already.
         raw_predictions = self.raw_predictions(state)
         sizes = _outputs(np.abs(raw_predictions))
         hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
@@ -209,7 +201,7 @@ class Rounds:
         return replace(state, largest_gain=max(gains))
 
     def place(self, state: State, position: int) -> State:
-        """Find the rules beside one: those before it, or all others where weights are refitted."""
+        """Return the rules beside one: those before it, or all others if weights are refitted."""
         others = state.without(position) if self.is_joint else state.first(position)
         if self.is_joint and len(others.ensemble) == 0:
             others, _ = self.refit(others)
@@ -252,7 +244,7 @@ class Rounds:
         return Found(state, raw_predictions, problems, best, result)
 
     def _queries(self, output: int) -> QueryFamilies | None:
-        """List the queries that rules of an output may have; None if that is all of them."""
+        """Return the queries that rules of an output may have; None for all."""
         if self.constraints is None:
             return None
         if output not in self._allowed:
@@ -263,7 +255,7 @@ class Rounds:
     def _options(
         self, n_left: int, started: float, before: Sequence[SearchResult]
     ) -> dict[str, Any]:
-        """Return options for the search of an output, with its share of the limits of a round."""
+        """Return options for the search of an output, with its part of the limits of a round."""
         options = dict(self.search_options)
         if n_left == 1 and not before:
             return options
@@ -271,7 +263,7 @@ class Rounds:
             spent = sum(result.counters.get("nodes", 0) for result in before)
             options["node_limit"] = max((nodes - spent) // n_left, 1)
         if (seconds := options.get("time_limit")) is not None:
-            # A search needs some time, if only to look at the clock.
+            # Limits of time must be positive.
             left = seconds - (time.perf_counter() - started)
             options["time_limit"] = max(left / n_left, 1e-3)
         return options
@@ -290,7 +282,7 @@ class Rounds:
         )
 
     def value(self, found: Found, rule: Rule, covered: Bools) -> float:
-        """Compute the objective of a rule in the place that was searched, after costs."""
+        """Compute the objective of a rule at the position that was searched, less its cost."""
         problem = found.problems[rule.output]
         if self._sign(rule) * problem.weight_of(covered) < 0.0:
             return -self._cost(rule.query)
@@ -310,7 +302,7 @@ class Rounds:
         return output if isinstance(self.loss, MultinomialLoss) else None
 
     def add(self, state: State, found: Found) -> State | None:
-        """Add the rule that was found; None if it has no weight.
+        """Add the rule that was found; None if its weight is 0.
 
         Without refits, its step is halved until the loss, with the penalty on the weight, does not
         rise.
@@ -338,7 +330,7 @@ class Rounds:
         return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
     def add_given(self, state: State, given: InitialRule, covered: Bools, found: Found) -> State:
-        """Add a rule that was not searched for, in the place of one that was found.
+        """Add a given rule instead of the one that was found.
 
         With constraints, its weight may be 0.
         """
@@ -358,7 +350,7 @@ class Rounds:
         certificate = replace(
             found.result,
             query=(),
-            # It may cost more than it gains.
+            # The cost may exceed the gain.
             objective_value=max(value, 0.0),
             bound=max(found.result.bound, value),
             status=SearchStatus.GIVEN,
@@ -370,7 +362,7 @@ class Rounds:
     def _appended(
         self, state: State, rule: Rule, covered: Bools, result: SearchResult
     ) -> State | None:
-        """Append a rule and refit, if that is wanted; None if it was found and has no weight."""
+        """Append a rule, and refit if weights are refitted; None if a found rule has no weight."""
         added = replace(
             state,
             ensemble=state.ensemble.with_rules((*state.ensemble, rule)),
@@ -381,7 +373,7 @@ class Rounds:
             added, n_halvings = self.refit(added)
             if result.status is not SearchStatus.GIVEN:
                 if added.ensemble[-1].weight == 0.0:
-                    # There is nothing left to gain but rounding errors, which the refit knows.
+                    # The remaining gain is a rounding error, which the refit detects.
                     return None
                 result = replace(result, n_halvings=n_halvings)
                 added = replace(added, results=(*state.results, result))
@@ -404,16 +396,16 @@ class Rounds:
         )
 
     def refit(self, state: State) -> tuple[State, int]:
-        """Find the weights that are best together, and count how often steps were halved."""
+        """Find the weights that are best together; returns also how often steps were halved."""
         if len(state.ensemble) == 0 and not self.fit_intercept:
             return state, 0
         ensemble, n_halvings = refitted(state.ensemble, self.risk(state))
         return replace(state, ensemble=ensemble), n_halvings
 
     def _without_idle(self, state: State) -> State:
-        """Remove rules that constraints leave no weight, unless they were given.
+        """Remove rules whose weight is 0 because of constraints, unless they were given.
 
-        Certificates of the rules after them say no more than that these were found.
+        The rules after them lose their certificates.
         """
         if self.constraints is None or not self.is_joint:
             return state
@@ -435,12 +427,12 @@ class Rounds:
         return replace(left, stages=self.stages(left))
 
     def stages(self, state: State) -> tuple[RuleEnsemble, ...]:
-        """Refit the first 0, 1, 2, ... rules, where other models led to this one."""
+        """Refit the first 0, 1, 2, ... rules."""
         shorter = (self.refit(state.first(n))[0] for n in range(len(state.ensemble)))
         return (*(stage.ensemble for stage in shorter), state.ensemble)
 
     def certified(self, state: State) -> State:
-        """Search anew for the places of rules that were found beside rules which have left."""
+        """Search again at the positions of rules that were found beside rules which have left."""
         if state.n_certified is None:
             return state
         results = list(state.results)
@@ -451,17 +443,17 @@ class Rounds:
         return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
-        """Return what a search for the place of a rule has shown about it."""
+        """Return the certificate of a rule after a search at its position."""
         rule, result = state.ensemble[position], found.result
         objective_value = max(self.value(found, rule, state.covered[position]), 0.0)
         status = result.status
-        # A rule of an earlier fit may be outside of the limits of the search.
+        # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
         if status is SearchStatus.OPTIMAL:
             if objective_value >= (1.0 - _ROUNDING) * result.objective_value:
                 bound = objective_value
             else:
-                # Terms of third order speak for the rule that is there.
+                # The rule is better by terms of third order.
                 status = SearchStatus.APPROXIMATE
         return replace(
             result,
@@ -472,9 +464,9 @@ class Rounds:
         )
 
     def is_better(self, new: State, old: State) -> bool:
-        """Check whether a model has a smaller penalised loss and costs, beyond rounding errors."""
+        """Check whether a model has a smaller penalised loss plus costs, beyond rounding errors."""
         (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
-        # Where rules fit all rows, their losses are nothing but rounding errors of predictions.
+        # Where rules fit all rows, losses are rounding errors of predictions.
         start, _ = self._value(old, scale=0.0)
         least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
         return old_value - new_value - self._costs(new, old) > least
@@ -493,7 +485,7 @@ class Rounds:
 def boost(
     rounds: Rounds, start: State, n_rules: int, given: Sequence[tuple[InitialRule, Bools]] = ()
 ) -> Generator[State, None, SearchResult | None]:
-    """Find one rule after the other, each given all before it.
+    """Find one rule after the other, each given all rules before it.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
     for the query with the largest objective, and gives weights to the new rule or, depending on the
@@ -504,12 +496,12 @@ def boost(
     ----------
     rounds : Rounds
     start : State
-        Rules to go on from, and intercepts, as `Rounds.begin` returned them.
+        Rules to continue from, and intercepts, as `Rounds.begin` returned them.
     n_rules : int
         Largest number of rules.
     given : sequence of pairs of InitialRule and the rows that it covers, default=()
-        Rules that come first, in this order, and count among the others. Each is judged next to the
-        best one in its place.
+        Rules that come first, in this order. The certificate of each compares it with the best rule
+        at its position.
 
     Yields
     ------
@@ -534,7 +526,7 @@ def boost(
     +1.000 if x0 > 2 True
     """
     state, waiting = start, list(given)
-    # Where rules leave, others take their places.
+    # Where rules leave, others replace them.
     for _ in range(2 * (n_rules - len(start.ensemble))):
         if len(state.ensemble) >= n_rules:
             break
@@ -566,7 +558,7 @@ def _outputs(values: Floats) -> list[Floats]:
 def _of_all_outputs(
     results: list[SearchResult], best: int, node_limit: int | str | None
 ) -> SearchResult:
-    """Combine what the searches of all outputs have shown about the best rule of them."""
+    """Combine the results of the searches of all outputs into the certificate of the best rule."""
     bound = max(result.bound for result in results)
     chosen = results[best]
     statuses = [result.status for result in results]
@@ -587,7 +579,7 @@ def _of_all_outputs(
     for result in results:
         counters.update(result.counters)
     if not isinstance(node_limit, int):
-        # Left to "auto", each output has its own.
+        # With "auto", each output has its own limit.
         node_limit = sum(result.node_limit or 0 for result in results) or None
     return replace(
         chosen,

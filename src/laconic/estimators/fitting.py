@@ -61,7 +61,7 @@ def make_rounds(
         data.loss,
         l2_regularization=l2_regularization,
         sample_weight=data.counted_weights,
-        objective="joint" if settings.is_joint else "stagewise",
+        is_joint=settings.is_joint,
         fit_intercept=settings.fit_intercept,
         constraints=data.scale.constraints(settings.constraints),
         barred=[BarredRows(data.covered(query)) for query in settings.excluded_rules],
