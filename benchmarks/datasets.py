@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.sources import Bundled, Columns, Hosted, Sampled, Stored, read_columns
 from laconic.datasets import Dataset, tic_tac_toe
-from laconic.datasets.dataset import Backend, as_backend
+from laconic.datasets.generated import Backend, as_backend
 
 __all__ = ["DATASET_NAMES", "FOLDER_VARIABLE", "find_folder", "load_dataset"]
 

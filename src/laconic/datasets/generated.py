@@ -1,4 +1,4 @@
-"""Tables that are computed rather than stored.
+"""Tables that are computed rather than stored, as arrays or frames of any library.
 
 `tic_tac_toe` enumerates a classical table of categorical columns; `noisy_parity` samples a problem
 in which no single condition is of any use.
@@ -6,9 +6,15 @@ in which no single condition is of any use.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
 
-from laconic.datasets.dataset import Backend, Dataset, as_backend
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+Backend: TypeAlias = Literal["cudf", "modin", "pandas", "polars", "pyarrow"]
 
 _FIELDS = (
     *("top-lft", "top-mid", "top-rgt"),
@@ -24,8 +30,54 @@ _LINES = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table with its target.
+
+    Attributes
+    ----------
+    data : ndarray of shape (n_samples, n_features) or data frame
+        The features.
+    target : ndarray of shape (n_samples,)
+        The class of each row, -1 or 1, or the number to predict.
+    feature_names : tuple of str
+        Names of the columns of `data`.
+    target_names : tuple of str
+        What the classes -1 and 1 mean, in this order; for a number, what it is.
+    """
+
+    data: Any
+    target: NDArray[Any]
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        n_features = len(self.feature_names)
+        return f"<Dataset: {len(self.target)} rows, {n_features} features>"
+
+
+def as_backend(columns: Mapping[str, NDArray[Any]], backend: Backend | None) -> Any:
+    """Return columns as an ndarray, or as a data frame of the named library.
+
+    Columns of different kinds give an ndarray of objects.
+    """
+    if backend is None:
+        kinds = {column.dtype.kind for column in columns.values()}
+        is_mixed = bool(kinds & set("UO")) and len(kinds) > 1
+        dtype = object if is_mixed else None
+        return np.column_stack(
+            [column.astype(dtype or column.dtype) for column in columns.values()]
+        )
+    if backend not in get_args(Backend):
+        raise ValueError(
+            f"'backend' must be None or one of {', '.join(map(repr, get_args(Backend)))}. "
+            f"Got {backend!r} instead. Choose a library that is installed, or None for an ndarray."
+        )
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
 def tic_tac_toe(*, backend: Backend | None = None) -> Dataset:
-    """Tell from the final position of tic-tac-toe whether x, who moved first, has won.
+    """Enumerate the final boards of tic-tac-toe; the target is whether x, who moves first, won.
 
     The boards are found by playing: both sides in turn take any free field, and a game ends with
     three in a row or a full board. Each of the 958 final boards is one row. The rows are in the
@@ -131,7 +183,7 @@ def noisy_parity(
 
 
 def _final_boards() -> tuple[set[str], set[str], set[str]]:
-    """Boards, nine characters each, on which x has won, o has won, and nobody has."""
+    """Return boards, nine characters each, on which x has won, o has won, and nobody has."""
     won: dict[str, set[str]] = {"x": set(), "o": set()}
     open_boards = {"b" * len(_FIELDS)}
     for player in "xoxoxoxox":
