@@ -302,15 +302,15 @@ def test_a_class_without_another_is_refused_in_a_sentence(run, tmp_path):
     assert refused(run("fit", path, "--target", "y"), message)
 
 
-def test_killed_fit_goes_on_to_the_same_model(table, tmp_path):
-    """Killed in the seventh search of each run, until one reaches the end."""
+def test_killed_fit_goes_on_to_the_same_model(run, table, tmp_path):
+    """Killed in the eighth search of each run, until one reaches the end."""
     expected, path = tmp_path / "expected.json", tmp_path / "model.json"
     checkpoint = tmp_path / "searches"
     fit = partial(fit_client, table, "--n-rules", 3)
-    subprocess.run([*PROGRAM, *map(str, fit("--model", expected, "--quiet"))], check=True)
+    assert run(*fit("--model", expected, "--quiet"))[0] == 0
     script = (
         "import os, signal, sys; from laconic import cli; from laconic.search.checkpoint import "
-        "Checkpoint; add = Checkpoint.add; n_left = [7]\n"
+        "Checkpoint; add = Checkpoint.add; n_left = [8]\n"
         "def killing(self, key, result):\n"
         "    n_left[0] -= 1\n"
         "    if n_left[0] == 0: os.kill(os.getpid(), signal.SIGKILL)\n"
