@@ -12,8 +12,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("plot_*.py"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 NAMED_TEST = re.compile(r"`([\w/]*test_\w+\.py)(?:::(\w+))?`")
 DOTTED_NAME = re.compile(r"(?<![\w./-])laconic(?:\.[A-Za-z_]\w*)+(?![\w-])")
-# In backticks, with at least one slash: `tests/helpers`, `cli/fit.py`, `src/librulesearch/`.
-FILE_PATH = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?|[\w.*-]+/)(?:::(\w+))?`")
+# In backticks, with at least one slash: `tests/helpers`, `src/librulesearch/`, `cli/fit.py::fit`.
+FILE_PATH = re.compile(r"`([\w.*-]+(?:/[\w.*-]+)+/?|[\w.*-]+/)(?:::([\w.]+))?`")
 # Pages name files from these folders on. Other paths are those of examples.
 FOLDERS = [ROOT / name for name in ("", "src", "src/laconic", "src/librulesearch", "tests")]
 
@@ -72,9 +72,17 @@ def can_be_imported(name):
     return True
 
 
-def exists(path):
-    """Whether a path leads to a file or folder; C++ files are named without their endings."""
-    return any(any(folder.glob(f"{path.rstrip('/')}*")) for folder in FOLDERS)
+def exists(path, names):
+    """Whether there is such a file or folder, and it defines some names: `Class.method`.
+
+    C++ files are named without their endings.
+    """
+    found = [file for folder in FOLDERS for file in folder.glob(f"{path.rstrip('/')}*")]
+    if not names:
+        return bool(found)
+    text = "".join(file.read_text(encoding="utf-8") for file in found)
+    defined = (rf"^ *(def|class) {name}\b|^{name}\b.* =" for name in names.split("."))
+    return all(re.search(pattern, text, re.MULTILINE) for pattern in defined)
 
 
 def is_ours(path):
@@ -87,7 +95,11 @@ def is_ours(path):
 def missing(text):
     """Return the modules, names and files in a text that do not exist."""
     names = {name for name in DOTTED_NAME.findall(text) if not can_be_imported(name)}
-    paths = {path for path, _ in FILE_PATH.findall(text) if is_ours(path) and not exists(path)}
+    paths = {
+        f"{path}::{defined}" if defined else path
+        for path, defined in FILE_PATH.findall(text)
+        if is_ours(path) and not exists(path, defined)
+    }
     return names | paths
 
 
@@ -98,13 +110,14 @@ def test_modules_and_files_that_pages_name_exist(page):
 
 def test_missing_modules_and_files_are_found():
     text = """`laconic.search.search(problem)` and `laconic.terms.rules`, `src/laconic/cli/`,
-    `librulesearch/problem/extents`, `examples/plot_*.py`, `cli/fit.py` and model.json exist.
-    `laconic.nowhere.rules`, `laconic.search.nothing`, `tests/nowhere.py`, `cli/nowhere.py`
-    and `librulesearch/problem/nowhere` do not."""
+    `librulesearch/problem/extents`, `examples/plot_*.py`, `cli/fit.py::fit` and model.json exist.
+    `laconic.nowhere.rules`, `laconic.search.nothing`, `tests/nowhere.py`, `cli/nowhere.py`,
+    `cli/fit.py::nothing` and `librulesearch/problem/nowhere` do not."""
     assert missing(text) == {
         "laconic.nowhere.rules",
         "laconic.search.nothing",
         "tests/nowhere.py",
         "cli/nowhere.py",
+        "cli/fit.py::nothing",
         "librulesearch/problem/nowhere",
     }
