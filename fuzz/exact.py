@@ -18,12 +18,12 @@ from laconic.search import SearchProblem
 
 @dataclass
 class Optimum:
-    """The best query and what it is worth."""
+    """The best query and its value."""
 
     query: tuple[int, ...]
-    """Of those that are worth most in doubles the shortest, and of these the first."""
+    """Of those with the largest value in doubles the shortest, and of these the first."""
     value: Fraction
-    """What the best query is worth, (Σg)²/(λ + Σh) without any rounding."""
+    """Its exact (Σg)²/(λ + Σh)."""
 
 
 def whole_numbers(values: Sequence[float]) -> tuple[list[int], int]:
@@ -62,7 +62,7 @@ class Brute:
         return gradient, hessian, coverage
 
     def exact(self, gradient: int, hessian: int) -> Fraction:
-        """Tell what sums are worth."""
+        """Compute the exact value of sums."""
         if gradient == 0:
             return Fraction(0)
         return Fraction(
@@ -71,7 +71,7 @@ class Brute:
         )
 
     def in_doubles(self, gradient: int, hessian: int) -> float:
-        """Tell the same as a program does that has doubles; the sums are exact in them."""
+        """Compute the value of sums in doubles, in which the sums are exact."""
         if gradient == 0:
             return 0.0
         sum_gradients, sum_hessians = gradient / self.of_gradients, hessian / self.of_hessians

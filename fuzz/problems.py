@@ -14,7 +14,7 @@ SMALLEST, LARGEST = -290.0, 150.0
 
 @dataclass
 class Case:
-    """What a search is given."""
+    """The input of a search."""
 
     extents: np.ndarray
     gradients: np.ndarray
@@ -53,7 +53,7 @@ def random_case(random: Random) -> Case:
 
 
 def _scales(random: Random) -> tuple[float, float]:
-    """Tell the sizes of gradients and hessians."""
+    """Draw the sizes of gradients and hessians."""
     kind = random.random()
     if kind < 0.25:
         return 1.0, 1.0

@@ -59,7 +59,7 @@ def random_problems(number: int, counts: Counter[str]) -> None:
 
 
 def is_refused_rightly(case: Case) -> bool:
-    """Tell whether a problem has objectives or weights that no double holds."""
+    """Check whether a problem has objectives or weights beyond the range of doubles."""
     weights = np.ones(len(case.gradients)) if case.weights is None else case.weights
     with np.errstate(over="ignore", under="ignore"):
         gradients, hessians = weights * case.gradients, weights * case.hessians
@@ -119,7 +119,7 @@ def stopped_variants(random: Random) -> list[dict[str, Any]]:
 
 
 class Truth:
-    """What is true of a case, and whether results agree with it."""
+    """The exact optimum of a case, and checks of results against it."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -134,7 +134,7 @@ class Truth:
         self.true_objectives: set[tuple[tuple[int, ...], float]] = set()
 
     def objective(self, value: Fraction) -> Fraction:
-        """Tell the objective of a value: divided by 2n, with the scale taken back."""
+        """Convert a value to an objective: divided by 2n, on the original scale."""
         scale = Fraction(2) ** self.problem._exponent
         return value / Fraction(self.problem.normalizer) * scale
 
@@ -187,7 +187,7 @@ class Truth:
 
 
 def is_close(number: float, exact: Fraction) -> bool:
-    """Tell whether a double is an exact number but for rounding, also where doubles end."""
+    """Check whether a double is an exact number up to rounding, underflow included."""
     if exact > Fraction(2) ** 1023:
         return True
     return _below(exact) <= number <= _above(exact)

@@ -50,8 +50,8 @@ def test_value_is_what_a_refit_gains(chunk):
             total = problem.hessians[mask].sum()
             sums = problem.projections if problem.projections is not None else np.empty((0, 1))
             sums = sums[:, mask].sum(axis=1) if len(sums) else np.zeros(0)
-            is_taken = problem.excluded is not None and (problem.excluded == mask).all(axis=1).any()
-            if is_taken:
+            excluded = problem.excluded
+            if excluded is not None and (excluded == mask).all(axis=1).any():
                 assert problem.value(mask) == 0.0
                 continue
             remaining = remaining_hessians(total, sums)
@@ -128,8 +128,8 @@ def test_cells_are_rows_that_the_same_terms_cover():
 
 def test_no_terms_are_as_good_as_none():
     arguments = ([[True, False]], [1.0, 2.0], [1.0, 1.0])
-    nobody = RefittedTerms(np.empty((0, 2), dtype=bool), np.empty(0))
-    problem = SearchProblem(*arguments, refitted=nobody)
+    none = RefittedTerms(np.empty((0, 2), dtype=bool), np.empty(0))
+    problem = SearchProblem(*arguments, refitted=none)
     assert problem.projections is None
     assert problem.cells is None
     assert problem.value([True, True]) == SearchProblem(*arguments).value([True, True])

@@ -176,7 +176,7 @@ def test_a_callback_ends_all_searches():
     )
     assert result.status is SearchStatus.INTERRUPTED
     assert len(calls) == 1
-    assert result.bound == math.inf  # nobody has looked at the other families
+    assert result.bound == math.inf  # the other families were not searched
 
 
 @pytest.mark.parametrize("number", range(N_CHUNKS))

@@ -1,4 +1,4 @@
-"""What a node costs: the choice of branching at its edges, and what "auto" comes to."""
+"""The cost of searches: the choice of branching at its limits, and the nodes that "auto" allows."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What a search problem accepts, and what it computes by itself."""
+"""The arguments that a search problem accepts, and what it computes."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What a search gives back."""
+"""Results of searches."""
 
 from dataclasses import replace
 

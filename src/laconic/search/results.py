@@ -58,7 +58,7 @@ class SearchProgress:
 
     @property
     def approximation_ratio(self) -> float:
-        """What share of the best possible objective is reached for certain."""
+        """Fraction of the best possible objective that is proven to be reached so far."""
         return _ratio(self.objective_value, self.bound)
 
 
