@@ -1,11 +1,10 @@
-"""One rule after the other: training data and settings in, a model with certificates out.
+"""Boosting: from training data and settings to a model with certificates.
 
-- `TrainingData` and `Settings` are all that decides which model comes out;
-- `Rounds`, made of them, is what all rounds of a fit share, and `State` a model on its way;
-- `boost`, `polish` and `select` go from state to state.
+- `TrainingData` and `Settings` determine the model;
+- `Rounds`, made from them, holds what all rounds of a fit share, and `State` a model during a fit;
+- `boost`, `polish` and `select` take a state and return another one.
 
-Weights are fitted for one raw prediction per row or for several, such as one for each class, by the
-same program.
+The same program fits one raw prediction per row, or several, such as one for each class.
 """
 
 from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select

@@ -1,6 +1,6 @@
-"""The best weights of given rules: all of them at once, where boosting finds them one by one.
+"""The best weights of given rules, all at once, by Newton's method.
 
-This module knows targets, losses and which rows a rule covers. It knows no conditions.
+This module knows targets, losses and the rows that rules cover. It knows no conditions.
 """
 
 from __future__ import annotations
@@ -20,27 +20,26 @@ from laconic.terms.rules import Rule, RuleEnsemble
 
 _EPSILON = float(np.finfo(np.float64).eps)
 
-# As for the best constant: few steps near the minimum, about 37 where gradients only fade away, and
-# more for losses that are flat at their minimum.
+# As for the best constant: few steps near the minimum, about 37 where gradients vanish at infinity,
+# and more for losses that are flat at their minimum.
 _MAX_STEPS = 200
 _MAX_HALVINGS = 60
-# Directions of weights, scaled to a diagonal of ones, that rules leave undecided.
+# Smaller eigenvalues, relative to a diagonal of ones, belong to weights that are not determined.
 _SINGULAR = 1e-13
-# An intercept below this share of all weights is a rounding error.
+# An intercept below this fraction of all weights is a rounding error.
 _ROUNDING = 8 * _EPSILON
 
 
 def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
     """Find the weights that minimise a risk.
 
-    Newton's method, where a step is halved until the risk does not rise. One step solves the
-    squared loss; a second one takes off its rounding errors. Where rules do not determine their
+    Newton's method, where a step is halved until the risk does not increase. One step solves the
+    squared loss; a second one removes its rounding errors. Where rules do not determine their
     weights, as without penalty when two cover the same rows, the step is the shortest one. Where
-    the loss falls for ever, weights are finite and gradients have all but vanished.
+    the loss has no minimum, weights are finite and gradients almost 0.
 
-    Where weights have signs to keep, each step is to the best such weights of the quadratic model:
-    straight towards them, all weights have their signs. Those that would rather have the other one
-    are 0.
+    Where signs of weights are constrained, each step goes to the best weights of these signs for
+    the quadratic model. Weights that would have the wrong sign are 0.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
     -------
     weights : ndarray of shape (n_weights,)
     n_halvings : int
-        How often steps towards them were halved.
+        Number of times that steps were halved.
 
     Examples
     --------
@@ -80,11 +79,11 @@ def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
             if not risk.is_quadratic:
                 step = point.damped(step)
             following, n_halved = risk.along(point, step)
-            # Where the risk has no more digits, a halving says nothing about the loss.
+            # Steps whose gain is a rounding error may be halved by chance.
             n_halvings += n_halved if -point.slopes @ step > point.rounding else 0
             if following is None:
                 break
-            # Where the risk has no more digits, slopes have: go on as long as these get smaller.
+            # Where gains are rounding errors, slopes are more accurate: continue while they fall.
             is_flat = -point.slopes @ step <= point.rounding
             if is_flat and following.excess > point.excess / 2:
                 break
@@ -115,13 +114,13 @@ def ensemble_risk(
     """Make the penalised loss of rules, as a function of their weights and maybe of intercepts.
 
     That is Σ_i loss(y_i, intercept + Σ_r w_r covered_ri) + ½ λ Σ_r w_r², whose minimum over a
-    single weight is, to second order, the weight of a stagewise round. Of several outputs, a rule
-    adds to its own, and the loss takes all of them.
+    single weight is, to second order, the weight of a stagewise round. With several outputs, a rule
+    adds its weight to one of them.
 
     Parameters
     ----------
     ensemble : RuleEnsemble
-        Whose intercepts count where they are not refitted.
+        Its intercepts are used where they are not refitted.
     covered : sequence of bool arrays of shape (n_rows,)
         The rows that each rule covers.
     y : ndarray of shape (n_rows,)
@@ -165,7 +164,7 @@ def ensemble_risk(
 
 
 def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
-    """Return rules with the weights that minimise a risk, and how often steps were halved."""
+    """Return rules with the weights that minimise a risk, and the number of halved steps."""
     found, n_halvings = descend(risk)
     pairs = zip(ensemble, found.tolist(), strict=False)
     rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
@@ -191,16 +190,16 @@ def guarded_step(
     sample_weight: Floats | None = None,
     output: int | None = None,
 ) -> tuple[float, int]:
-    """Halve the weight of a rule until the loss, with the penalty on it, does not rise.
+    """Halve the weight of a rule until the loss, with the penalty on it, does not increase.
 
-    A weight is the best one for slope and curvature of the loss where the rows are; far from the
-    minimum the loss may bend away. Returns the weight and how often it was halved; the weight is 0
-    where no part of it is of use. A rule of one of several outputs moves that column of the raw
+    The weight is the best one for the second-order approximation of the loss, which may be poor far
+    from the minimum. Returns the weight and how often it was halved; the weight is 0 if no fraction
+    of it lowers the loss. A rule of one of several outputs changes that column of the raw
     predictions.
 
     Examples
     --------
-    From exp(0) = 1 to a mean of 10 it is log(10) = 2.3; slope and curvature ask for 9.
+    The best weight from exp(0) = 1 to a mean of 10 is log(10) = 2.3; Newton's step is 9.
 
     >>> from laconic.losses import PoissonLoss
     >>> y, start = np.array([10.0, 1.0]), np.zeros(2)
@@ -211,7 +210,7 @@ def guarded_step(
         return weight, 0
 
     def total(weight: float) -> tuple[float, float]:
-        # Of all rows, as ever: a loss may know something about each of them.
+        # Of all rows: a loss may depend on their positions.
         raw = raw_predictions.copy()
         (raw if output is None else raw[:, output])[covered] += weight
         values = loss.value(y, raw)
@@ -237,33 +236,33 @@ class Point:
     weights: Floats
     value: float
     rounding: float
-    """The error to expect in that."""
+    """Rounding error of the value."""
     slopes: Floats
-    """Its first derivatives with respect to the weights."""
+    """First derivatives with respect to the weights."""
     curvature: Floats
-    """Its second derivatives, a matrix."""
+    """Second derivatives, a matrix."""
     excess: float
-    """Largest slope, in units of what rounding leaves of it."""
+    """Largest slope, relative to its rounding error."""
     negligible: Floats
-    """What rounding leaves of each slope."""
+    """Rounding error of each slope."""
 
     def damped(self, step: Floats) -> Floats:
-        """Shorten a step so that no weight goes further than doubling it, plus 1.
+        """Shorten a step so that no weight changes by more than itself plus 1.
 
-        Where the loss is all but linear, Newton's steps have no measure. A weight that the hessians
-        say nothing about goes that far downhill.
+        Where the loss is almost linear, Newton's steps are too long. Weights with a second
+        derivative of 0 change by that much.
         """
         longest = 1.0 + np.abs(self.weights)
-        has_measure = (np.diag(self.curvature) > 0.0) & np.isfinite(step)
-        step = np.where(has_measure, step, -np.sign(self.slopes) * longest)
+        is_curved = (np.diag(self.curvature) > 0.0) & np.isfinite(step)
+        step = np.where(is_curved, step, -np.sign(self.slopes) * longest)
         too_far = float((np.abs(step) / longest).max(initial=1.0))
         return np.asarray(step / too_far, dtype=np.float64)
 
 
 def newton_step(slopes: Floats, curvature: Floats) -> Floats:
-    """Find the way to the minimum of a quadratic function; the shortest if there are several."""
+    """Compute the step to the minimum of a quadratic function; the shortest of several."""
     diagonal = np.diag(curvature)
-    # Rules of very different curvature are no reason to call the matrix singular.
+    # Scaled, as very different curvatures do not make the matrix singular.
     scales = np.divide(1.0, np.sqrt(diagonal), where=diagonal > 0, out=np.zeros(len(diagonal)))
     scaled = curvature * scales * scales[:, np.newaxis]
     solution = np.linalg.lstsq(scaled, slopes * scales, rcond=_SINGULAR)[0]
@@ -282,17 +281,17 @@ def within_signs(weights: Floats, signs: NDArray[np.int_]) -> Floats:
 
 
 def signed_step(point: Point, signs: NDArray[np.int_]) -> Floats:
-    """Find the way to the minimum of the quadratic model over weights that keep their signs.
+    """Compute the step to the minimum of the quadratic model over weights of given signs.
 
-    As Lawson and Hanson do for weights that are not negative: weights that are 0 take part one
-    after the other, the one with most to gain first, and go back to 0 where they get in the way of
-    others.
+    The active-set method of Lawson and Hanson for nonnegative least squares: weights that are 0
+    become free one after the other, the one with the largest gain first, and return to 0 where they
+    would get the wrong sign.
     """
     n_weights = len(signs)
     weights = point.weights.copy()
     is_free = (signs == 0) | (weights != 0.0)
     for _ in range(3 * n_weights + 10):
-        # As far as weights keep their signs, go to the minimum over the free ones.
+        # Go towards the minimum over the free weights as far as they keep their signs.
         while is_free.any():
             slopes = point.slopes + point.curvature @ (weights - point.weights)
             step = np.zeros(n_weights)
@@ -324,35 +323,35 @@ class PenalisedRisk(ABC):
     """A convex function of weights, and those to start from."""
 
     is_quadratic = False
-    """Whether the loss is, so that steps to its minimum have a measure."""
+    """Whether the loss is quadratic, so that a step leads to its minimum."""
 
     def __init__(self, start: Floats, signs: NDArray[np.int_] | None) -> None:
         self.start = start
-        # 1 or -1 for weights that are of that sign or 0, 0 for others; None if all are free.
+        # 1 or -1 for weights of that sign, or 0; 0 for others; None if all are free.
         self.signs = signs
 
     @abstractmethod
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Compute the risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and its rounding error."""
 
     @abstractmethod
     def at(self, weights: Floats) -> Point:
         """Compute the risk at some weights, with its derivatives."""
 
     def _point(self, weights: Floats, slopes: Floats, curvature: Floats, rounding: Floats) -> Point:
-        """Sum up the risk at some weights, given its derivatives and their errors."""
-        pulling = np.abs(slopes)
+        """Make the point at some weights, given derivatives and their rounding errors."""
+        sizes = np.abs(slopes)
         if self.signs is not None:
-            # What pulls a weight of 0 to the wrong side does not count.
-            pulling[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
-        excess = np.divide(pulling, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
+            # Slopes that would give a weight of 0 the wrong sign do not count.
+            sizes[(weights == 0.0) & (self.signs * slopes > 0.0)] = 0.0
+        excess = np.divide(sizes, rounding, where=rounding > 0, out=np.zeros(len(slopes)))
         largest = float(excess.max(initial=0.0))
         return Point(weights, *self.value(weights), slopes, curvature, largest, rounding)
 
     def along(self, point: Point, step: Floats) -> tuple[Point | None, int]:
-        """Go a step, or a half, a quarter, ... of it; None if the risk is higher everywhere.
+        """Take a step, or a half, a quarter, ... of it; None if the risk increases in any case.
 
-        Also returns how often the step was halved.
+        Returns also how often the step was halved.
         """
         for n_halvings in range(_MAX_HALVINGS):
             weights = point.weights + step
@@ -366,7 +365,10 @@ class PenalisedRisk(ABC):
 
 
 class _Risk(PenalisedRisk):
-    """The penalised loss as a function of the weights; rows of a cell share their score."""
+    """The penalised loss as a function of the weights, for a loss of one raw prediction.
+
+    Rows of a cell are covered by the same rules, and have the same score.
+    """
 
     def __init__(
         self,
@@ -390,7 +392,7 @@ class _Risk(PenalisedRisk):
         rules = RefittedTerms(covered, self.penalties)
         self.cells = rules.cells()
         self.columns = rules.columns(self.cells)
-        # Of a weight without rows, a step to 0 leaves a rounding error of the other weights.
+        # A step to 0 of a weight without rows has the rounding error of the other weights.
         has_rows = self.columns @ self._cell_sums(np.ones(len(y))) > 0.0
         self.idle_penalties = np.where(has_rows, 0.0, self.penalties)
         # A class whose share is below the rounding error of 1 counts as absent.
@@ -408,7 +410,7 @@ class _Risk(PenalisedRisk):
         return np.asarray(self.offset + weights @ self.columns, dtype=np.float64)
 
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Compute the risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and its rounding error."""
         values = self.loss.value(self.y, self._scores(weights)[self.cells])
         if self.sample_weight is not None:
             values = values * self.sample_weight
@@ -424,7 +426,7 @@ class _Risk(PenalisedRisk):
         hessians = self._cell_sums(self.loss.hessians(self.y, scores))
         decay = self.penalties * weights
         slopes = self.columns @ self._cell_sums(gradients) + decay
-        # The error to expect, from adding up and from rounding the scores.
+        # Rounding errors of sums and of the scores.
         pulls = self._cell_sums(np.abs(gradients)) + np.abs(cell_scores) * hessians
         idle = self.idle_penalties * np.abs(weights).max(initial=0.0)
         rounding = 4 * _EPSILON * (self.columns @ pulls + np.abs(decay) + idle) + self.negligible
@@ -433,9 +435,9 @@ class _Risk(PenalisedRisk):
 
 
 class _ClassRisk(PenalisedRisk):
-    """The penalised multinomial loss as a function of weights, and of intercepts if wanted.
+    """The penalised multinomial loss as a function of weights, and maybe of intercepts.
 
-    Rows that are covered by the same rules share their scores.
+    Rows that are covered by the same rules have the same scores.
     """
 
     def __init__(
@@ -472,7 +474,7 @@ class _ClassRisk(PenalisedRisk):
         return np.asarray(self.offsets + scores, dtype=np.float64)
 
     def value(self, weights: Floats) -> tuple[float, float]:
-        """Compute the risk at some weights, and the error to expect in it."""
+        """Compute the risk at some weights, and its rounding error."""
         losses = -self.counts * log_softmax(self._scores(weights), axis=1)
         value = float(losses.sum() + self.penalties @ weights**2 / 2)
         return value, 8 * _EPSILON * abs(value)
@@ -487,12 +489,12 @@ class _ClassRisk(PenalisedRisk):
         own = self.columns * shares[:, self.outputs].T
         is_same = self.outputs[:, np.newaxis] == self.outputs
         curvature = (own * self.totals) @ self.columns.T * is_same - (own * self.totals) @ own.T
-        # The error to expect, from adding up and from rounding the scores.
+        # Rounding errors of sums and of the scores.
         pulls = self._sums(expected + self.counts + np.abs(scores) * expected)
         rounding = 4 * _EPSILON * (pulls + np.abs(decay))
         curvature += np.diag(self.penalties)
         return self._point(weights, slopes, curvature, rounding)
 
     def _sums(self, values: Floats) -> Floats:
-        """Add up over the cells that each rule covers the values for its class."""
+        """Add up the values of its class over the cells that each rule covers."""
         return np.asarray((self.columns * values[:, self.outputs].T).sum(axis=1), dtype=np.float64)

@@ -45,7 +45,7 @@ class Scale:
 
     @property
     def inverse(self) -> Scale:
-        """What to divide by to get back."""
+        """The scale that undoes this one."""
         return Scale(-self.exponent)
 
     def numbers(self, numbers: NDArray[Any]) -> Floats:
@@ -77,7 +77,7 @@ class Scale:
         return replace(constraints, costs=costs)
 
     def objectives(self, found: _Found) -> _Found:
-        """Divide what is known about a search by the square of the scale."""
+        """Divide the objective and the bound of a search by the square of the scale."""
         return replace(
             found,
             objective_value=float(self.losses(found.objective_value)),

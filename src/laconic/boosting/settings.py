@@ -1,4 +1,4 @@
-"""Everything that decides which model comes out of some rows."""
+"""Settings: the parameters that determine a model, given the training data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONDITION_OPTIONS = (
     "categorical_features",
     "date_parts",
 )
-"""What the conditions of a table depend on."""
+"""Parameters that the conditions of a table depend on."""
 SEARCH_OPTIONS = (
     "max_conditions",
     "min_coverage",
@@ -35,24 +35,24 @@ SEARCH_OPTIONS = (
     "node_limit",
     "time_limit",
 )
-"""What a search depends on, besides its method."""
+"""Parameters of a search, besides its method."""
 OWN_SEARCH = "own"
-"""What files call a search method of the user's own."""
+"""Name of a user-defined search method in files."""
 
 
 class InitialRule(NamedTuple):
-    """A rule that a model has in any case."""
+    """A rule that a model must have."""
 
     query: Query
     weight: float | None = None
-    """Kept where weights are not refitted; None for the best one."""
+    """Weight where weights are not refitted; None for the best one."""
     output: int | None = None
-    """Of a model with several outputs; None for the one with the largest gain."""
+    """Output, where there are several; None for the one with the largest gain."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides which model comes out of some rows.
+    """The parameters that determine a model, given the training data.
 
     The names are those of the parameters of an estimator. Features are given by their names, rules
     as queries, and conditions as they were used.
@@ -94,7 +94,7 @@ class Settings:
 
     @property
     def is_polished(self) -> bool:
-        """Whether rules are exchanged for better ones, given all others."""
+        """Whether rules are exchanged for better ones after boosting."""
         return self.strategy in ("polished", "global")
 
     @property
@@ -108,7 +108,7 @@ class Settings:
         return {"method": self.search} | {name: getattr(self, name) for name in SEARCH_OPTIONS}
 
     def check_search(self) -> None:
-        """Refuse to search by a method of the user's own that is not in the file of a model."""
+        """Refuse a user-defined search method, which the file of a model does not hold."""
         if self.search == OWN_SEARCH:
             raise ValueError(
                 "The search method that this model was fitted with is not in its file. Fit it "
@@ -116,7 +116,7 @@ class Settings:
             )
 
     def is_same_search(self, other: Settings) -> bool:
-        """Check whether rules of both are searched among the same ones, by the same objective."""
+        """Check whether both search the same rules by the same objective."""
         names = (
             *("is_joint", "search", "max_conditions", "min_coverage", "approximation_factor"),
             *(*CONDITION_OPTIONS, "conditions", "constraints", "excluded_rules"),
@@ -124,13 +124,13 @@ class Settings:
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def candidates(self, data: TrainingData, **changes: Any) -> CandidateConditions:
-        """Find the conditions that rules may be made of, maybe with some other options."""
+        """Find the conditions that rules may be made of, with some options changed."""
         if data.candidates is not None and not changes:
             return data.candidates
         if self.conditions is not None:
             return given_candidates(data.table, self.conditions, sample_weight=data.weights)
         options = self.condition_options | changes
-        # Sets of categories follow what the loss says of their targets.
+        # Sets of categories depend on their targets.
         orders = self._orders(data) if self.categories == "sets" else []
         return candidate_conditions(
             data.table, **options, sample_weight=data.weights, orders=orders

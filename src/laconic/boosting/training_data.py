@@ -1,4 +1,4 @@
-"""What a fit learns from."""
+"""Training data: a table with its target, weights and loss."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from laconic.terms.rules import Output, RuleEnsemble
 
 
 class FitTask(Protocol):
-    """What a fit asks of a task; see `laconic.models.tasks`."""
+    """What a fit needs of a task; see `laconic.models.tasks`."""
 
     @property
     def loss(self) -> Loss:
@@ -50,8 +50,7 @@ class FitTask(Protocol):
 class TrainingData:
     """A table with its target and weights, checked, in memory or reduced to distinct rows.
 
-    Weights are those of the rows times those of their classes and their exposure. Rows of weight 0
-    do not count.
+    Weights include those of classes and the exposure. Rows of weight 0 do not count.
     """
 
     X: Any
@@ -63,13 +62,13 @@ class TrainingData:
     """What there is to predict, with a loss that suits the target."""
     weights: Floats | None = None
     candidates: CandidateConditions | None = None
-    """The conditions, where these are known already."""
+    """The conditions, if they are known already."""
     whole: TrainingData | None = None
     """Rows in memory that these were reduced from."""
     described: Callable[[str], Feature] | None = None
-    """What columns hold, where the table does not show it: rows that were read in parts."""
+    """Describes a column, where the table does not: rows that were read in parts."""
     scale: Scale = UNSCALED
-    """What `y` and `loss` are divided by, and so the model that is fitted to them."""
+    """Scale that `y` and `loss` are divided by, and so the model that is fitted to them."""
 
     def scaled(self, weights: Iterable[float] = ()) -> TrainingData:
         """Choose the scale of extreme targets, given weights of rules that there are already."""
@@ -88,7 +87,7 @@ class TrainingData:
 
     @cached_property
     def counted(self) -> Rows:
-        """Which rows count: others neither fit nor tell queries apart."""
+        """Rows of positive weight: others neither fit nor distinguish queries."""
         return counted(self.weights)
 
     @property
@@ -108,10 +107,10 @@ class TrainingData:
 
     @property
     def describe(self) -> Callable[[str], Feature]:
-        """What it takes to read a rule about a column."""
+        """Function that describes a column, for reading rules."""
         if self.described is not None:
             return self.described
-        # Reduced rows may not show what a column holds.
+        # Reduced rows may not show all values of a column.
         return features_of(self.table if self.whole is None else self.whole.table)
 
     def start(self, *, fit_intercept: bool) -> tuple[RuleEnsemble, float]:
