@@ -23,7 +23,7 @@ NamedLoss: TypeAlias = (
 )
 
 NAMED_LOSSES: dict[str, NamedLoss] = {kind.name: kind() for kind in get_args(NamedLoss)}
-"""The losses that files, other programs and texts know: each has a ``name`` and a ``link``."""
+"""The losses with names in files, exports and texts: each has a ``name`` and a ``link``."""
 
 ABSENT_LOSSES = dict.fromkeys(
     ("quantile", "pinball", "absolute_error"),

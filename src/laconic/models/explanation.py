@@ -142,14 +142,16 @@ class RowExplanation:
         return f"Row {self.row} is predicted {self.predicted}"
 
     @property
+    def _sums(self) -> list[tuple[str, str]]:
+        """The sums of the weights, with words for each."""
+        sums = np.atleast_1d(self.raw_prediction).tolist()
+        words = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
+        return list(zip(map(format_weight, sums), words, strict=True))
+
+    @property
     def _total(self) -> str:
-        if isinstance(self.raw_prediction, tuple):
-            sums = [
-                f"{format_weight(each)} for {output.name}"
-                for each, output in zip(self.raw_prediction, self.outputs, strict=True)
-            ]
-            return f"Sums: {', '.join(sums)}."
-        return f"Sum: {format_weight(self.raw_prediction)}, the {self.meaning}."
+        sums = ", ".join(map("".join, self._sums))
+        return f"{'Sums' if self.outputs else 'Sum'}: {sums}."
 
     @property
     def predicted(self) -> str:
@@ -197,12 +199,7 @@ class RowExplanation:
 
     def __str__(self) -> str:
         """Write a line for each reason, with aligned weights, and the sum."""
-        sums = self.raw_prediction
-        names = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
-        totals = [
-            f"{format_weight(each)} in all{name}"
-            for each, name in zip(sums if isinstance(sums, tuple) else [sums], names, strict=True)
-        ]
+        totals = [f"{weight} in all{words}" for weight, words in self._sums]
         return f"{self._head}:\n{aligned((*self._reasons, *totals))}"
 
     def _repr_html_(self) -> str:

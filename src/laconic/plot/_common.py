@@ -27,7 +27,7 @@ FRAME_HEIGHT = 1.1
 
 
 class Display:
-    """Something that is drawn on axes."""
+    """Base class of the displays, which draw on axes."""
 
     ax_: Axes
     figure_: Figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, TypeAlias
 
 from laconic.terms.conditions import Query
@@ -55,8 +56,13 @@ def compare_rules(old: RuleEnsemble, new: RuleEnsemble) -> list[RuleChange]:
     """
     before, after = list(old.consolidate()), list(new.consolidate())
     partners: dict[int, int] = {}
-    for key in (frozenset, _form):
-        _match(before, after, key, partners)
+    keys: tuple[Callable[[Query], Hashable], ...] = (frozenset, _form)
+    for key, (place, rule) in product(keys, enumerate(before)):
+        for other, candidate in enumerate(after):
+            is_free = place not in partners and other not in partners.values()
+            is_same = rule.output == candidate.output and key(rule.query) == key(candidate.query)
+            if is_free and is_same:
+                partners[place] = other
     changes = [
         RuleChange(rule, after[partners[position]] if position in partners else None)
         for position, rule in enumerate(before)
@@ -65,24 +71,6 @@ def compare_rules(old: RuleEnsemble, new: RuleEnsemble) -> list[RuleChange]:
     return changes + [
         RuleChange(None, rule) for position, rule in enumerate(after) if position not in taken
     ]
-
-
-def _match(
-    before: list[Rule],
-    after: list[Rule],
-    key: Callable[[Query], Hashable],
-    partners: dict[int, int],
-) -> None:
-    """Add pairs of rules with the same key that have no partners yet, first to first."""
-    for position, rule in enumerate(before):
-        taken = set(partners.values())
-        if position in partners:
-            continue
-        for other, candidate in enumerate(after):
-            is_same_class = rule.output == candidate.output
-            if other not in taken and is_same_class and key(rule.query) == key(candidate.query):
-                partners[position] = other
-                break
 
 
 def _form(query: Query) -> Hashable:
