@@ -1,5 +1,6 @@
 """laconic compare"""
 
+import dataclasses
 import json
 import re
 
@@ -67,6 +68,21 @@ def test_intercepts_count(run, tmp_path):
     code, out, _ = run("compare", *paths, "--exit-code")
     assert code == 3
     assert "(intercept)" in out
+
+
+def test_intercepts_of_several_classes_count(run, tmp_path):
+    """They used to be shown, and to count for nothing."""
+    model = RuleBoostingClassifier(1).fit([[1], [2], [3]] * 4, ["a", "b", "c"] * 4)
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    save_model(model, paths[0])
+    first, *others = model.ensemble_.outputs
+    outputs = (first._replace(intercept=0.5), *others)
+    model.ensemble_ = dataclasses.replace(model.ensemble_, outputs=outputs)
+    save_model(model, paths[1])
+    assert run("compare", *paths, "--exit-code")[0] == 3
+    found = json.loads(run("compare", *paths, "--json")[1])["intercepts"]
+    assert found[1][0] == 0.5
+    assert found[0][1:] == found[1][1:]
 
 
 def test_agreement(run, saved, tmp_path):

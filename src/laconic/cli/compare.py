@@ -73,8 +73,9 @@ def compare(
     """
     old, new = files.load_model(model_a), files.load_model(model_b)
     _check_same_task(old.task_, new.task_)
-    changes = compare_rules(old.ensemble_, new.ensemble_)
-    intercepts = (old.ensemble_.intercept, new.ensemble_.intercept)
+    ensembles = old.ensemble_, new.ensemble_
+    changes = compare_rules(*ensembles)
+    intercepts = [each.intercepts if each.outputs else each.intercept for each in ensembles]
     if target is not None and table is None:
         raise CommandError(
             "--target needs a table, of which it is a column. Got none. Name a table after the two "
@@ -172,7 +173,11 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
     table.add_column("weight a", justify="right", no_wrap=True)
     table.add_column("weight b", justify="right", no_wrap=True)
     table.add_column("rule", overflow="fold")
-    for name, intercepts in _intercepts(ensembles):
+    names = [f"for {output.name} {INTERCEPT}" for output in ensembles[0].outputs]
+    if not names and any(ensemble.intercept != 0.0 for ensemble in ensembles):
+        names = [INTERCEPT]
+    pairs = zip(*(ensemble.intercepts for ensemble in ensembles), strict=True)
+    for name, intercepts in zip(names, pairs, strict=False):
         kind: Kind = "same" if intercepts[0] == intercepts[1] else "changed"
         weights = [*map(format_weight, intercepts)]
         table.add_row(_SIGNS[kind], *weights, terminal.QueryCell(name), style=_STYLES[kind])
@@ -184,15 +189,6 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
         cell = terminal.QueryCell("  ->  ".join(queries))
         table.add_row(_SIGNS[change.kind], *weights, cell, style=_STYLES[change.kind])
     return table
-
-
-def _intercepts(ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> list[tuple[str, list[float]]]:
-    """List the intercepts of both models with their names, unless they are 0."""
-    if ensembles[0].outputs:
-        pairs = zip(ensembles[0].outputs, ensembles[1].outputs, strict=True)
-        return [(f"for {a.name} {INTERCEPT}", [a.intercept, b.intercept]) for a, b in pairs]
-    intercepts = [ensemble.intercept for ensemble in ensembles]
-    return [] if intercepts == [0.0, 0.0] else [(INTERCEPT, intercepts)]
 
 
 def _text(ensemble: RuleEnsemble, rule: Rule) -> str:
@@ -314,16 +310,12 @@ def compare_scores(
         target = known.pop()
         if known or target is None or target not in table.cells.columns:
             return None
-    raw = []
-    numbers: Floats = np.empty(0)
-    for model in models:
-        X, y = table.rows(model, target)
-        with table_file.columns_by_name():
-            predictions = model.predictions_for(X)
-        numbers = model.task_.numbers(y, len(y))
-        raw.append(predictions.raw)
-    task = models[0].task_
-    return ScoreComparison(task, target, len(numbers), _differences(task, numbers, raw[0], raw[1]))
+    rows = [table.rows(model, target) for model in models]
+    with table_file.columns_by_name():
+        a, b = (model.predictions_for(X).raw for model, (X, _) in zip(models, rows, strict=True))
+    task, y = models[0].task_, rows[0][1]
+    differences = _differences(task, task.numbers(y, len(y)), a, b)
+    return ScoreComparison(task, target, len(y), differences)
 
 
 def _differences(task: Task, numbers: Floats, a: Floats, b: Floats) -> dict[str, Difference]:
