@@ -103,7 +103,7 @@ def test_input_files_are_not_overwritten(run, table, model, tmp_path):
     link.hardlink_to(table)
     assert refused(run(*fit_client(table, "--model", table)), "would overwrite")
     assert refused(run(*fit_client(table, "--model", link)), "would overwrite")
-    assert refused(run(*fit_client(table, "--model", tmp_path / "m.parquet")), "end with .json")
+    assert refused(run(*fit_client(table, "--model", tmp_path / "m.parquet")), "ends with .json")
     assert refused(run("predict", model, table, "--output", table), "would overwrite")
     assert refused(run("predict", model, table, "--output", model), "would overwrite")
     assert (table.read_bytes(), model.read_bytes()) == before

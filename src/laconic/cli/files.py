@@ -81,8 +81,8 @@ def check_model_destination(path: Path, table: Path | str) -> None:
     check_destination(path, [table])
     if has_suffix(path, _SUFFIXES_OF_TABLES_ALONE):
         raise CommandError(
-            f"A model is saved as JSON. Got --model {str(path)!r}, the name of a table. Let it end "
-            "with .json."
+            f"A model is saved as JSON. Got --model {str(path)!r}, the name of a table. "
+            "Choose a name that ends with .json."
         )
 
 

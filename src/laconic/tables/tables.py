@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Indices
-from laconic._util.words import listed_names
+from laconic._util.words import listed_names, nearest
 from laconic.tables.columns import LARGEST_EXACT, Column, date_part, with_dates
 from laconic.tables.sparse import SparseCells, StoredCells, is_sparse
 from laconic.tables.times import DATE_PARTS
@@ -359,8 +358,8 @@ def _checked_names(feature_names: Sequence[str], n_features: int) -> tuple[str, 
 
 def unknown_column_message(name: str, feature_names: Sequence[str]) -> str:
     """Return the message for a column that does not exist, with the names of all columns."""
-    close = get_close_matches(name, feature_names)
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    close = nearest(name, feature_names)
+    hint = "" if close is None else f" Did you mean {close!r}?"
     return f"The table has no column {name!r}.{hint} Available: {listed_names(feature_names)}."
 
 

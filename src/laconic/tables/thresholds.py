@@ -75,7 +75,7 @@ def shortest_separators(lows: Floats, highs: Floats) -> Floats:
 
 
 def _all_by_doubles(lows: Floats, highs: Floats) -> Floats:
-    """Separators that doubles are exact enough to find; NaN where they are not."""
+    """Find separators with doubles; NaN where these are not exact enough."""
     separators = np.full(len(lows), np.nan)
     midpoints = 0.5 * lows + 0.5 * highs
     left = np.flatnonzero((np.abs(midpoints) > 1e-14) & (np.abs(midpoints) < 1e22))
@@ -95,7 +95,7 @@ def _all_by_doubles(lows: Floats, highs: Floats) -> Floats:
         is_safe = ~((distance > 0.5 - SAFE_DISTANCE) | (distance < SAFE_DISTANCE))
         is_found = np.zeros(len(left), dtype=bool)
         for digits in (below + (rest > 0.5), below + (rest <= 0.5)):
-            # Both are exact: what is rounded is the result, as if it was read.
+            # Both operands are exact, so that the result is rounded as if it was parsed.
             threshold = np.where(has_decimals, digits / scale, digits * scale)
             fits = is_safe & ~is_found & (low <= threshold) & (threshold < high)
             separators[left[fits]] = threshold[fits]
@@ -115,10 +115,10 @@ def _powers_of_ten(numbers: Floats) -> Integers:
 
 
 def _all_whole(lows: Floats, highs: Floats) -> Floats:
-    """Separators of whole numbers, such as counts; NaN where numbers are not whole."""
+    """Find separators of whole numbers, such as counts; NaN where numbers are not whole."""
     separators = np.full(len(lows), np.nan)
     is_whole = (lows == np.floor(lows)) & (highs == np.floor(highs))
-    # Between -1 and 0 there is a half.
+    # Midpoints between -1 and 1 are excluded: some are halves.
     is_whole &= (np.abs(lows) < LARGEST_WHOLE) & (np.abs(highs) < LARGEST_WHOLE)
     left = np.flatnonzero(is_whole & (np.abs(lows + highs) >= 2.0))
     low, high = lows[left].astype(np.int64), highs[left].astype(np.int64)
@@ -162,7 +162,7 @@ def _printed_midpoint(low: float, high: float) -> Decimal:
 
 
 def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decimal, Decimal]:
-    """Decimals below and above a number, nearest first."""
+    """Return the decimals below and above a number, the nearest first."""
     is_above_nearer = EXACT.subtract(above, number) < EXACT.subtract(number, below)
     return (above, below) if is_above_nearer else (below, above)
 
@@ -170,7 +170,7 @@ def _neighbours(number: Decimal, below: Decimal, above: Decimal) -> tuple[Decima
 Gaps: TypeAlias = tuple[Floats, Floats]
 """The values below and those above."""
 
-# Dates are round if they may be a little off their quantile.
+# Thresholds on dates may differ a little from their quantile, so that they are round.
 TIME_PLAY = 0.33
 
 
@@ -206,10 +206,9 @@ def find_gaps(
 def with_play(
     cumulative: Floats, chosen: Indices, total: float, n_quantiles: int
 ) -> tuple[Indices, Indices]:
-    """First and last positions that are near enough to those of quantiles.
+    """Return the first and last positions that are near enough to those of quantiles.
 
-    A threshold may be off its quantile by some share of the distance between two of them, to either
-    side.
+    A threshold may differ from its quantile by a fraction of the distance between two quantiles.
     """
     width = TIME_PLAY * total / (n_quantiles + 1) * (1 - 1e-9)
     lowest = np.searchsorted(cumulative, cumulative[chosen] - width)
@@ -219,13 +218,13 @@ def with_play(
 
 @lru_cache(maxsize=16)
 def _even_positions(n_gaps: int, n_quantiles: int) -> Indices:
-    """Positions of quantiles where all values differ, as in all columns of measurements."""
+    """Return the positions of quantiles if all values differ, as measurements do."""
     cumulative = np.arange(1.0, n_gaps + 1.0)
     return read_only(quantile_positions(cumulative, n_gaps + 1.0, n_quantiles))
 
 
 def quantile_positions(cumulative: NDArray[Any], total: float, n_quantiles: int) -> Indices:
-    """Positions at which cumulative weights reach quantiles of the total weight."""
+    """Return the positions at which cumulative weights reach quantiles of the total weight."""
     # A little less than k / (n_quantiles + 1) of the total: where a cumulative weight
     # meets that exactly, rounding must not decide, so that weights and repeated rows,
     # and weights of any scale, cut alike.

@@ -211,7 +211,7 @@ def _durations(name: str, intervals: Any, arrow: Any) -> Any:
             f"Column {name!r} must hold durations in days and less. Got one in months or years, "
             "which are not all equally long. Count days in the query."
         )
-    # What is finer than microseconds is rounded up, as in tables in memory.
+    # Fractions of microseconds are rounded up, as in tables in memory.
     counts = cells["days"] * np.int64(DAY) - (-cells["nanoseconds"] // 1000)
     return arrow.array(counts, arrow.duration("us"), mask=missing)
 
@@ -365,7 +365,7 @@ def _scan_duckdb(connection: Any, query: str | None, rows_per_part: int) -> Tabl
 
 
 def as_query(query: str) -> str:
-    """Write the SQL of a query, or of all rows of a table that is named.
+    """Return the SQL of a query, or of all rows of a table that is named.
 
     Examples
     --------
@@ -379,5 +379,5 @@ def as_query(query: str) -> str:
 
 
 def quoted_name(name: str) -> str:
-    """Write the name of a column in SQL."""
+    """Return the name of a column in SQL."""
     return '"' + name.replace('"', '""') + '"'
