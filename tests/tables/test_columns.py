@@ -1,4 +1,4 @@
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -328,3 +328,9 @@ def test_categories_of_dates_are_dates():
     column = as_table(pd.DataFrame({"day": days})).column("day")
     assert column.kind == "date"
     assert [column.cell(row) for row in range(3)] == [date(2024, 1, 2), None, date(2024, 1, 1)]
+
+
+def test_durations_of_numpy_in_lists_are_durations():
+    column = as_table([[np.timedelta64(1, "D")], [None], [timedelta(hours=2)]]).column("x0")
+    assert column.kind == "duration"
+    assert [column.cell(row) for row in range(3)] == [timedelta(1), None, timedelta(hours=2)]

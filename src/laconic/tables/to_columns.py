@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import time, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from itertools import compress
 from numbers import Integral, Real
@@ -31,10 +31,19 @@ from laconic.tables.columns import (
     read_only,
     time_column,
 )
-from laconic.tables.times import MOMENTS, TimeKind, count_microseconds, microseconds
+from laconic.tables.times import TimeKind, count_microseconds, microseconds
 
 Kind: TypeAlias = Literal["text", "boolean", "number", "date", "time", "duration"]
 
+# The first that fits decides: a timedelta64 is also a number to Python, and bool one of int.
+_KINDS: tuple[tuple[tuple[type, ...], Kind], ...] = (
+    ((str,), "text"),
+    ((bool, np.bool_), "boolean"),
+    ((timedelta, np.timedelta64), "duration"),
+    ((Real, Decimal), "number"),
+    ((time,), "time"),
+    ((date, np.datetime64), "date"),
+)
 # Of a NumPy dtype: floating point, signed and unsigned integers, booleans.
 NUMBER_KINDS = "fiub"
 # Names of the dtypes that pandas has for text alone.
@@ -283,24 +292,15 @@ def _common_kind(name: str, known: list[Any]) -> Kind:
 
 
 def _kind(name: str, cell_type: type) -> Kind:
-    if issubclass(cell_type, str):
-        return "text"
-    if issubclass(cell_type, bool | np.bool_):
-        return "boolean"
-    if issubclass(cell_type, Real | Decimal):
-        return "number"
-    if issubclass(cell_type, MOMENTS) or cell_type.__name__ == "Period":
-        return _kind_of_time(cell_type)
+    for types, kind in _KINDS:
+        if issubclass(cell_type, types):
+            return kind
+    if cell_type.__name__ == "Period":
+        return "date"
     raise TypeError(
         f"Every cell of a table argument must be a string, a real number or a date or time. Column "
         f"{name!r} has a cell of type {cell_type.__name__}. Convert it, or leave the column out."
     )
-
-
-def _kind_of_time(cell_type: type) -> Kind:
-    if issubclass(cell_type, timedelta | np.timedelta64):
-        return "duration"
-    return "time" if issubclass(cell_type, time) else "date"
 
 
 def _encode(
@@ -308,10 +308,9 @@ def _encode(
 ) -> CategoricalColumn:
     category_of = {cell: plain(cell) for cell in set(known)}
     categories = tuple(sorted(set(category_of.values())))
-    code_of_category = {category: code for code, category in enumerate(categories)}
-    code_of = {cell: code_of_category[category] for cell, category in category_of.items()}
+    code_of = {category: code for code, category in enumerate(categories)}
     codes = np.full(len(present), -1, dtype=np.int32)
-    codes[present] = np.fromiter(map(code_of.__getitem__, known), dtype=np.int32, count=len(known))
+    codes[present] = [code_of[category_of[cell]] for cell in known]
     return CategoricalColumn(name, read_only(codes), categories)
 
 
