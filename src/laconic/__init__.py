@@ -10,17 +10,13 @@ from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 
 if TYPE_CHECKING:
-    from laconic.estimators import (
-        ColumnWarning,
-        FitProgress,
-        RuleBoostingClassifier,
-        RuleBoostingClassifierCV,
-        RuleBoostingRegressor,
-        RuleBoostingRegressorCV,
-        load_model,
-        save_model,
-        spread_over,
-    )
+    from laconic.estimators.classifier import RuleBoostingClassifier
+    from laconic.estimators.cv import RuleBoostingClassifierCV, RuleBoostingRegressorCV
+    from laconic.estimators.files import load_model, save_model
+    from laconic.estimators.progress import FitProgress
+    from laconic.estimators.regressor import RuleBoostingRegressor
+    from laconic.search import spread_over
+    from laconic.tables.inspection import ColumnWarning
 
 __all__ = [
     "ColumnWarning",
@@ -44,13 +40,23 @@ __all__ = [
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
 # when it is first asked for.
-_LAZY_MODULE = "laconic.estimators"
+_MODULES = {
+    "ColumnWarning": "tables.inspection",
+    "FitProgress": "estimators.progress",
+    "RuleBoostingClassifier": "estimators.classifier",
+    "RuleBoostingClassifierCV": "estimators.cv",
+    "RuleBoostingRegressor": "estimators.regressor",
+    "RuleBoostingRegressorCV": "estimators.cv",
+    "load_model": "estimators.files",
+    "save_model": "estimators.files",
+    "spread_over": "search",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_LAZY_MODULE), name)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

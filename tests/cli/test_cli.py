@@ -40,7 +40,7 @@ def test_version_and_help(run):
         (["fit", "table.csv", "--target", "y", "--max-thresholds", "0"], "--max-thresholds"),
         (["fit", "table.csv", "--target", "y", "--l2-regularization=nan"], "--l2-regularization"),
         (["fit", "table.csv", "--target", "y", "--min-coverage=-1"], "--min-coverage"),
-        (["fit", "table.csv", "--target", "y", "--approximation-factor=2"], "a number above 0"),
+        (["fit", "table.csv", "--target", "y", "--approximation-factor=2"], "in the range (0, 1]"),
         (["fit", "table.csv", "--target", "y", "--time-limit=inf"], "--time-limit"),
         (["fit", "table.csv", "--target", "y", "--n-jobs=0"], "other than 0"),
     ],

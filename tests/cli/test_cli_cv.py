@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
 
 from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV
-from laconic.estimators import ESTIMATORS
+from laconic.estimators.files import ESTIMATORS
 
 TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
 

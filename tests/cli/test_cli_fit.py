@@ -16,7 +16,7 @@ from commands import PROGRAM, fit_client, people, refused
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model
 from laconic.cli.progress import FitScreen
-from laconic.estimators import ESTIMATORS
+from laconic.estimators.files import ESTIMATORS
 from laconic.terms.formatting import format_weight
 
 

@@ -4,7 +4,7 @@ import json
 import re
 
 from laconic import RuleBoostingRegressor, load_model, save_model
-from laconic.estimators import model_from_dict
+from laconic.estimators.files import model_from_dict
 
 
 def test_show_tells_all_about_a_model(run, model):

@@ -7,7 +7,7 @@ import pytest
 from commands import refused
 
 from laconic import load_model
-from laconic.estimators import ESTIMATORS
+from laconic.estimators.files import ESTIMATORS
 
 
 @pytest.mark.parametrize(

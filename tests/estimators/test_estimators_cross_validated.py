@@ -86,7 +86,7 @@ def test_every_size_is_judged_with_its_own_weights():
             y[train],
             SquaredLoss(),
             l2_regularization=1.0,
-            strategy="joint",
+            objective="joint",
             fit_intercept=True,
             search_options={"max_conditions": 3},
         )

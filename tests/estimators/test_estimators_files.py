@@ -28,7 +28,7 @@ from laconic import (
     save_model,
 )
 from laconic.candidates.candidates import candidate_conditions
-from laconic.estimators import model_from_dict
+from laconic.estimators.files import model_from_dict
 from laconic.export import model_schema, model_to_dict, to_json
 from laconic.export.json.files import MAX_BYTES
 from laconic.losses import SquaredLoss

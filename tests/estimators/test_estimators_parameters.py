@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from estimators import ESTIMATORS, STAGEWISE, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic._util.defaults import PSEUDO_ROWS
+from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
 from laconic.search import METHODS, SearchLimits, SearchResult, SearchStatus
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from estimators import ESTIMATORS, both, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
-from laconic.estimators import model_from_dict
+from laconic.estimators.files import model_from_dict
 from laconic.export import model_to_dict
 
 

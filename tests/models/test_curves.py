@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from estimators import STAGEWISE, diabetes_table
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.datasets import noisy_parity
-from laconic.estimators import model_from_dict
+from laconic.estimators.files import model_from_dict
 from laconic.export import model_to_dict
 from laconic.models.curves import area_scorer, normalized_area, score_curve
 from laconic.tables import tables

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from reports import classifier, regressor
 
-from laconic.estimators import RuleBoostingClassifier
+from laconic import RuleBoostingClassifier
 from laconic.export import to_scorecard
 from laconic.tables import tables
 

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 from laconic import RuleBoostingRegressor, load_model, save_model
-from laconic.estimators import model_from_dict
+from laconic.estimators.files import model_from_dict
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.format import READING as FORMAT
 from laconic.tables.text_files.text_format import DATE_FORMATS, Reading

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NoReturn
@@ -351,14 +351,6 @@ def read_constraints(
     )
 
 
-def check_constraint(name: str, value: Any) -> str | None:
-    """Return what a parameter of `CONSTRAINTS` must be; None if the value can be right."""
-    if value is None and name != "weight_signs":
-        return None
-    requirement, is_met = _REQUIREMENTS[name]
-    return None if is_met(value) else requirement
-
-
 class _Reader:
     """Finds features by name or position, and classes by label, and refuses all others."""
 
@@ -384,7 +376,7 @@ class _Reader:
         """Read a list of features, and sort it in the order of the table."""
         if given is None:
             return []
-        if not _is_list(given):
+        if not is_list(given):
             raise ValueError(f"{parameter!r} must hold lists of features. Got {shown(given)}.")
         found = {self.feature(parameter, entry) for entry in given}
         return [name for name in self.features if name in found]
@@ -461,7 +453,8 @@ class _Reader:
         return {name: cost for name, cost in costs.items() if cost > 0.0}
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Check whether a value is a list, a set or an array."""
     return isinstance(value, Collection | np.ndarray) and not isinstance(value, str | Mapping)
 
 
@@ -471,29 +464,3 @@ def _is_text(value: Any, text: str) -> bool:
 
 def _plain(value: Any) -> Any:
     return None if isinstance(value, list) and not value else value
-
-
-def _is_interaction(value: Any) -> bool:
-    words = ("pairwise", "no_interactions")
-    return value in words if isinstance(value, str) else _is_list(value)
-
-
-_REQUIREMENTS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "monotonic_cst": (
-        "a dict of features to -1, 0 or 1, or to one class with such a number, an array of "
-        "numbers, or None",
-        lambda value: isinstance(value, Mapping) or _is_list(value),
-    ),
-    "interaction_cst": (
-        "'pairwise', 'no_interactions', a list of sets of features, or None",
-        _is_interaction,
-    ),
-    "feature_costs": (
-        "a dict of features to numbers in the range [0, inf] or None",
-        lambda value: isinstance(value, Mapping),
-    ),
-    "weight_signs": (
-        f"a str among {{{', '.join(map(repr, _SIGNS))}}}",
-        lambda value: isinstance(value, str) and value in _SIGNS,
-    ),
-}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.table import Table
 
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
     from laconic.estimators.choose_size import Choice
     from laconic.models.tasks import Metric
 
@@ -50,7 +50,7 @@ def cv(
         Write JSON: an object with a list of scores per size.
     """
     rows = source.read(table, quiet=json)
-    model = rows.estimator(**learning.parameters)
+    model = learning.make(rows, n_rules=learning.parameters["n_rules"])
     task = rows.task(learning.loss)
     by_name = {metric.name: metric for metric in task.metrics}
     metrics = [by_name[name] for name in task.deciding_metrics]

@@ -13,7 +13,7 @@ from laconic.search.results import describe_certificate
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
 
 # Half of the corners of a cube; the intercept is for the others.
 _N_RULES = 4

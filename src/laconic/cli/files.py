@@ -17,7 +17,7 @@ from laconic.tables.text_files.formats import TABLE_SUFFIXES, check_is_file
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
 
 # Not a usual name of a file.
 STANDARD_INPUT = Path("<standard input>")

@@ -29,7 +29,7 @@ from laconic.terms.record import FitRecord, RowScores
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
     from laconic.models import Predictions
 
 
@@ -103,8 +103,7 @@ def _fit(
         rows = large.rows  # the first ones
     else:
         rows, test_rows = source.read(table, quiet=console.quiet), check.read_test(source)
-        estimator = learning.estimator(rows)
-        fitted = estimator(**learning.parameters, on_interrupt="keep", callback=progress)
+        fitted = learning.make(rows, on_interrupt="keep", callback=progress)
         with table_file.short_warnings(), progress.watch():
             rows.fit(fitted)
         n_rows = len(rows.y)
@@ -166,8 +165,7 @@ def _cross_validate(
         table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
         return []
     # The number of rules was chosen already.
-    chosen = learning.parameters | {"n_rules": len(fitted.ensemble_)}
-    model = rows.estimator(**chosen, callback=progress)
+    model = learning.make(rows, n_rules=len(fitted.ensemble_), callback=progress)
     found: list[RowScores] = []
     with table_file.short_warnings(), progress.watch():
         found.append(validation.cross_validation_scores(model, rows, folds, progress.check))

@@ -51,24 +51,12 @@ Count: TypeAlias = Annotated[int, _IS_COUNT]
 CountOrZero: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 0", lambda number: number >= 0)
 ]
-CountOrChoice: TypeAlias = Annotated[int | Literal["auto"], _IS_COUNT]
 CountOrNone: TypeAlias = Annotated[int | None, _IS_COUNT]
-CountOrAuto: TypeAlias = Annotated[int | Literal["auto"] | None, _IS_COUNT]
-CountOrAll: TypeAlias = Annotated[int | Literal["all"] | None, _IS_COUNT]
-_IS_AMOUNT = _must_be("a finite number of at least 0", lambda number: 0 <= number < math.inf)
-Amount: TypeAlias = Annotated[float, _IS_AMOUNT]
-AmountOrAuto: TypeAlias = Annotated[float | Literal["auto"], _IS_AMOUNT]
-Share: TypeAlias = Annotated[
-    float, _must_be("a number above 0 and up to 1", lambda number: 0 < number <= 1)
-]
 ShareOrZero: TypeAlias = Annotated[
     float, _must_be("a number of at least 0 and below 1", lambda number: 0 <= number < 1)
 ]
 Seconds: TypeAlias = Annotated[
     float | None, _must_be("a finite number above 0", lambda number: 0 < number < math.inf)
-]
-Jobs: TypeAlias = Annotated[
-    int | None, _must_be("a whole number other than 0", lambda number: number != 0)
 ]
 Folds: TypeAlias = Annotated[
     int, _must_be("a whole number of at least 2", lambda number: number >= 2)
@@ -139,47 +127,55 @@ DEFAULT_FORMAT = Format()
 _DIRECTIONS = {"+1": 1, "1": 1, "+": 1, "-1": -1, "-": -1, "−1": -1, "−": -1}
 
 
-def read_constraints(
-    monotonic: Sequence[str],
-    interactions: Sequence[str],
-    cost: Sequence[str],
-) -> dict[str, Any]:
-    """Turn options into parameters of the estimators; those that are not given are left out."""
-    words = tuple(interactions)
-    is_word = words in (("pairwise",), ("no_interactions",))
-    given = {
-        "monotonic_cst": dict(map(_direction, monotonic)),
-        "interaction_cst": words[0] if is_word else list(map(_names, words)),
-        "feature_costs": dict(map(_cost, cost)),
-    }
-    return {name: value or None for name, value in given.items()}
-
-
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def _pair(option: str, text: str, example: str) -> tuple[str, str]:
-    name, sign, value = text.rpartition("=")
-    if not sign or not name:
-        raise CommandError(f"{option} takes a column and a value, {example}. Got {text!r}.")
-    return name.strip(), value.strip()
-
-
 def _direction(text: str) -> tuple[str, int]:
-    example = "such as age=+1 or price=-1"
-    name, value = _pair("--monotonic", text, example)
-    if value not in _DIRECTIONS:
-        raise CommandError(f"--monotonic takes a column and +1 or -1, {example}. Got {text!r}.")
-    return name, _DIRECTIONS[value]
-
-
-def _cost(text: str) -> tuple[str, float]:
-    example = "such as mri=0.01"
-    name, value = _pair("--cost", text, example)
-    try:
-        return name, float(value)
-    except ValueError:
+    name, _, value = text.rpartition("=")
+    if not name or value.strip() not in _DIRECTIONS:
         raise CommandError(
-            f"--cost takes a column and a number, {example}. Got {text!r}."
-        ) from None
+            f"--monotonic takes a column and +1 or -1, such as age=+1 or price=-1. Got {text!r}."
+        )
+    return name.strip(), _DIRECTIONS[value.strip()]
+
+
+def _amount(option: str, what: str, text: str, example: str) -> tuple[str, float]:
+    name, _, value = text.rpartition("=")
+    try:
+        amount = float(value)
+    except ValueError:
+        name = ""
+    if not name:
+        raise CommandError(f"{option} takes {what} and a number, {example}. Got {text!r}.")
+    return name.strip(), amount
+
+
+def _interactions(words: Sequence[str]) -> str | list[list[str]]:
+    if tuple(words) in (("pairwise",), ("no_interactions",)):
+        return words[0]
+    return list(map(_names, words))
+
+
+def _class_weight(words: Sequence[str]) -> str | dict[str, float]:
+    if tuple(words) == ("balanced",):
+        return words[0]
+    return dict(_amount("--class-weight", "a class", text, "such as yes=5") for text in words)
+
+
+def _kind(text: str) -> tuple[str, str]:
+    name, sign, kind = text.rpartition("=")
+    # A name may have a sign of its own.
+    return (name, kind) if sign and kind in ("nominal", "ordered") else (text, "nominal")
+
+
+READERS: dict[str, Callable[[Sequence[str]], Any]] = {
+    "class_weight": _class_weight,
+    "categorical_features": lambda words: dict(map(_kind, words)),
+    "monotonic_cst": lambda words: dict(map(_direction, words)),
+    "interaction_cst": _interactions,
+    "feature_costs": lambda words: dict(
+        _amount("--cost", "a column", text, "such as mri=0.01") for text in words
+    ),
+}
+"""Read the words of an option as a parameter of the estimators, by the name of the parameter."""

@@ -22,7 +22,7 @@ from laconic.search.results import describe_certificate, format_seconds
 from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
-    from laconic.estimators import FitProgress
+    from laconic.estimators.progress import FitProgress
 
 
 # Besides the rules: the head of their table, and the state of the search, which may take three.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from laconic.cli import options
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
 
 # A text takes several times its size in memory.
 MAX_BYTES_TO_LOAD = 2 * 2**30
@@ -199,7 +199,7 @@ def fit_large(
 
     table.table.on_progress = read
     progress.begin_reading()
-    estimator = table.rows.estimator(**learning.parameters, on_interrupt="keep", callback=progress)
+    estimator = learning.make(table.rows, on_interrupt="keep", callback=progress)
     with table_file.short_warnings(), progress.watch():
         source = table.source
         estimator.fit(table.table, source.target, source.weight, source.exposure)

@@ -1,34 +1,33 @@
 """What 'laconic fit' and 'laconic cv' share: their options, and how a table is read to learn from.
 
-The class docstrings are the help of the options.
+The help of options is in the docstring of `Source`, and in the table of parameters.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import cyclopts
 import numpy as np
 from numpy.typing import NDArray
 
-from laconic._util.defaults import (
-    DEFAULT_L2_REGULARIZATION,
-    DEFAULT_MAX_CONDITIONS,
-    DEFAULT_N_RULES,
-    DEFAULT_STRATEGY,
-)
 from laconic._util.types import Floats
 from laconic._util.words import listed_names
-from laconic.candidates.candidates import DEFAULT_MAX_THRESHOLDS
-from laconic.candidates.categories import DEFAULT_MAX_CATEGORIES
 from laconic.cli import options, table_file, targets
-from laconic.cli.options import read_constraints
 from laconic.cli.terminal import CommandError
+from laconic.estimators.parameters import (
+    N_RULES,
+    ClassifierParameters,
+    Kind,
+    Words,
+    describe_option,
+    known_parameters,
+)
 from laconic.tables.inspection import inspect_columns, inspect_target
 from laconic.tables.tables import as_table
 from laconic.tables.text_files.read_table import add_types, is_usable
@@ -37,7 +36,7 @@ from laconic.tables.text_files.text_format import Reading
 if TYPE_CHECKING:
     import polars as pl
 
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
     from laconic.models.tasks import Task
 
 
@@ -199,7 +198,7 @@ class Source:
 
     def rows(self, X: pl.DataFrame, others: pl.DataFrame, reading: Reading) -> TrainingRows:
         """Choose the rows with a target and an estimator for it; check weights and exposure."""
-        from laconic.estimators import ESTIMATORS
+        from laconic.estimators.files import ESTIMATORS
 
         is_known = targets.where_known(others[self.target])
         table_file.warn(targets.dropped(is_known))
@@ -245,122 +244,95 @@ def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -
     )
 
 
-# Options that take several words.
-_CONSTRAINTS = ("monotonic", "interactions", "cost")
-_LISTS = (*_CONSTRAINTS, "initial_rules", "date_parts")
+def _with_options(kind: type) -> type:
+    """Give a class a field for each parameter of the estimators that has an option."""
+    kind.__annotations__.clear()
+    for name, parameter in PARAMETERS.items():
+        takes_words = parameter.kind.option is Words
+        about = cyclopts.Parameter(
+            help=describe_option(name), validator=None if takes_words else _checking(parameter.kind)
+        )
+        option = parameter.option or name
+        type_ = options.Names if takes_words else parameter.kind.option
+        kind.__annotations__[option] = Annotated[type_, about]
+        setattr(kind, option, () if takes_words else parameter.default)
+    return dataclass(frozen=True, kw_only=True)(kind)
+
+
+def _checking(kind: Kind) -> Callable[[Any, Any], None]:
+    """Refuse numbers as a wrong call; words such as "auto" have been read already."""
+
+    def check(type_: Any, value: Any) -> None:
+        if isinstance(value, int | float) and not kind.is_met(value):
+            raise ValueError(f"It must be {kind.required}.")
+
+    return check
+
+
+PARAMETERS = {
+    name: parameter
+    for name, parameter in known_parameters(ClassifierParameters).items()
+    if parameter.kind.option is not None
+}
+"""The parameters of the estimators that are options, by their names in Python."""
 
 
 @cyclopts.Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
+@_with_options
 class Learning:
-    """Parameters of the estimators.
+    """Parameters of the estimators, as options."""
 
-    Parameters
-    ----------
-    n_rules : int
-        Largest number of rules; "auto" chooses a number of up to 10 by cross-validation.
-    strategy : str
-        How rules are found: "joint" refits the weights of all rules after every rule, "stagewise"
-        keeps those of the rules before it, "polished" also exchanges rules for better ones, and
-        "global" starts a second time from all rules at once, keeps the better model, and proves how
-        close it comes to the best one.
-    loss : str
-        What predictions are judged by: "logistic" for classes; for numbers "squared", "poisson"
-        (counts), "gamma" (positive amounts), "tweedie" (amounts that are often 0) or "huber"
-        (numbers of which some are far off). "auto" is "logistic" or "squared".
-    l2_regularization : float
-        Penalty on squared weights; more of it favours rules that cover many rows. "auto" suits
-        the loss.
-    search : str
-        How to find a rule; "optimal" proves that there is no better one.
-    max_conditions : int
-        Largest number of conditions in a rule; "none" for no limit.
-    min_coverage : float
-        Smallest number of rows, or total weight, that a rule covers.
-    approximation_factor : float
-        Be content with a rule proven to reach this share of the best possible objective.
-    node_limit : int
-        Stop searching for a rule after that many nodes; "auto" allows for a few seconds, "none" for
-        no limit.
-    time_limit : float
-        Stop searching for a rule after that many seconds.
-    max_thresholds : int
-        Largest number of thresholds per numeric column, at quantiles; "all" or "none" for all
-        values.
-    categories : str
-        Conditions on text columns: "values" gives == and !=, "equal" only ==, and "sets" adds sets
-        of values.
-    max_categories : int
-        Categories of a column that are told apart, the commonest; all others are one group. "none"
-        for no limit.
-    date_parts : tuple of str
-        Parts of dates to compare as well: weekday, month, hour.
-    monotonic : tuple of str
-        Columns with which predictions may only rise or only fall, such as age=+1 or price=-1.
-    interactions : tuple of str
-        Columns that a rule may use together: "pairwise", "no_interactions", or sets such as
-        age,income. Columns in no set form one more set.
-    cost : tuple of str
-        What a rule must gain, in units of the mean loss, to use a column, such as mri=0.01.
-    weight_signs : str
-        Signs that the weights of rules may have.
-    initial_rules : tuple of str
-        Rules that the model has in any case, written as they are shown: 'age > 65 & sex == "f"'.
-    fit_intercept : bool
-        Start from the best constant instead of 0.
-    n_jobs : int
-        Threads of the optimal search; -1 for all processors.
-    """
-
-    n_rules: options.CountOrChoice = DEFAULT_N_RULES
-    strategy: Literal["joint", "stagewise", "polished", "global"] = DEFAULT_STRATEGY
-    loss: Literal["auto", "logistic", "squared", "poisson", "gamma", "tweedie", "huber"] = "auto"
-    l2_regularization: options.AmountOrAuto = DEFAULT_L2_REGULARIZATION
-    search: Literal["optimal", "greedy", "beam"] = "optimal"
-    max_conditions: options.CountOrNone = DEFAULT_MAX_CONDITIONS
-    min_coverage: options.Amount = 0
-    approximation_factor: options.Share = 1.0
-    node_limit: options.CountOrAuto = "auto"
-    time_limit: options.Seconds = None
-    max_thresholds: options.CountOrAll = DEFAULT_MAX_THRESHOLDS
-    categories: Literal["values", "equal", "sets"] = "values"
-    max_categories: options.CountOrNone = DEFAULT_MAX_CATEGORIES
-    date_parts: options.Names = ()
-    monotonic: options.Names = ()
-    interactions: options.Names = ()
-    cost: options.Names = ()
-    weight_signs: Literal["both", "positive", "negative"] = "both"
-    initial_rules: options.Names = ()
-    fit_intercept: bool = True
-    n_jobs: options.Jobs = None
+    n_rules: int | Literal["auto"]
+    loss: str
+    class_weight: tuple[str, ...]
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """As the estimators take them."""
-        all_thresholds = {"max_thresholds": None} if self.max_thresholds == "all" else {}
-        largest = {"n_rules": DEFAULT_N_RULES} if self.n_rules == "auto" else {}
-        given = asdict(self)
-        words = {name: given.pop(name) for name in _CONSTRAINTS}
-        lists = {name: list(given[name]) or None for name in ("initial_rules", "date_parts")}
-        return given | all_thresholds | largest | read_constraints(**words) | lists
+        """As the estimators take them; classes are texts."""
+        given = {name: getattr(self, each.option or name) for name, each in PARAMETERS.items()}
+        read = {
+            name: options.READERS.get(name, list)(words) if words else PARAMETERS[name].default
+            for name, words in given.items()
+            if isinstance(words, tuple)
+        }
+        all_thresholds = {"max_thresholds": None} if given["max_thresholds"] == "all" else {}
+        largest = {"n_rules": N_RULES.default} if self.n_rules == "auto" else {}
+        return given | read | all_thresholds | largest
 
     @property
     def settings(self) -> dict[str, Any]:
         """What a model depends on, as a file tells it."""
-        parameters = self.parameters
-        given = {name: parameters.get(name) for name in asdict(self)} | {"n_rules": self.n_rules}
-        lists = {name: ", ".join(getattr(self, name)) for name in _LISTS}
-        unset = {name for name, text in lists.items() if not text} | {"n_jobs"}
-        if self.weight_signs == "both":
-            unset.add("weight_signs")
-        return {name: value for name, value in (given | lists).items() if name not in unset}
+        given = {name: value for name, value in vars(self).items() if name != "n_jobs"}
+        if given["max_thresholds"] == "all":
+            given["max_thresholds"] = None
+        return {
+            name: ", ".join(value) if isinstance(value, tuple) else value
+            for name, value in given.items()
+            if value != ()
+        }
 
-    def estimator(self, rows: TrainingRows) -> type[RuleBoosting]:
-        """Tell what learns from some rows."""
-        from laconic.estimators import CROSS_VALIDATED
+    def make(self, rows: TrainingRows, **changes: Any) -> RuleBoosting:
+        """Make an estimator for some rows; one that chooses the number of rules if it is "auto"."""
+        from laconic.estimators.cv import CROSS_VALIDATED
 
-        kind = rows.estimator
-        return CROSS_VALIDATED[kind.task.name] if self.n_rules == "auto" else kind
+        kind, parameters = rows.estimator, self.parameters
+        weights = parameters.pop("class_weight")
+        if kind.task.holds_classes:
+            if isinstance(weights, dict):
+                classes = np.unique(rows.target).tolist()
+                labels = {str(label): label for label in classes}
+                # Files write them as true and false.
+                labels |= {str(label).lower(): label for label in classes if label in (True, False)}
+                weights = {labels.get(text, text): weight for text, weight in weights.items()}
+            parameters["class_weight"] = weights
+        elif weights is not None:
+            raise CommandError(
+                "--class-weight needs a target of classes. Got one of numbers. Leave it out, or "
+                "set --task classification."
+            )
+        if self.n_rules == "auto" and "n_rules" not in changes:
+            kind = CROSS_VALIDATED[kind.task.name]
+        return kind(**parameters | changes)
 
 
 DEFAULT_LEARNING = Learning()

@@ -16,7 +16,7 @@ from laconic.terms.formatting import visible
 from laconic.terms.record import FitRecord
 
 if TYPE_CHECKING:
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
 
 Numbers = Annotated[
     tuple[int, ...], cyclopts.Parameter(negative="", consume_multiple=True, show_default=False)

@@ -16,7 +16,7 @@ from laconic.cli.training import Source, TrainingRows
 from laconic.terms.record import RowScores
 
 if TYPE_CHECKING:
-    from laconic.estimators import RuleBoosting
+    from laconic.estimators.base import RuleBoosting
     from laconic.models import Predictions
     from laconic.models.tasks import Task
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,12 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from laconic._util.defaults import PSEUDO_ROWS
 from laconic._util.types import Floats
 from laconic.boosting import Settings, State, TrainingData
 from laconic.boosting.certificate import EnsembleCertificate, ProofProgress
 from laconic.estimators.callbacks import CallbackSupportMixin, RuleTasks, fit_task, told_rows
-from laconic.estimators.choose_size import check_folds, choose_size
+from laconic.estimators.choose_size import check_in_memory, choose_size
 from laconic.estimators.convergence import (
     describe_unfinished,
     describe_unproven,
@@ -36,10 +34,8 @@ from laconic.estimators.global_strategy import certify, check_global, improve
 from laconic.estimators.parameters import (
     ATTRIBUTES,
     CV_ATTRIBUTES,
-    CV_N_RULES,
-    CV_PARAMETER,
-    PARAMETERS,
     check_parameters,
+    describe_parameters,
     known_parameters,
 )
 from laconic.estimators.progress import FitProgress, ProgressPrinter
@@ -75,6 +71,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     _plain: ClassVar[type[RuleBoosting] | None] = None
     """Of an estimator that chooses the number of rules, the one that is given it."""
 
+    n_rules: int
     ensemble_: RuleEnsemble
     task_: Task
     settings_: Settings
@@ -103,22 +100,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if cls.__doc__ and "{parameters}" in cls.__doc__:
             # Python 3.13 takes the indentation off docstrings, older versions leave it.
             doc = inspect.cleandoc(cls.__doc__)
-            doc = doc.replace("{parameters}", cls._describe_parameters())
+            names = islice(inspect.signature(cls.__init__).parameters, 1, None)
+            doc = doc.replace("{parameters}", describe_parameters(names, cls.task.losses))
             about = ATTRIBUTES if cls._plain is None else f"{CV_ATTRIBUTES}\n{ATTRIBUTES}"
             cls.__doc__ = doc.replace("{attributes}", about)
-
-    @classmethod
-    def _describe_parameters(cls) -> str:
-        text = PARAMETERS.format(
-            losses="{" + ", ".join(f'"{name}"' for name in ("auto", *cls.task.losses)) + "}",
-            about_losses=cls.task.about_losses,
-            pseudo_rows=PSEUDO_ROWS,
-        )
-        if cls._plain is None:
-            return text
-        _, *others = re.split(r"\n(?=\w)", text)
-        kept = [text for text in others if not text.startswith("warm_start")]
-        return "\n".join([CV_N_RULES, CV_PARAMETER, *kept])
 
     def _store(self, known: Any, n_rules: int, parameters: Mapping[str, Any]) -> None:
         """Store parameters as they are; those that are not given have their defaults."""
@@ -134,8 +119,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
                 )
-        self.n_rules = n_rules
-        for name, value in (defaults | dict(parameters)).items():
+        for name, value in (defaults | {"n_rules": n_rules, **parameters}).items():
             setattr(self, name, value)
 
     if TYPE_CHECKING:
@@ -176,8 +160,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         self : object
         """
         check_parameters(self)
-        if self._plain is not None:
-            check_folds(self, X)
+        check_in_memory(self, X)
         if not getattr(self, "warm_start", False):
             self._forget_model()
         data, settings = read_inputs(self, X, y, sample_weight, exposure)

@@ -33,16 +33,8 @@ if TYPE_CHECKING:
 PATIENCE = 3
 
 
-def check_folds(estimator: RuleBoosting, X: Any) -> None:
-    """Check that `cv` says how to hold rows out, and that the table has rows at hand."""
-    cv = estimator.cv
-    has_splits = not isinstance(cv, str) and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
-    if not (cv is None or is_whole(cv, 2) or has_splits):
-        raise ValueError(
-            f"The 'cv' parameter of {type(estimator).__name__} must be an int in the range "
-            "[2, inf), a splitter with the method 'split', an iterable of splits or None. "
-            f"Got {cv!r} instead."
-        )
+def check_in_memory(estimator: RuleBoosting, X: Any) -> None:
+    """Check that the rows of a table can be held out."""
     if is_source(X) and estimator._plain is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs a table in memory, to hold rows out. Got one that "

@@ -8,17 +8,10 @@ from typing import Any, Unpack
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from laconic._util.defaults import DEFAULT_N_RULES
 from laconic._util.types import Floats
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.parameters import ClassifierParameters, with_signature
+from laconic.estimators.parameters import N_RULES, ClassifierParameters, with_signature
 from laconic.models.tasks import Classification
-
-_CLASS_WEIGHT = """\
-class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, by which those of the rows are multiplied; classes that a dict does not
-    name have 1. "balanced" makes all classes count the same; probabilities are then those of a
-    table with as many rows of each."""
 
 
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
@@ -61,14 +54,9 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     task = Classification
     task_: Classification
 
-    @classmethod
-    def _describe_parameters(cls) -> str:
-        head, tail = super()._describe_parameters().split("l2_regularization :", 1)
-        return f"{head}{_CLASS_WEIGHT}\nl2_regularization :{tail}"
-
     @with_signature(ClassifierParameters)
     def __init__(
-        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[ClassifierParameters]
+        self, n_rules: int = N_RULES.default, **parameters: Unpack[ClassifierParameters]
     ) -> None:
         self._store(ClassifierParameters, n_rules, parameters)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from laconic._util.defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.parameters import (
+    N_RULES,
     ClassifierCVParameters,
     RegressorCVParameters,
     with_signature,
@@ -53,7 +53,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
     @with_signature(ClassifierCVParameters)
     def __init__(
-        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[ClassifierCVParameters]
+        self, n_rules: int = N_RULES.default, **parameters: Unpack[ClassifierCVParameters]
     ) -> None:
         self._store(ClassifierCVParameters, n_rules, parameters)
 
@@ -97,7 +97,7 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
 
     @with_signature(RegressorCVParameters)
     def __init__(
-        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[RegressorCVParameters]
+        self, n_rules: int = N_RULES.default, **parameters: Unpack[RegressorCVParameters]
     ) -> None:
         self._store(RegressorCVParameters, n_rules, parameters)
 

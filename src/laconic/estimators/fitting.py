@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from laconic._util.defaults import PSEUDO_ROWS
 from laconic._util.types import Bools
 from laconic.boosting import (
     MAX_ROUNDS,
@@ -26,6 +25,7 @@ from laconic.boosting.certificate import ProofProgress
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
 from laconic.estimators.convergence import is_stopped
+from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.estimators.progress import FitProgress
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import RuleEnsemble

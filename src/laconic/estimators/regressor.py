@@ -7,9 +7,8 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from laconic._util.defaults import DEFAULT_N_RULES
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.parameters import RegressorParameters, with_signature
+from laconic.estimators.parameters import N_RULES, RegressorParameters, with_signature
 from laconic.estimators.weights import as_rates, checked_weights
 from laconic.models.tasks import Regression
 
@@ -47,7 +46,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
 
     @with_signature(RegressorParameters)
     def __init__(
-        self, n_rules: int = DEFAULT_N_RULES, **parameters: Unpack[RegressorParameters]
+        self, n_rules: int = N_RULES.default, **parameters: Unpack[RegressorParameters]
     ) -> None:
         self._store(RegressorParameters, n_rules, parameters)
 

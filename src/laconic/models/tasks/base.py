@@ -58,8 +58,6 @@ class Task(ABC):
     """Identifier in files and on the command line."""
     default_loss: ClassVar[str]
     """Name of the loss for a target of this kind."""
-    about_losses: ClassVar[str]
-    """Description of the losses, in sentences of a docstring with a space at the end."""
     losses: ClassVar[tuple[str, ...]]
     """Names of all losses for such a target, the default one first."""
     holds_classes: ClassVar[bool]

@@ -77,7 +77,6 @@ class Classification(Task):
     name = "classification"
     default_loss = LogisticLoss.name
     losses = (LogisticLoss.name,)
-    about_losses = '"auto" is "logistic". '
     holds_classes = True
     metrics: tuple[Metric, ...] = (
         Metric("accuracy", "accuracy", "Accuracy", True, _accuracy),

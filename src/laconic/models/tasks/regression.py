@@ -143,11 +143,6 @@ class Regression(Task):
         TweedieLoss.name,
         HuberLoss.name,
     )
-    about_losses = """\
-"auto" is "squared". "poisson" is for counts and rates, "gamma" for positive amounts,
-    "tweedie" (:class:`laconic.losses.TweedieLoss`, power 1.5) for amounts that are often 0: their
-    weights add up to the logarithm of the prediction. "huber" (:class:`laconic.losses.HuberLoss`)
-    is robust to outliers. """
     holds_classes = False
     metrics: tuple[Metric, ...] = (
         Metric("r2", "R²", "R²", True, _r2, _is_longer_than_one),
