@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.export import to_python, to_sql
-from laconic.export.json import contents
+from laconic.export.json.files import model_to_dict, read_dict
 
 N_ROWS = 300
 
@@ -162,7 +162,7 @@ def test_files_and_libraries_give_the_same(tmp_path, name, categories):
 
 
 def _check_exports(model, table, expected):
-    loaded = contents.read_dict(json.loads(json.dumps(contents.model_to_dict(model))))
+    loaded = read_dict(json.loads(json.dumps(model_to_dict(model))))
     assert loaded.ensemble == model.ensemble_
     assert str(loaded.ensemble) == str(model.ensemble_)
     # Both are run on edge rows before they are handed out.

@@ -23,7 +23,7 @@ from laconic.boosting.certificate.column_generation import Pricing
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
 from laconic.boosting.certificate.verify import dual_value, is_proven
 from laconic.candidates.candidates import candidate_conditions
-from laconic.export.json.contents import ensemble_certificate
+from laconic.export.json.files import ensemble_certificate
 from laconic.export.json.format import ENSEMBLE_CERTIFICATE
 from laconic.losses import HuberLoss, LogisticLoss, MultinomialLoss, SquaredLoss
 from laconic.search import Extents, SearchStatus

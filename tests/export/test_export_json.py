@@ -14,7 +14,7 @@ from exports import SMALL_RECORD, fitted_classifier, fitted_regressor, small_mod
 
 from laconic._util.json_format import TEXT, Entry
 from laconic.export import model_schema, model_to_dict
-from laconic.export.json.contents import read_dict
+from laconic.export.json.files import read_dict
 from laconic.export.json.format import SETTINGS as SETTINGS_FORMAT
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.models.tasks import TASKS, Classification, Regression

@@ -109,8 +109,8 @@ def test_sums_have_names_that_no_column_has():
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("x", "a\x01b", r"XML cannot hold all characters of 'a\\x01b'"),
-        ("x\0", "a", "XML cannot hold all characters"),
+        ("x", "a\x01b", r"XML cannot contain all characters of 'a\\x01b'"),
+        ("x\0", "a", "XML cannot contain all characters"),
         ("prediction", "a", "Got 'prediction'"),
         ("raw_prediction", "a", "Got 'raw_prediction'"),
     ],

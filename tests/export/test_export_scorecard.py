@@ -92,7 +92,7 @@ def test_it_prints_as_a_card():
     model = model_of([1.0, -2.0], intercept=0.5, classes=("no", "yes"))
     assert str(to_scorecard(model)).splitlines() == [
         "points",
-        "    +1  to start with",
+        "    +1  (intercept)",
         "    +2  if x > 0",
         "    -4  if x > 1",
         "",
@@ -129,7 +129,7 @@ def test_plain_values():
 def test_a_model_without_rules():
     scorecard = to_scorecard(make_model([], intercept=0.25))
     assert scorecard.predict([[1.0]]).tolist() == [pytest.approx(0.25, abs=scorecard.max_deviation)]
-    assert "to start with" in str(scorecard)
+    assert "(intercept)" in str(scorecard)
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,8 @@ class Format(ABC):
 
 
 @dataclass(frozen=True)
-class Number(Format):
-    """A finite number.
+class Scalar(Format):
+    """A string, number or boolean, or null.
 
     Examples
     --------
@@ -65,95 +65,80 @@ class Number(Format):
     ValueError: rules[0].seconds must be a finite number in the range [0, inf). Got -1.
     """
 
-    is_whole: bool = False
-    is_signed: bool = True
-
-    @property
-    def expected(self) -> str:
-        words = "a whole number" if self.is_whole else "a finite number"
-        return words if self.is_signed else f"{words} in the range [0, inf)"
-
-    def fits(self, value: Any) -> bool:
-        if not isinstance(value, int | float) or not is_finite_number(value):
-            return False
-        return (self.is_signed or value >= 0) and (not self.is_whole or value == int(value))
-
-    def read(self, value: Any, path: str) -> Any:
-        convert = int if self.is_whole else float
-        return convert(super().read(value, path))
-
-    def schema(self) -> dict[str, Any]:
-        least = {} if self.is_signed else {"minimum": 0}
-        return {"type": "integer" if self.is_whole else "number"} | least
-
-
-NUMBER = Number()
-AMOUNT = Number(is_signed=False)
-COUNT = Number(is_whole=True, is_signed=False)
-
-
-@dataclass(frozen=True)
-class Scalar(Format):
-    """A value of one of the given JSON types, of which numbers must be finite."""
-
-    types: Mapping[str, type]
     words: str
+    json_schema: Mapping[str, Any]
+    is_valid: Callable[[Any], bool]
+    convert: Callable[[Any], Any] | None = None
+    """Returns the Python value for a valid one; None if they are the same."""
 
     @property
     def expected(self) -> str:
         return self.words
 
     def fits(self, value: Any) -> bool:
-        if isinstance(value, str):
-            return str in self.types.values() and is_unicode(value)
-        if isinstance(value, bool) or value is None:
-            return type(value) in self.types.values()
-        return float in self.types.values() and NUMBER.fits(value)
+        return self.is_valid(value)
+
+    def read(self, value: Any, path: str) -> Any:
+        found = super().read(value, path)
+        return found if self.convert is None else self.convert(found)
 
     def schema(self) -> dict[str, Any]:
-        names = [*self.types]
-        return {"type": names[0] if len(names) == 1 else names}
+        return dict(self.json_schema)
 
 
-TEXT = Scalar({"string": str}, "a string of Unicode characters")
-BOOLEAN = Scalar({"boolean": bool}, "a boolean")
-NULL = Scalar({"null": type(None)}, "null")
-CATEGORY = Scalar(
-    {"string": str, "boolean": bool, "number": float}, "a string, a boolean or a finite number"
-)
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and is_finite_number(value)
 
 
 def is_unicode(text: str) -> bool:
-    """Check that a text contains no half of a surrogate pair, which is not a character."""
+    """Check that a text contains no unpaired surrogates, which are not characters."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-@dataclass(frozen=True)
-class Choice(Format):
-    """One of several strings or integers.
+NUMBER = Scalar("a finite number", {"type": "number"}, _is_number, float)
+AMOUNT = Scalar(
+    "a finite number in the range [0, inf)",
+    {"type": "number", "minimum": 0},
+    lambda value: _is_number(value) and value >= 0,
+    float,
+)
+COUNT = Scalar(
+    "a whole number in the range [0, inf)",
+    {"type": "integer", "minimum": 0},
+    lambda value: _is_number(value) and value >= 0 and value == int(value),
+    int,
+)
+TEXT = Scalar(
+    "a string of Unicode characters",
+    {"type": "string"},
+    lambda value: isinstance(value, str) and is_unicode(value),
+)
+BOOLEAN = Scalar("a boolean", {"type": "boolean"}, lambda value: isinstance(value, bool))
+NULL = Scalar("null", {"type": "null"}, lambda value: value is None)
+CATEGORY = Scalar(
+    "a string, a boolean or a finite number",
+    {"type": ["string", "boolean", "number"]},
+    lambda value: isinstance(value, bool) or TEXT.fits(value) or _is_number(value),
+)
+
+
+def choice(*choices: Any) -> Scalar:
+    """Return the format of one of several strings or integers.
 
     Examples
     --------
-    >>> Choice(("rules", "weight")).read("size", "certificate.against")
+    >>> choice("rules", "weight").read("size", "certificate.against")
     Traceback (most recent call last):
         ...
     ValueError: certificate.against must be 'rules' or 'weight'. Got 'size'.
     """
-
-    choices: tuple[Any, ...]
-
-    @property
-    def expected(self) -> str:
-        return " or ".join(repr(self.write(choice)) for choice in self.choices)
-
-    def fits(self, value: Any) -> bool:
-        return not isinstance(value, bool) and value in self.choices
-
-    def read(self, value: Any, path: str) -> Any:
-        return self.choices[self.choices.index(super().read(value, path))]
-
-    def schema(self) -> dict[str, Any]:
-        return {"enum": [self.write(choice) for choice in self.choices]}
+    plain = [str(each) if isinstance(each, str) else each for each in choices]
+    return Scalar(
+        " or ".join(map(repr, plain)),
+        {"enum": plain},
+        lambda value: not isinstance(value, bool) and value in choices,
+        lambda value: choices[choices.index(value)],
+    )
 
 
 @dataclass(frozen=True)
@@ -391,7 +376,7 @@ class Either(Format):
 
     Examples
     --------
-    >>> Either((COUNT, Choice(("auto",)), NULL)).read("all", "settings.node_limit")
+    >>> Either((COUNT, choice("auto"), NULL)).read("all", "settings.node_limit")
     Traceback (most recent call last):
         ...
     ValueError: settings.node_limit must be a whole number in the range [0, inf), 'auto' or null. \
@@ -414,7 +399,7 @@ Got 'all'.
     def write(self, value: Any) -> Any:
         if value is None or isinstance(value, str | bool | int | float):
             return super().write(value)
-        compound = (each for each in self.formats if not isinstance(each, Number | Scalar | Choice))
+        compound = (each for each in self.formats if not isinstance(each, Scalar))
         return next(compound, TEXT).write(value)
 
     def schema(self) -> dict[str, Any]:

@@ -11,8 +11,7 @@ import numpy as np
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.regressor import RuleBoostingRegressor
-from laconic.export.json.contents import SavedModel, read_dict
-from laconic.export.json.files import read_model, write_model
+from laconic.export.json.files import SavedModel, read_dict, read_model, write_model
 from laconic.models import RuleModel
 
 ESTIMATORS: dict[str, type[RuleBoosting]] = {

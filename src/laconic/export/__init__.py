@@ -1,7 +1,6 @@
 """Fitted models in forms that other programs read, one module or folder per form."""
 
-from laconic.export.json.contents import model_to_dict
-from laconic.export.json.files import to_json
+from laconic.export.json.files import model_to_dict, to_json
 from laconic.export.json.format import model_schema
 from laconic.export.onnx.converter import register_onnx_converters
 from laconic.export.onnx.model import to_onnx

@@ -1,7 +1,7 @@
-"""Rows on which an export is most likely to go wrong, and the comparison with the model on them.
+"""Rows on which an export is most likely to be wrong, and the comparison with the model on them.
 
-Each threshold with the two floats next to it, each category, an unseen one, missing values, zeros
-of either sign, the largest, the smallest, and integers that no double holds.
+They contain each threshold and the two floats next to it, each category, unseen ones, missing
+values, zeros of either sign, very large and very small numbers, and integers that no double equals.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _UNSEEN = ("laconic: unseen", "'", '"; --', "")
 # Besides the rows made for single rules. Enough for every two edge values to meet by chance.
 _N_MIXED_ROWS = 500
 
-# Of probabilities, which take an exponential: libraries compute it to about 1e-15.
+# Of probabilities: libraries compute exponentials to about 1e-15.
 TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a model or an export makes of some rows."""
+    """The output of a model or an export for some rows."""
 
     raw_predictions: Floats
     """Intercept plus weights; a column for each of three or more classes."""
@@ -43,13 +43,13 @@ class Outputs:
     probabilities: Floats | None = None
     """Of the second class, or of each of three or more; None where there are no classes."""
     covered: NDArray[Any] | None = None
-    """Which rule covers which row; None if the export does not tell."""
+    """Which rule covers which row; None if the export does not return it."""
 
 
 def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
-    """Make rows at and next to every place where a prediction changes, the same at every call.
+    """Return rows at and next to every value at which a prediction changes; always the same.
 
-    They have the columns that rules use, with None or NaN where a value is missing.
+    They have the columns that rules use, with None or NaN for missing values.
     """
     generator = np.random.default_rng(0)
     values = {name: edge_values(portable, name) for name in portable.kinds}
@@ -59,7 +59,7 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
     for rule in portable.ensemble:
-        # The thresholds of other rules are on one side of its own, as are the extremes.
+        # Its own thresholds only, as the other cells are on one side of them.
         conditions = _by_column(portable, rule.query)
         cells = {name: _cells(portable.kinds[name], given) for name, given in conditions.items()}
         covered = mixed_row()
@@ -70,14 +70,14 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
 
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
-    """Cells of a column at and next to every place where a condition changes."""
+    """Return the cells of a column at and next to every value at which a condition changes."""
     return _cells(portable.kinds[name], _by_column(portable, portable.ensemble.conditions)[name])
 
 
 def _by_column(
     portable: PortableModel, conditions: Iterable[Condition]
 ) -> dict[str, list[Condition]]:
-    """Group conditions by the column that they are about, also those on parts of dates."""
+    """Group conditions by their columns, also those on parts of dates."""
     grouped: dict[str, list[Condition]] = {}
     for name, given in by_feature(conditions).items():
         _, column = portable.parts.get(name, ("", name))
@@ -104,7 +104,7 @@ def _cells(kind: str, conditions: Sequence[Condition]) -> list[Any]:
 
 
 def _moments(kind: str, known: list[Any]) -> list[Moment]:
-    """Make times at and next to others, and some of every month, weekday and hour."""
+    """Return times at and next to others, and some of every month, weekday and hour."""
     numbers = [microseconds(value) + step for value in known for step in (0, -1, 1)]
     if kind == "time":
         return [from_microseconds(number % DAY, "time") for number in [*numbers, 0, DAY - 1]]
@@ -123,7 +123,7 @@ def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Condition]) 
 
 
 def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Outputs:
-    """Let the model itself predict for rows of the columns that rules use."""
+    """Return the output of the model itself for rows of the columns that rules use."""
     names = model.ensemble_.feature_names or ()
     table = as_table([[row.get(name) for name in names] for row in rows], names)
     found = Predictions(model.ensemble_, model.task_, table)
@@ -139,7 +139,7 @@ def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Output
 def check_outputs(
     target: str, rows: Sequence[dict[str, Any]], expected: Outputs, actual: Outputs
 ) -> None:
-    """Refuse an export to some target that does not predict what the model does.
+    """Refuse an export that does not predict what the model predicts.
 
     Raw predictions, classes and covered rows must be the same, probabilities and numbers derived
     from an exponential up to `TOLERANCE`. The message names the first row where they are not.

@@ -32,7 +32,7 @@ _FUNCTIONS = {
 }
 _OUTPUTS = ("raw_prediction", "probability", "prediction")
 
-# Characters that XML 1.0 does not know, not even by number.
+# Characters that XML 1.0 does not allow, not even as references.
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -52,8 +52,8 @@ def to_pmml(model: RuleModel) -> str:
 
     Notes
     -----
-    A row without a value for a field has a missing value there. Of a column that rules only ask
-    whether it has a value, the value is taken as text.
+    A row without a value for a field has a missing value there. A column of which rules only use
+    whether it has a value is a field of text.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def to_pmml(model: RuleModel) -> str:
         _field(dictionary, "DataField", name, _DATA_TYPES[kind])
     _add_model(root, portable)
     ElementTree.indent(root)
-    # A parser takes a carriage return for a line feed, unless it is written by number.
+    # A parser reads a carriage return as a line feed, unless it is written as a reference.
     text = ElementTree.tostring(root, encoding="unicode").replace("\r", "&#13;")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
@@ -81,7 +81,7 @@ def _add_model(root: Element, portable: PortableModel) -> None:
     model = SubElement(root, "RegressionModel", functionName="regression")
     schema = SubElement(model, "MiningSchema")
     for name in portable.kinds:
-        # Whatever was not seen in training is still a value.
+        # Values that were not seen in training are valid.
         SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
     _add_outputs(SubElement(model, "Output"), portable)
     total = _add_sums(SubElement(model, "LocalTransformations"), portable)
@@ -90,7 +90,7 @@ def _add_model(root: Element, portable: PortableModel) -> None:
 
 
 def _add_sums(transformations: Element, portable: PortableModel) -> str:
-    """Add up the weights in rule order, and return the name of the total."""
+    """Add fields that sum the weights in rule order; return the name of the total."""
     ensemble = portable.ensemble
     stem = "sum_"
     while any(name.startswith(stem) for name in portable.kinds):
@@ -185,5 +185,5 @@ def _check_texts(portable: PortableModel) -> None:
     for text in [*portable.kinds, *portable.texts]:
         if _NOT_IN_XML.search(text):
             raise ValueError(
-                f"XML cannot hold all characters of {text!r}. Fit the model without it."
+                f"XML cannot contain all characters of {text!r}. Fit the model without it."
             )

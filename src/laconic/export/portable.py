@@ -1,7 +1,7 @@
-"""What every target needs to know about a fitted model, and what it must be to be exported.
+"""Fitted models as plain values, from which all exports are made.
 
-A `PortableModel` is made of plain values. It says of each column that rules use whether it holds
-numbers, booleans or text: a target with types has to know, and the rules tell.
+A `PortableModel` has the kind of each column that rules use, such as numbers or text, which follows
+from the rules: formats with types need it.
 """
 
 from __future__ import annotations
@@ -26,44 +26,44 @@ Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration
 
 @dataclass(frozen=True)
 class PortableModel:
-    """A fitted model without the fit."""
+    """The part of a fitted model that is needed for predictions."""
 
     ensemble: RuleEnsemble
-    """The rules. Numbers that conditions compare with are floats, also where they stand for
-    booleans or for integers, except in columns that hold nothing but booleans."""
+    """The rules. Numbers in conditions are floats, also if they mean booleans or integers, except
+    in columns of booleans only."""
     link: str
     """Whether raw predictions are log odds ("logistic"), logarithms of predictions ("log"),
     predictions as they are ("identity"), or one for each class, whose exponentials are divided by
     their sum ("softmax")."""
     classes: tuple[Category, ...] | None
-    """The classes in ascending order; None where there are none. An export has probabilities
-    where it has classes."""
+    """The classes in ascending order; None for a regression. Exports with classes have
+    probabilities."""
     kinds: dict[str, Kind]
-    """The columns that rules use, in the order of the training table. Of "any", rules only ask
-    whether there is a value."""
+    """The columns that rules use, in the order of the training table. In a column of kind "any",
+    rules only use whether there is a value."""
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Parts of dates that rules use, such as "weekday of booked": the part, and the column."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of all columns of the training table."""
+        """Return the names of all columns of the training table."""
         return self.ensemble.feature_names or ()
 
     @property
     def texts(self) -> list[str]:
-        """Texts that conditions compare with or that are classes."""
+        """Return the texts in conditions and classes."""
         values = [v for p in self.ensemble.conditions for v in compared_values(p)]
         return [value for value in (*values, *(self.classes or ())) if isinstance(value, str)]
 
     def part_kind(self, name: str) -> Kind:
-        """Kind of a column, or of a part of dates: names are text, others numbers."""
+        """Return the kind of a column, or of a part of dates: names are text, others numbers."""
         if name not in self.parts:
             return self.kinds[name]
         return "text" if self.parts[name][0] in NAMES_OF_PARTS else "number"
 
 
 def portable_model(model: RuleModel) -> PortableModel:
-    """Take from a fitted model with one of the named losses what an export needs.
+    """Return what an export needs of a fitted model with one of the named losses.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def portable_model(model: RuleModel) -> PortableModel:
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
                 "The names and categories of an exported model must be Unicode text. Got "
-                f"{text!r}, which has half a surrogate pair. Fit the model without it."
+                f"{text!r}, which has an unpaired surrogate. Fit the model without it."
             )
     rules = tuple(
         replace(rule, query=Query(tuple(_plain(p, kinds.get(p.feature)) for p in rule.query)))
@@ -104,23 +104,23 @@ def portable_model(model: RuleModel) -> PortableModel:
 
 
 def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
-    """Bound all raw predictions, whatever their sign."""
+    """Return an upper bound on the absolute value of all raw predictions."""
     return sum(map(abs, ensemble.intercepts)) + sum(abs(rule.weight) for rule in ensemble)
 
 
 def single_output(model: RuleModel, target: str) -> RuleModel:
-    """Return a model with one raw prediction per row, which is all that some targets can hold."""
+    """Return a model with one raw prediction per row; refuse others."""
     n_classes = len(checked_model(model).ensemble_.outputs)
     if n_classes:
         raise ValueError(
-            f"{target} holds a model of two classes or of numbers. Got one of {n_classes} classes. "
+            f"{target} needs a model of two classes or of numbers. Got one of {n_classes} classes. "
             "Use Python, JavaScript, SQL, ONNX or JSON instead."
         )
     return model
 
 
 def checked_model(model: Any) -> RuleModel:
-    """Return a model that is one of ours and fitted."""
+    """Return the model if it is a fitted RuleModel; refuse others."""
     if not is_rule_model(model):
         raise TypeError(
             "Only a RuleModel can be exported, such as a RuleBoostingClassifier or a "
@@ -132,23 +132,23 @@ def checked_model(model: Any) -> RuleModel:
 
 
 def refuse_times(portable: PortableModel, target: str) -> None:
-    """Refuse dates, times and durations for a target that has none of them."""
+    """Refuse dates, times and durations for a target that does not support them."""
     for name, kind in portable.kinds.items():
         if kind in ("date", "time", "duration"):
             raise ValueError(
                 f"The export to {target} must have columns of numbers, booleans or text. Got rules "
-                f"about the {kind}s of {name!r}. Fit the model with numbers in their place, such "
+                f"that use {kind}s in {name!r}. Fit the model with numbers in their place, such "
                 "as days since a fixed date, or export it to SQL, Python or JavaScript."
             )
 
 
 def named_loss(loss: Loss) -> NamedLoss:
-    """Return a loss that other programs can know."""
+    """Return a loss if it has a name; refuse others."""
     named = known_loss(loss)
     if named is None:
         raise ValueError(
             f"An exported model must have one of the losses {', '.join(map(repr, NAMED_LOSSES))}. "
-            f"Got {type(loss).__name__}, whose code an export cannot hold. ensemble_.to_frame() "
+            f"Got {type(loss).__name__}, whose code an export cannot contain. ensemble_.to_frame() "
             "gives the rules as a table, and pickle keeps the loss."
         )
     return named
@@ -163,7 +163,7 @@ def _kind(name: str, conditions: Sequence[Condition]) -> Kind:
     if str in types and len(types) > 1:
         raise ValueError(
             "The conditions of a feature must compare with text or with numbers. Those of "
-            f"{name!r} do both, so that no column fits all of them. Remove the rules of one kind."
+            f"{name!r} do both, so that no column suits all of them. Remove the rules of one kind."
         )
     if not types:
         return "any"
@@ -173,7 +173,7 @@ def _kind(name: str, conditions: Sequence[Condition]) -> Kind:
 
 
 def compared_values(condition: Condition) -> tuple[Any, ...]:
-    """List what a condition compares with."""
+    """Return the values that a condition compares with."""
     value = condition.value
     if value is None:
         return ()
@@ -184,5 +184,5 @@ def _plain(condition: Condition, kind: Kind | None) -> Condition:
     value: Any = condition.value
     if kind == "number" and value is not None:
         value = tuple(map(float, value)) if isinstance(value, tuple) else float(value)
-    # The texts of NumPy are texts, but do not look like them when they are written down.
+    # The texts of NumPy are subclasses of str with another representation.
     return Condition(str.__str__(condition.feature), str.__str__(condition.relation), value)

@@ -1,4 +1,4 @@
-"""Models as scorecards: whole points instead of weights, with what the rounding costs."""
+"""Models as scorecards: whole points instead of weights, with the cost of rounding."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from laconic.tables.tables import as_table
 from laconic.terms.formatting import class_text, format_count, format_number
 from laconic.terms.rules import RuleEnsemble
 
-# Totals in the table of probabilities: as many as a page takes.
+# The largest number of totals in the table of probabilities.
 _MAX_TOTALS_SHOWN = 21
 
-# The intercept gets at most so many times the points of the largest rule.
+# The intercept has at most that many times the points of the largest rule.
 _MAX_BASE = 1e6
 
-# Share of a weight that counts as no difference.
+# Relative difference between weights that is ignored.
 _NOTHING = 1e-9
 
 
@@ -87,18 +87,18 @@ class Scorecard:
 
     @property
     def max_deviation(self) -> float:
-        """Largest difference that rounding can make to the raw prediction of any row."""
+        """Return an upper bound on the change of any raw prediction by rounding."""
         return _largest_deviation(self.ensemble, self.points, self.base_points, self.unit)
 
     @property
     def range(self) -> tuple[int, int]:
-        """Smallest and largest total, if all rules of one sign could apply at once."""
+        """Return bounds on the total: the sums with all negative or all positive points."""
         smallest = self.base_points + sum(min(points, 0) for points in self.points)
         largest = self.base_points + sum(max(points, 0) for points in self.points)
         return smallest, largest
 
     def total_points(self, X: Any) -> Integers:
-        """Points of the rules that cover a row, and the base points.
+        """Sum the base points and the points of the rules that cover a row.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class Scorecard:
         return covered @ np.array(self.points, dtype=np.int64) + self.base_points
 
     def means(self, totals: ArrayLike) -> Floats:
-        """Predicted means, or probabilities of the second class, for totals.
+        """Return predicted means, or probabilities of the second class, for totals.
 
         Parameters
         ----------
@@ -138,13 +138,13 @@ class Scorecard:
         return self.task.predictions(self._raw_predictions(self.total_points(X)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Describe the scorecard by plain values.
+        """Return the scorecard as plain values.
 
         Returns
         -------
         data : dict
-            With the points and texts of the rules, the unit, the totals with their means, and what
-            the rounding costs.
+            With the points and texts of the rules, the unit, the totals with their means, and the
+            cost of rounding.
         """
         totals = self._totals()
         return {
@@ -172,7 +172,7 @@ class Scorecard:
             for points, rule in zip(self.points, self.ensemble, strict=True)
         ]
         if self.base_points or not rows:
-            rows.insert(0, (self.base_points, "to start with"))
+            rows.insert(0, (self.base_points, "(intercept)"))
         texts = [f"{points:+d}" if points else "0" for points, _ in rows]
         width = max(len("points"), *map(len, texts))
         yield f"{'points':>{width}}"
@@ -197,7 +197,7 @@ class Scorecard:
             yield f"{total:>6}  {mean:.3f}"
 
     def _cost_lines(self) -> Iterator[str]:
-        # Rounding errors of floating point numbers are nothing to worry about.
+        # Rounding errors of floating point numbers are ignored.
         deviation = self.max_deviation if self.max_deviation > _NOTHING * self.unit else 0.0
         yield (
             f"One point is {format_number(self.unit)} of the raw prediction. Rounding changes that "
@@ -233,10 +233,10 @@ def to_scorecard(
 ) -> Scorecard:
     """Round the weights of a fitted model to whole points.
 
-    A scorecard is the one export that does not predict what the model does: it can be added up by
-    hand, and says what that costs. Of all units in which the largest weight gets up to
-    `max_points`, it takes the one for which rounding can change a raw prediction the least; of
-    equals the one with fewer points.
+    A scorecard is the only export that does not predict exactly what the model predicts: points can
+    be added by hand, and the cost of rounding is known. Of all units in which the largest weight
+    has up to `max_points`, the one is used for which rounding changes raw predictions least; among
+    equal ones, that with fewer points.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def to_scorecard(
     max_points : int, default=10
         Largest number of points of a rule.
     X : table-like of shape (n_rows, n_features), default=None
-        Rows to measure the cost of rounding on, such as those of the training table.
+        Rows on which the cost of rounding is measured, such as those of the training table.
     y : array-like of shape (n_rows,), default=None
         Their targets.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -267,7 +267,7 @@ def to_scorecard(
     +1.081 if x0 == 2
     >>> print(to_scorecard(model, max_points=5, X=X, y=y))
     points
-        +1  to start with
+        +1  (intercept)
         +4  if x0 <= 2
         +1  if x0 == 2
     <BLANKLINE>
@@ -293,7 +293,7 @@ def _rounded(model: RuleModel, max_points: int) -> Scorecard:
     # A query that occurs twice would be rounded twice.
     ensemble = model.ensemble_.consolidate()
     largest = max((abs(rule.weight) for rule in ensemble), default=0.0) or 1.0
-    # Next to a huge intercept, rules make no difference, and its points should stay readable.
+    # Next to a huge intercept, rules make no difference; its points should stay readable.
     largest = max(largest, abs(ensemble.intercept) / _MAX_BASE, sys.float_info.min * max_points)
     best: tuple[int, tuple[int, ...], float] = (0, (), 1.0)
     best_deviation = math.inf

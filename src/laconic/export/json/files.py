@@ -7,23 +7,331 @@ sources can be loaded.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from laconic._util.checks import shown
+import numpy as np
+
+from laconic._util.checks import require, shown
 from laconic._util.files import write_whole
-from laconic.export.json.contents import SavedModel, model_to_dict, read_dict
+from laconic._util.json_format import COUNT, Entry, Object, choice
+from laconic._util.types import Floats
+from laconic.boosting import Settings
+from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, EnsemblesOfWeight
+from laconic.candidates.constraints import read_constraints
+from laconic.export.json.format import NAME, VERSION, model_format
+from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
+from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
+from laconic.models.tasks import TASKS, Task
+from laconic.search import SearchResult
+from laconic.tables.tables import whole_date
+from laconic.tables.text_files.text_format import Reading
+from laconic.terms.conditions import Condition
+from laconic.terms.record import FitRecord
+from laconic.terms.rules import Output, Rule, RuleEnsemble
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# Enough for ten thousand rules. Separators are counted before
-# anything is read, so that no file takes more than a second or 200 MB of memory to be refused.
+# Enough for ten thousand rules. Separators are counted before anything is parsed, so that refusing
+# a file takes no more than a second and 200 MB of memory.
 MAX_BYTES = 2**24
 MAX_SEPARATORS = 2**19
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """The content of a model file."""
+
+    task: Task
+    ensemble: RuleEnsemble
+    search_results: list[SearchResult]
+    has_feature_names: bool
+    """Whether the names of the columns came with the training table."""
+    stages: tuple[RuleEnsemble, ...]
+    """The model when it had 0, 1, 2, ... rules."""
+    settings: Settings
+    """Everything that decided which model came out."""
+    l2_regularization: float
+    """The penalty in use."""
+    n_candidates: int
+    """Number of candidate conditions."""
+    feature_importances: Floats | None = None
+    """As in the estimators, where they are known."""
+    record: FitRecord | None = None
+    """Where the model comes from, if the file contains it."""
+    reading: Reading | None = None
+    """How the texts of the training file were read, if it was one."""
+    certificate: EnsembleCertificate | None = None
+    """How close the model comes to the best possible one, where that was proven."""
+
+
+def model_to_dict(model: RuleModel) -> dict[str, Any]:
+    """Return a fitted model as plain values, as a file contains them.
+
+    Parameters
+    ----------
+    model : RuleModel
+        Fitted, with one of the named losses.
+
+    Returns
+    -------
+    data : dict
+        Made of dict, list, str, bool, int, finite float and None only.
+
+    Examples
+    --------
+    >>> from laconic import RuleBoostingRegressor
+    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> data = model_to_dict(model)
+    >>> data["rules"][0]["conditions"]
+    [{'feature': 'x0', 'relation': '<=', 'value': 2.0}]
+    """
+    ensemble, results = checked_model(model).ensemble_, model.search_results_
+    if len(ensemble) != len(results):
+        raise ValueError(
+            "A saved model needs one certificate per rule. Got "
+            f"{len(ensemble)} rules in 'ensemble_' and {len(results)} in 'search_results_'. "
+            "Change both or neither; ensemble_.to_frame() gives the rules as a table."
+        )
+    loss = named_loss(model.loss_)
+    certificate = model.own_certificate
+    data: dict[str, Any] = model_format().write(
+        {
+            "format": NAME,
+            "version": VERSION,
+            "task": model.task_.name,
+            "loss": loss.name,
+            "loss_settings": loss_settings(loss),
+            **model.task_.to_dict(),
+            "feature_names": ensemble.feature_names or (),
+            "has_feature_names": hasattr(model, "feature_names_in_"),
+            "intercept": _intercept(ensemble),
+            "rules": [
+                {
+                    "weight": rule.weight,
+                    "output": rule.output,
+                    "conditions": rule.query,
+                    "certificate": result,
+                }
+                for rule, result in zip(ensemble, results, strict=True)
+            ],
+            "stages": _stages(model),
+            "settings": model.settings_,
+            "l2_regularization": model.l2_regularization_,
+            "n_candidates": model.n_candidates_,
+            "feature_kinds": _used_kinds(ensemble),
+            "feature_importances": _importances(model),
+            "record": model.record_,
+            "reading": model.reading_,
+            "certificate": None if certificate is None else certificate.to_dict(),
+        }
+    )
+    try:
+        _read_model(data)
+    except ValueError as error:
+        raise ValueError(
+            f"This model cannot be saved. {error} ensemble_.to_frame() gives the rules as a table."
+        ) from None
+    return data
+
+
+def read_dict(data: Any) -> SavedModel:
+    """Read what `model_to_dict` returned; refuse missing, unknown or wrong entries."""
+    try:
+        version = _read_version(data)
+        if version == VERSION:
+            return _read_model(data)
+    except ValueError as error:
+        raise ValueError(f"{error} Correct this entry, or save the model again.") from None
+    raise ValueError(
+        f"version must be {VERSION}, the newest that this laconic reads. Got {version}: the model "
+        "was saved by a newer laconic. Upgrade with 'pip install --upgrade laconic'."
+    )
+
+
+def _used_kinds(ensemble: RuleEnsemble) -> dict[str, Any]:
+    """Return the kinds of the features that rules use."""
+    used = dict.fromkeys([*ensemble.used_features, *(p.feature for p in ensemble.conditions)])
+    kinds = {name: ensemble.feature_kinds.get(name) for name in used}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+def _importances(model: RuleModel) -> dict[str, float] | None:
+    """Return the importances of the features that rules use, where they are known."""
+    if not hasattr(model, "feature_importances_"):
+        return None
+    names, used = model.ensemble_.feature_names or (), model.ensemble_.used_features
+    # An edited model may have other features, which are checked elsewhere.
+    importances = zip(names, model.feature_importances_.tolist(), strict=False)
+    return {name: share for name, share in importances if share or name in used}
+
+
+def _stages(model: RuleModel) -> list[list[Any]] | None:
+    """List intercept and weights of all stages but the last, unless they are those of the model."""
+    stages = model.stages
+    if tuple(stages) == model.ensemble_.stages:
+        return None
+    return [[_intercept(stage), *(rule.weight for rule in stage)] for stage in stages[:-1]]
+
+
+def _intercept(ensemble: RuleEnsemble) -> float | list[float]:
+    """Return the intercept, or those of three or more classes in their order."""
+    return list(ensemble.intercepts) if ensemble.outputs else ensemble.intercept
+
+
+# What must be the same in all versions, and is read before anything that may differ.
+_ANY_VERSION = Object({"format": Entry(choice(NAME)), "version": Entry(COUNT)}, is_open=True)
+
+
+def _read_version(data: Any) -> int:
+    version: int = _ANY_VERSION.read(data, "")["version"]
+    require(version >= VERSION, "version", str(VERSION), version)
+    return version
+
+
+def _read_model(data: Any) -> SavedModel:
+    """Read all entries, and check that they suit each other."""
+    found = model_format().read(data, "")
+    names = found["feature_names"]
+    task = TASKS[found["task"]].from_dict(found, _read_loss(found))
+    for place, rule in enumerate(found["rules"]):
+        _check_rule(f"rules[{place}]", rule["conditions"], rule["output"], names, task)
+    _check_scores(found["record"])
+    intercept, outputs = _read_intercept(found["intercept"], "intercept", task.outputs)
+    for name in found["feature_kinds"]:
+        require(_is_feature(name, names), "feature_kinds", "about the feature_names", name)
+    ensemble = RuleEnsemble(
+        tuple(Rule(rule["conditions"], rule["weight"], rule["output"]) for rule in found["rules"]),
+        intercept,
+        names,
+        found["feature_kinds"],
+        outputs,
+    )
+    # Otherwise a row may get an infinite prediction, or NaN from two infinities.
+    total = largest_raw_prediction(ensemble)
+    required = "an array whose absolute weights have a finite sum with the intercept"
+    require(math.isfinite(total), "rules", required, total)
+    return SavedModel(
+        task,
+        ensemble,
+        [rule["certificate"] for rule in found["rules"]],
+        found["has_feature_names"],
+        _read_stages(found["stages"], ensemble),
+        _read_settings(found["settings"], names, task),
+        found["l2_regularization"],
+        found["n_candidates"],
+        _read_importances(found["feature_importances"], names),
+        found["record"],
+        found["reading"],
+        None
+        if found["certificate"] is None
+        else ensemble_certificate(found["certificate"], ensemble),
+    )
+
+
+def _read_loss(data: Mapping[str, Any]) -> NamedLoss:
+    try:
+        return make_loss(data["loss"], data["loss_settings"])
+    except ValueError as error:
+        raise ValueError(f"loss_settings must suit the loss. {error}") from None
+
+
+def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> Settings:
+    path = "settings"
+    _check_features(f"{path}.conditions", values["conditions"] or (), names)
+    for place, rule in enumerate(values["initial_rules"]):
+        _check_rule(f"{path}.initial_rules[{place}]", rule.query, rule.output or 0, names, task)
+    for place, query in enumerate(values["excluded_rules"]):
+        _check_features(f"{path}.excluded_rules[{place}]", query, names)
+    constraints = read_constraints(names, classes=task.labels, **values["constraints"])
+    return Settings(**{**values, "constraints": constraints})
+
+
+def _check_rule(
+    path: str, query: Iterable[Condition], output: int, names: Sequence[str], task: Task
+) -> None:
+    _check_features(f"{path}.conditions", query, names)
+    is_output = output < max(1, len(task.outputs))
+    require(is_output, f"{path}.output", "the position of a class", output)
+
+
+def _check_features(path: str, conditions: Iterable[Condition], names: Sequence[str]) -> None:
+    for place, condition in enumerate(conditions):
+        is_known = _is_feature(condition.feature, names)
+        entry = f"{path}[{place}].feature"
+        require(is_known, entry, "one of the feature_names", condition.feature)
+
+
+def _is_feature(name: str, names: Sequence[str]) -> bool:
+    """Check whether a name is that of a feature, or of a part of the dates of one."""
+    return name in names or whole_date(name, names) is not None
+
+
+def _check_scores(record: FitRecord | None) -> None:
+    for place, scores in enumerate(() if record is None else record.scores):
+        unknown = next((name for name in scores.errors if name not in scores.values), None)
+        path = f"record.scores[{place}].errors"
+        require(unknown is None, path, "those of the values", unknown)
+
+
+def _read_intercept(
+    value: Any, path: str, names: Sequence[str]
+) -> tuple[float, tuple[Output, ...]]:
+    """Return the intercept, or one for each of three or more classes."""
+    if not names:
+        require(not isinstance(value, list), path, "a finite number", value)
+        return value, ()
+    is_met = isinstance(value, list) and len(value) == len(names)
+    require(is_met, path, "an array of one number per class", value)
+    return 0.0, tuple(map(Output, names, value))
+
+
+def _read_stages(value: list[list[Any]] | None, ensemble: RuleEnsemble) -> tuple[RuleEnsemble, ...]:
+    if value is None:
+        return ensemble.stages
+    sizes = [len(stage) - 1 for stage in value]
+    required = "an array of an intercept and as many weights, for 0, 1, 2, ... rules"
+    require(sizes == [*range(len(ensemble))], "stages", required, value)
+    names = [output.name for output in ensemble.outputs]
+    stages = []
+    for place, (start, *weights) in enumerate(value):
+        intercept, outputs = _read_intercept(start, f"stages[{place}][0]", names)
+        pairs = zip(ensemble, weights, strict=False)
+        rules = (Rule(rule.query, weight, rule.output) for rule, weight in pairs)
+        starts = [output.intercept for output in outputs] or [intercept]
+        stages.append(ensemble.with_rules(rules, starts))
+    return (*stages, ensemble)
+
+
+def _read_importances(value: dict[str, float] | None, names: Sequence[str]) -> Floats | None:
+    if value is None:
+        return None
+    importances = dict.fromkeys(names, 0.0)
+    for name in value:
+        require(name in importances, "feature_importances", "about the feature_names", name)
+    return np.array([*(importances | value).values()])
+
+
+def ensemble_certificate(
+    found: Mapping[str, Any] | None, ensemble: RuleEnsemble
+) -> EnsembleCertificate | None:
+    """Return the certificate of an ensemble, from the entries of a file; None without them."""
+    if found is None:
+        return None
+    values = dict(found)
+    compared = (
+        EnsemblesOfWeight(values.pop("total_weight"))
+        if values.pop("against") == "weight"
+        else EnsemblesOfSize(values.pop("n_rules"), values.pop("l2_regularization"))
+    )
+    return EnsembleCertificate(ensemble=ensemble, compared=compared, **values)
 
 
 def to_json(model: RuleModel) -> str:
@@ -68,7 +376,7 @@ def write_model(model: RuleModel, path: str | os.PathLike[str]) -> None:
 
 
 def read_model(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a file that `write_model` wrote; the message names what is not as it must be."""
+    """Read a file that `write_model` wrote; a message names the entry that is wrong."""
     with Path(path).open("rb") as stream:
         content = stream.read(MAX_BYTES + 1)
     try:
@@ -121,8 +429,8 @@ def _parse(content: bytes) -> Any:
 
 
 def _parse_int(digits: str) -> int | float:
-    # Python refuses to read very long integers, in words that name no entry. As a float they are
-    # infinite, which the check of the entry refuses.
+    # Python refuses to read very long integers, with a message that names no entry. As floats they
+    # are infinite, which the check of the entry refuses.
     return int(digits) if len(digits) <= _MAX_DIGITS + 1 else float(digits)
 
 

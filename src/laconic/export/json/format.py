@@ -20,7 +20,6 @@ from laconic._util.json_format import (
     NUMBER,
     TEXT,
     Array,
-    Choice,
     Converted,
     Either,
     Entries,
@@ -28,6 +27,7 @@ from laconic._util.json_format import (
     Format,
     Map,
     Object,
+    choice,
     optional,
 )
 from laconic.boosting import InitialRule, Settings
@@ -75,7 +75,7 @@ def _write_moment(moment: Any) -> dict[str, Any]:
 
 
 _MOMENT = Converted(
-    Map(Either((TEXT, NUMBER)), Choice((*_MOMENTS, "duration")), is_single=True),
+    Map(Either((TEXT, NUMBER)), choice(*_MOMENTS, "duration"), is_single=True),
     _read_moment,
     _write_moment,
     "a date or time, such as {'datetime': '2024-03-01T12:30:00'}, or {'duration': seconds}",
@@ -93,7 +93,7 @@ CONDITION = Object(
         "feature": Entry(
             TEXT, "One of the feature_names, or a part of its dates, such as 'weekday of booked'."
         ),
-        "relation": Entry(Choice(tuple(RELATIONS))),
+        "relation": Entry(choice(*RELATIONS)),
     },
     Condition,
     "A missing value fulfils no comparison, not even '!=' or 'not in'. Booleans compare as 0 and "
@@ -122,7 +122,7 @@ _AMOUNT_OR_INFINITY = Converted(
     lambda value: math.inf if value is None else value,
     lambda value: None if value == math.inf else value,
 )
-_STATUS = Choice(tuple(SearchStatus))
+_STATUS = choice(*SearchStatus)
 
 RULE_CERTIFICATE = Object(
     {
@@ -173,7 +173,7 @@ ENSEMBLE_CERTIFICATE = Object(
         "bound": Entry(AMOUNT, "Lower bound on the objective of all compared ensembles."),
         "start": Entry(AMOUNT, "The objective without rules."),
         "against": Entry(
-            Choice(("rules", "weight")),
+            choice("rules", "weight"),
             "Compared ensembles have at most as many rules and the same penalty, or at most the "
             "same total weight.",
         ),
@@ -201,7 +201,7 @@ ENSEMBLE_CERTIFICATE = Object(
     },
 )
 
-_DIRECTION = Choice((-1, 1))
+_DIRECTION = choice(-1, 1)
 _CONSTRAINTS: dict[str, tuple[Format, str]] = {
     "monotonic_cst": (
         Map(Either((_DIRECTION, Map(_DIRECTION, is_single=True)))),
@@ -209,14 +209,14 @@ _CONSTRAINTS: dict[str, tuple[Format, str]] = {
         "more classes, the class whose probability does so.",
     ),
     "interaction_cst": (
-        Either((Choice(("pairwise", "no_interactions")), Array(Array(TEXT)))),
+        Either((choice("pairwise", "no_interactions"), Array(Array(TEXT)))),
         "Features that a rule may use together.",
     ),
     "feature_costs": (
         Map(_AMOUNT_OR_INFINITY),
         "What a rule had to gain to use a feature; null where no rule was allowed to use it.",
     ),
-    "weight_signs": (Choice(("positive", "negative")), "Signs of all weights."),
+    "weight_signs": (choice("positive", "negative"), "Signs of all weights."),
 }
 CONSTRAINT_SETTINGS = Object(
     {
@@ -233,7 +233,7 @@ def _loss_entries(loss: Any) -> Entries:
 
 _LOSS = Converted(
     Object(
-        {"name": Entry(Choice(tuple(NAMED_LOSSES)))},
+        {"name": Entry(choice(*NAMED_LOSSES))},
         key="name",
         variants={(name,): _loss_entries(loss) for name, loss in NAMED_LOSSES.items()},
     ),
@@ -253,11 +253,11 @@ _INITIAL_RULE: Entries = {
 
 # Settings whose format does not follow from their type.
 _SETTINGS: dict[str, Format] = {
-    "loss": Either((Choice(("auto", *NAMED_LOSSES)), _LOSS)),
+    "loss": Either((choice("auto", *NAMED_LOSSES), _LOSS)),
     "search": Converted(
         TEXT, str, lambda search: search if isinstance(search, str) else OWN_SEARCH
     ),
-    "categorical_features": Map(Choice(("nominal", "ordered"))),
+    "categorical_features": Map(choice("nominal", "ordered")),
     "conditions": optional(CONDITIONS),
     "constraints": Converted(
         CONSTRAINT_SETTINGS,
@@ -276,7 +276,7 @@ _SETTINGS: dict[str, Format] = {
     "class_weight": Either(
         (
             NULL,
-            Choice(("balanced",)),
+            choice("balanced"),
             # Classes need not be texts, as the keys of an object are.
             Converted(
                 Array(Array(AMOUNT, first=CATEGORY, min_items=2, max_items=2)),
@@ -292,7 +292,7 @@ def _format_of(hint: Any) -> Format:
     """Return the format of a setting, which follows from its type."""
     if get_origin(hint) in (Union, UnionType):
         return Either(
-            tuple(Choice(("auto",)) if each is str else _format_of(each) for each in get_args(hint))
+            tuple(choice("auto") if each is str else _format_of(each) for each in get_args(hint))
         )
     if get_origin(hint) is tuple:
         return Array(_format_of(get_args(hint)[0]), make=tuple)
@@ -320,7 +320,7 @@ RECORD = Object(
                 Object(
                     {
                         "rows": Entry(
-                            Choice(KINDS_OF_ROWS),
+                            choice(*KINDS_OF_ROWS),
                             "The rows that the model was fitted to; these, each scored by a model "
                             "that had not seen it; or rows of another table.",
                         ),
@@ -344,9 +344,9 @@ RECORD = Object(
 
 READING = Object(
     {
-        "decimal": Entry(Choice(DECIMAL_SIGNS), "The decimal sign."),
+        "decimal": Entry(choice(*DECIMAL_SIGNS), "The decimal sign."),
         "dates": Entry(
-            Map(Choice(DATE_FORMATS)), "How the dates of a column are written, as for strftime."
+            Map(choice(*DATE_FORMATS)), "How the dates of a column are written, as for strftime."
         ),
         "missing": Entry(
             Array(TEXT, make=tuple),
@@ -361,12 +361,12 @@ READING = Object(
 INTERCEPT = Either((NUMBER, Array(NUMBER, min_items=3)))
 
 _FIRST_ENTRIES: Entries = {
-    "format": Entry(Choice((NAME,))),
-    "version": Entry(Choice((VERSION,))),
+    "format": Entry(choice(NAME)),
+    "version": Entry(choice(VERSION)),
 }
 _MODEL_ENTRIES: Entries = {
     "loss": Entry(
-        Choice(tuple(NAMED_LOSSES)),
+        choice(*NAMED_LOSSES),
         "With 'squared' and 'huber' the prediction is the raw prediction, with 'logistic' the raw "
         "prediction is the log odds of the second class, with 'multinomial' every class has a raw "
         "prediction and probabilities are their exponentials divided by the sum, with the others "
@@ -399,7 +399,7 @@ _MODEL_ENTRIES: Entries = {
     "l2_regularization": Entry(AMOUNT, "The penalty on squared weights that was in use."),
     "n_candidates": Entry(COUNT, "Number of candidate conditions."),
     "feature_kinds": Entry(
-        Map(Either((Choice(("integer", "boolean")), Array(CATEGORY, make=tuple)))),
+        Map(Either((choice("integer", "boolean"), Array(CATEGORY, make=tuple)))),
         "Features of rules that held nothing but integers, or nothing but zeros and ones, in the "
         "training table, or ordered categories, in their order. Texts make use of it, predictions "
         "do not.",
@@ -420,7 +420,7 @@ _MODEL_ENTRIES: Entries = {
 def model_format() -> Object:
     """Return the format of models of all tasks."""
     return Object(
-        {**_FIRST_ENTRIES, "task": Entry(Choice(tuple(TASKS))), **_MODEL_ENTRIES},
+        {**_FIRST_ENTRIES, "task": Entry(choice(*TASKS)), **_MODEL_ENTRIES},
         text="An additive ensemble of weighted if-then rules. The raw prediction of a row is the "
         "intercept plus the weights of the rules whose conditions it fulfils, added in order.",
         key="task",

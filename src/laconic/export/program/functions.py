@@ -1,8 +1,6 @@
-"""Models as Python functions without dependencies.
+"""Models as functions in Python and JavaScript without dependencies.
 
-Models as JavaScript functions without dependencies.
-
-The model as plain data for programs in Python and JavaScript, which share its shape.
+Both contain the model as the same plain data.
 """
 
 from __future__ import annotations
@@ -36,13 +34,13 @@ def to_python(model: RuleModel) -> str:
     Returns
     -------
     source : str
-        A module that defines ``predict`` and imports the standard library only. The model is in it
-        as a literal.
+        A module that defines ``predict``, imports the standard library only, and contains the
+        model as a literal.
 
     Notes
     -----
-    ``predict(row)`` takes a dict, or anything that gives a cell for the name of a column, and
-    returns a dict with "raw_prediction", "prediction", "probabilities" (None for a regression) and
+    ``predict(row)`` takes a dict, or another mapping from names of columns to cells, and returns
+    a dict with "raw_prediction", "prediction", "probabilities" (None for a regression) and
     "covered", for each rule whether it covers the row. It refuses infinities and cells of the wrong
     kind, as `predict` does here.
 
@@ -80,11 +78,11 @@ def run_python(source: str, rows: list[dict[str, Any]]) -> Outputs:
 
 
 def _known(probabilities: list[float]) -> Any:
-    """Take the probability of the second class of two, and all of more."""
+    """Return the probability of the second of two classes, or those of three or more."""
     return probabilities[1] if len(probabilities) == 2 else probabilities
 
 
-# JavaScript has no integers beyond this one, only the nearest doubles.
+# Beyond it, JavaScript represents integers by the nearest doubles.
 _MAX_SAFE_INTEGER = 2**53 - 1
 
 
@@ -99,8 +97,8 @@ def to_javascript(model: RuleModel) -> str:
     Returns
     -------
     source : str
-        A script that defines ``predict``, for browsers and for Node.js (``require``). The model is
-        in it as data, written so that it can stand in a script element of a page.
+        A script that defines ``predict``, for browsers and for Node.js (``require``). It contains
+        the model as data, escaped so that it can be in a script element of a page.
 
     Notes
     -----
@@ -126,13 +124,13 @@ def _check_classes(portable: PortableModel) -> None:
     for name in portable.classes or ():
         if type(name) is int and abs(name) > _MAX_SAFE_INTEGER:
             raise ValueError(
-                "JavaScript holds whole numbers up to 2**53 - 1 only. Got the class "
+                "JavaScript has whole numbers up to 2**53 - 1 only. Got the class "
                 f"{name}. Fit the model with text as classes: y.astype(str)."
             )
 
 
 def _embedded_json(data: object) -> str:
-    """Write JSON that is also JavaScript, and that no page takes for the end of a script."""
+    """Write JSON that is also JavaScript, and contains no end of a script."""
     text = json.dumps(data, allow_nan=False, ensure_ascii=True)
     # These characters occur in texts only, where their codes mean the same.
     for character in "<>&":
@@ -141,10 +139,9 @@ def _embedded_json(data: object) -> str:
 
 
 def program_data(portable: PortableModel) -> dict[str, Any]:
-    """Describe a model by what a program needs to predict, and to show what it did.
+    """Return the data by which a program predicts and shows which rules apply.
 
-    Values that numbers are compared with are numbers, also for booleans, and for times, whose
-    microseconds are counted.
+    Booleans in conditions are numbers, and so are times: their microseconds.
     """
     outputs = portable.ensemble.outputs
     return {

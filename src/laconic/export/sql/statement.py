@@ -1,7 +1,4 @@
-"""Models as SQL, in any dialect that sqlglot writes.
-
-Exports to SQL, run on rows in the databases that Python brings along.
-"""
+"""Models as SQL statements in any dialect that sqlglot writes, run in SQLite and DuckDB."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from laconic.tables.times import MOMENTS
 # All but tabs and line breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
-# Names of tables are told apart by their case there, those of columns are not.
+# Dialects in which names of tables are case sensitive, but those of columns are not.
 _FOLDS_COLUMNS = frozenset({"doris", "mysql", "singlestore", "starrocks"})
 
 SqlOutput: TypeAlias = Literal["raw_prediction", "probability", "prediction"]
@@ -55,13 +52,13 @@ def to_sql(
         Table to select from, written as in this dialect. None gives an expression to be put into a
         statement.
     keep : sequence of str or None, default=None
-        Columns of the table to select besides; None for all of them. Only with a table. With names
+        Columns of the table to select as well; None for all of them. Only with a table. With names
         the statement is shorter: raw predictions are written once.
     rule_columns : bool, default=False
         Whether to add the columns rule_1, rule_2, ..., which are 1 where the rule covers the row
         and 0 elsewhere. Only with a table.
     output : {"raw_prediction", "probability", "prediction"}, default="raw_prediction"
-        What an expression is about. A SELECT has all of them as columns; probabilities, which only
+        The value of an expression. A SELECT has all of them as columns; probabilities, which only
         a classifier has, are those of the second class. With three or more classes it has
         raw_prediction_1, probability_1 and so on, in their order.
     columns : mapping of str to str or None, default=None
@@ -74,12 +71,12 @@ def to_sql(
 
     Notes
     -----
-    Columns of the model come last, also where the table has columns of the same names, which `keep`
+    Columns of the model come last, also if the table has columns of the same names, which `keep`
     can leave out. Names are quoted. Columns of numbers are cast to double precision, so that
-    integers beyond 2**53 round as they do here. NULL and NaN are missing values; of a column that
-    rules only ask whether it has a value, NULL alone. Infinities, which `predict` refuses, compare
-    as numbers. Text compares as the collation of the column says, which has to tell upper from
-    lower case. Dates with a time zone are taken in that of the session, which has to be UTC; in
+    integers beyond 2**53 are rounded as they are here. NULL and NaN are missing values; in a column
+    of which rules only use whether it has a value, only NULL is. Infinities, which `predict`
+    refuses, compare as numbers. Text compares by the collation of the column, which must be case
+    sensitive. Dates with a time zone are converted to that of the session, which must be UTC; in
     SQLite they are texts such as 2024-03-01 or 2024-03-01 12:30:00, without a time zone.
 
     Examples
@@ -117,11 +114,11 @@ def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
 
 
 def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_columns: bool) -> Any:
-    """Select columns of a table, raw predictions, rules, and what follows from the former.
+    """Select columns of a table, raw predictions, rules, probabilities and predictions.
 
-    The names of all columns of a table are not known, so none of ours is looked up beside them: a
-    database would take one for the other. There, raw predictions are written again wherever they
-    are needed; next to columns that are named, they are computed once.
+    If all columns of a table are kept, their names are unknown and may be those of ours. Raw
+    predictions are then written again wherever they are needed, instead of by name; next to
+    columns with known names, they are computed once.
     """
     terms = terms.within(_name_of(table))
     raw = terms.raw_predictions()
@@ -141,7 +138,7 @@ def _select_kept(
     computed: Sequence[tuple[str, Any]],
     n_raw: int,
 ) -> Any:
-    """Select named columns and what was computed, which begins with raw predictions."""
+    """Select named columns and computed ones, the first of which are raw predictions."""
     exp = sqlglot().exp
     kept = [(name, quoted_column(name, _name_of(table))) for name in keep]
     names, trees = zip(*kept, *computed, strict=True)
@@ -158,7 +155,7 @@ def _aliases(columns: Iterable[tuple[str, Any]]) -> list[Any]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Change names that a database could take for one before them."""
+    """Change names that differ from an earlier one by case only, or not at all."""
     distinct: list[str] = []
     for name in names:
         while name.casefold() in map(str.casefold, distinct):
@@ -168,12 +165,12 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _name_of(source: Any) -> Any:
-    """Return what columns of a table or a subquery are called by."""
+    """Return the name of a table or a subquery that qualifies its columns."""
     return (source.args.get("alias") or source).this
 
 
 def _written(tree: Any, dialect: str) -> str:
-    # Not all releases of sqlglot leave names with line breaks alone when they indent.
+    # Some releases of sqlglot change names with line breaks when they indent.
     for pretty in (True, False):
         try:
             sql = tree.sql(dialect, pretty=pretty, unsupported_level=sqlglot().ErrorLevel.RAISE)
@@ -185,14 +182,14 @@ def _written(tree: Any, dialect: str) -> str:
         if _is_whole(sql, tree, dialect):
             return str(sql)
     raise ValueError(
-        f"The dialect {dialect!r} must hold every column name and category of the model. It does "
-        "not read back as it was written. Rename what has unusual characters, or choose another "
-        "dialect."
+        f"The dialect {dialect!r} must allow every column name and category of the model. The "
+        "statement differs when it is parsed again. Rename what has unusual characters, or choose "
+        "another dialect."
     )
 
 
 def _check_controls(sql: str) -> None:
-    """Refuse characters that a terminal obeys instead of showing them."""
+    """Refuse characters that control a terminal."""
     found = _CONTROL.search(sql)
     if found is not None:
         raise ValueError(
@@ -203,7 +200,7 @@ def _check_controls(sql: str) -> None:
 
 
 def _is_whole(sql: str, tree: Any, dialect: str) -> bool:
-    """Tell whether a database reads the names and texts of the tree, and no further statement."""
+    """Check that a statement parses to the names and texts of the tree, and to no other one."""
     exp = sqlglot().exp
     text = sql if isinstance(tree, exp.Select) else f"SELECT {sql}"
     try:
@@ -231,7 +228,7 @@ def _check_in_databases(
 
 
 def select_for_checks(portable: PortableModel, dialect: str, *, keeps_all: bool = False) -> str:
-    """Write a SELECT from the table of rows to check."""
+    """Return a SELECT from the table of edge rows."""
     terms = SqlTerms(portable, dialect, column_names(portable))
     keep = None if keeps_all else [KEY]
     return _written(_select(terms, _parsed_table(TABLE, dialect), keep, True), dialect)
@@ -248,7 +245,7 @@ def _checked_dialect(dialect: Any) -> str:
 
 def _parsed_table(table: str, dialect: str) -> Any:
     try:
-        # What does not parse as a name in this dialect becomes a quoted one.
+        # A text that is not a name in this dialect becomes a quoted one.
         tree = sqlglot().exp.to_table(table, dialect=dialect)
         is_name = all(isinstance(part, sqlglot().exp.Identifier) for part in tree.parts)
     except (sqlglot().errors.SqlglotError, ValueError):
@@ -300,13 +297,13 @@ def _checked_columns(
     for text in [*names, *portable.texts]:
         if "\0" in text:
             raise ValueError(
-                f"SQL cannot hold the character NUL. Got {text!r}. Fit the model without it."
+                f"SQL cannot contain the character NUL. Got {text!r}. Fit the model without it."
             )
     return columns
 
 
 def _folds_case(dialect: str) -> bool:
-    """Check whether a database takes names for the same that differ by upper and lower case."""
+    """Check whether names of columns are not case sensitive."""
     strategy = sqlglot().Dialect.get_or_raise(dialect).NORMALIZATION_STRATEGY
     return dialect in _FOLDS_COLUMNS or strategy.name.startswith("CASE_INSENSITIVE")
 
@@ -337,7 +334,7 @@ _DUCKDB_TYPES = {
 
 
 def column_names(portable: PortableModel) -> dict[str, str]:
-    """Name the columns of the table of rows; a database may not tell names by their case."""
+    """Return names for the columns of the edge rows that differ by more than case."""
     return {name: f"column {position}" for position, name in enumerate(portable.kinds)}
 
 
@@ -376,7 +373,7 @@ def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, An
 
 
 def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) -> Outputs:
-    """Arrange rows that end in raw predictions, rules, probabilities and the prediction."""
+    """Return outputs from rows that end in raw predictions, rules, probabilities and prediction."""
     n_classes, n_rules = len(portable.ensemble.outputs), portable.ensemble.n_rules
     n_shares, results = n_classes or int(portable.classes is not None), list(fetched)
 

@@ -1,11 +1,9 @@
-"""Numbers, columns, conditions and sums as trees of sqlglot, the same to the last bit as here.
+"""Numbers, columns, conditions and sums as trees of sqlglot, equal to those here to the last bit.
 
-Databases differ from floating point numbers as everyone else has them: a decimal point may make a
+Databases differ from the usual floating point arithmetic: a number with a decimal point may be a
 decimal number, integers may compare exactly with floats, and NaN may be larger than all numbers.
-Every column of numbers is therefore cast to double precision, every number is written so that all
-of its bits arrive, and where a database has NaN, conditions that it would fulfil exclude it.
-
-Dates, times and their parts as trees of sqlglot.
+Every column of numbers is therefore cast to double precision, every number is written without loss,
+and conditions that NaN would fulfil exclude it.
 
 A column of dates is cast to TIMESTAMP, and compared with a TIMESTAMP. SQLite has neither: there,
 dates are texts such as 2024-03-01 or 2024-03-01 12:30:00, without a time zone, which compare as
@@ -28,7 +26,7 @@ from laconic.tables.columns import Category
 from laconic.tables.times import MONTHS, WEEKDAYS
 from laconic.terms.conditions import SET_RELATIONS, VALUE_RELATIONS, Condition, Query
 
-# Columns of numbers hold no NaN there, and the text 'Infinity' may read as 0.
+# Dialects without NaN, in which the text 'Infinity' may mean 0.
 _WITHOUT_NAN = frozenset(
     {
         *("doris", "exasol", "fabric", "mysql", "oracle"),
@@ -37,21 +35,21 @@ _WITHOUT_NAN = frozenset(
 )
 _WITHOUT_BOOLEANS = frozenset({"fabric", "tsql"})
 
-# Decimals of so many digits are at most one correctly rounded operation away from a double.
+# Decimals of so many digits are read as the nearest double by one correctly rounded operation.
 _MAX_PLAIN_DIGITS = 15
 _MAX_PLAIN_DECIMALS = 22
 
-# Beyond that, an exponential overflows in some databases, which is an error there.
+# Beyond that, an exponential overflows, which is an error in some databases.
 _MAX_EXPONENT = 700
 
 _LARGEST_POWER = 2**62
 
 
 class SqlTerms:
-    """Writer of the parts of a statement, in a dialect of sqlglot.
+    """The parts of a statement as trees, for a dialect of sqlglot.
 
-    `columns` are names in the database, where they are not those of the features. With a `source`,
-    which is the name of a table, columns are those of that table.
+    `columns` are the names in the database of features that have other names there. A `source` is
+    the name of a table that qualifies columns.
     """
 
     def __init__(
@@ -69,7 +67,7 @@ class SqlTerms:
         self._times = TimeTerms(self._exp, dialect)
 
     def within(self, source: Any) -> SqlTerms:
-        """Return a writer of columns of a table."""
+        """Return the terms with columns of a table."""
         return SqlTerms(self.portable, self.dialect, self.columns, source)
 
     def raw_predictions(self) -> dict[str, Any]:
@@ -80,7 +78,7 @@ class SqlTerms:
         return {f"raw_prediction_{k + 1}": self.raw_prediction(k) for k in range(n_classes)}
 
     def rules(self) -> dict[str, Any]:
-        """Return for each rule, by name, where it covers a row."""
+        """Return for each rule, by name, whether it covers a row."""
         rules = enumerate(self.portable.ensemble, start=1)
         return {f"rule_{number}": self.covered(rule.query) for number, rule in rules}
 
@@ -96,9 +94,9 @@ class SqlTerms:
         return probability | {"prediction": self.prediction(raw.copy())}
 
     def raw_prediction(self, output: int | None = None) -> Any:
-        """Intercept plus the weights of the rules that cover a row, added in rule order.
+        """Return the intercept plus the weights of the rules that cover a row, in rule order.
 
-        That is of one of three or more classes, if an output is given.
+        If an output is given, it is that of one of three or more classes.
         """
         ensemble = self.portable.ensemble
         intercept = ensemble.intercepts[output or 0]
@@ -109,14 +107,14 @@ class SqlTerms:
         return reduce(lambda left, right: self._exp.Add(this=left, expression=right), terms)
 
     def covered(self, query: Query) -> Any:
-        """1 where a query holds, 0 elsewhere."""
+        """Return 1 where a query holds, 0 elsewhere."""
         exp = self._exp
         if not query:
             return exp.Literal.number(1)
         return exp.Case().when(self.condition(query), "1").else_("0")
 
     def mean(self, raw_prediction: Any) -> Any:
-        """Raw prediction on the scale of the target: a mean or a probability."""
+        """Return the mean or the probability for a raw prediction."""
         exp = self._exp
         if self.portable.link == "identity":
             return raw_prediction
@@ -140,7 +138,7 @@ class SqlTerms:
         return exp.Case().when(is_one, "1").when(is_zero, "0").else_(probability)
 
     def prediction(self, raw_prediction: Any) -> Any:
-        """Class or number."""
+        """Return the predicted class or number."""
         if self.portable.classes is None:
             return self.mean(raw_prediction)
         is_second = self._exp.GT(this=raw_prediction, expression=self._exp.Literal.number(0))
@@ -148,7 +146,7 @@ class SqlTerms:
         return self._exp.Case().when(is_second, second).else_(first)
 
     def predicted_class(self, raw_predictions: Sequence[Any]) -> Any:
-        """Place of the first of the largest raw predictions of three or more classes."""
+        """Return the first class with the largest raw prediction, of three or more."""
         exp = self._exp
         case = exp.Case()
         for place, each in enumerate(raw_predictions[:-1]):
@@ -161,7 +159,7 @@ class SqlTerms:
         return case.else_(self._value(self._classes[-1]))
 
     def share(self, raw_predictions: Sequence[Any], place: int) -> Any:
-        """Probability of one of three or more classes: 1 / (1 + exp(other - own) + ...)."""
+        """Return the probability of one of many classes: 1 / (1 + exp(other - own) + ...)."""
         exp = self._exp
         own = raw_predictions[place]
         limit = exp.Literal.number(_MAX_EXPONENT)
@@ -183,7 +181,7 @@ class SqlTerms:
         )
 
     def _grouped(self, term: Any) -> Any:
-        """Put a sum in parentheses, so that a minus sign is about all of it."""
+        """Put a sum in parentheses, so that a minus sign applies to all of it."""
         return term if isinstance(term, self._exp.Column) else self._exp.Paren(this=term)
 
     @property
@@ -191,8 +189,8 @@ class SqlTerms:
         return self.portable.classes or ()
 
     def condition(self, query: Query) -> Any:
-        """Conjunction of the conditions of a query that has some."""
-        # Within limits from above there is no NaN.
+        """Return the conjunction of the conditions of a query that has some."""
+        # NaN fulfils none of these relations.
         bounded = {p.feature for p in query if p.relation in ("<=", "==", "in")}
         conditions = [self._condition(p) for p in query]
         if self.dialect not in _WITHOUT_NAN:
@@ -212,13 +210,13 @@ class SqlTerms:
         if self.dialect != "sqlite":
             return self._as_double(exp.Literal.string(repr(number)))
         text = _decimal_text(number)
-        # It reads some decimals as the double next to theirs.
+        # SQLite reads some decimals as a neighbour of the nearest double.
         if text is not None and _reads_in_sqlite(number):
             return self._literal(f"{text}.0" if "." not in text else text)
         return self._product(number)
 
     def _product(self, number: float) -> Any:
-        """Write a number as a whole one times or by powers of two, which is exact."""
+        """Write a number as a whole number times or divided by powers of two, which is exact."""
         exp = self._exp
         numerator, denominator = number.as_integer_ratio()
         shift = 0
@@ -274,7 +272,7 @@ class SqlTerms:
     def _operand(
         self, column: Any, kind: str, part: str | None, is_equality: bool
     ) -> tuple[Any, Callable[[Any], Any]]:
-        """Column as conditions compare it, and how to write what it is compared with."""
+        """Return a column as conditions compare it, and a writer of the values compared with it."""
         exp = self._exp
         if part is not None:
             return self._times.part(column, part), lambda value: self._times.code(part, value)
@@ -283,7 +281,7 @@ class SqlTerms:
         if kind == "number":
             return self._as_double(column), lambda value: self._threshold(float(value))
         if kind == "boolean":
-            # Also right where booleans are kept as 0 and 1.
+            # Also correct if booleans are stored as 0 and 1.
             as_int = exp.Cast(this=column, to=exp.DataType.build("int"))
             return as_int, lambda value: exp.Literal.number(int(value))
         return column, self._value
@@ -297,7 +295,7 @@ class SqlTerms:
         return exp.or_(is_null, exp.not_(is_number)) if relation == "is missing" else is_number
 
     def _is_number(self, column: Any) -> Any:
-        """Exclude NULL, and NaN both where it is larger than all numbers and where it is not."""
+        """Exclude NULL, and NaN, whether or not it is larger than all numbers."""
         infinity = self._as_double(self._exp.Literal.string("Infinity"))
         return self._exp.LTE(this=self._as_double(column), expression=infinity)
 
@@ -313,12 +311,12 @@ class SqlTerms:
 
 
 def sqlglot() -> Any:
-    """Return the package that knows the dialects."""
+    """Import sqlglot, or say how to install it."""
     return import_extra("sqlglot", "sql", "The export to SQL")
 
 
 def quoted_column(name: str, source: Any | None = None) -> Any:
-    """Write the name of a column, whatever characters it has, of a table if that has a name."""
+    """Return a quoted column, qualified by the name of a table if there is one."""
     exp = sqlglot().exp
     table = None if source is None else source.copy()
     return exp.Column(this=exp.to_identifier(name, quoted=True), table=table)
@@ -351,26 +349,26 @@ def _reads_in_sqlite(number: float) -> bool:
     return bool(read == math.fabs(number))
 
 
-# Where it is known how a part of a date is written, and weekdays are counted from Sunday, 0.
+# Dialects in which parts of dates are supported; weekdays count from Sunday, 0.
 _WITH_PARTS = ("duckdb", "postgres", "sqlite")
-# As long as any text of a date: of two texts, the one that the other begins with comes first.
+# As long as any text of a date, because a text comes after all of its beginnings.
 _SQLITE_PADDING = "0000-00-00 00:00:00.000000000"
 _SQLITE_FORMATS = {"year": "%Y", "month": "%m", "day": "%d", "weekday": "%w", "hour": "%H"}
 
 
 class TimeTerms:
-    """Writer of columns and literals, in a dialect of sqlglot."""
+    """Columns and literals of dates and times as trees, for a dialect of sqlglot."""
 
     def __init__(self, exp: Any, dialect: str) -> None:
         self._exp = exp
         self._dialect = dialect
 
     def column(self, column: Any, kind: str, is_equality: bool) -> Any:
-        """Column of dates or times, as literals compare with it."""
+        """Return a column of dates or times as literals compare with it."""
         if kind == "duration":
             raise ValueError(
                 "The export to SQL must have columns of numbers, booleans, text, dates or times. "
-                f"Got rules about durations in {column.name!r}. Fit the model with numbers in "
+                f"Got rules that use durations in {column.name!r}. Fit the model with numbers in "
                 "their place, such as hours."
             )
         if self._dialect == "sqlite":
@@ -384,23 +382,23 @@ class TimeTerms:
         if isinstance(value, date) and not isinstance(value, datetime):
             value = datetime(value.year, value.month, value.day)
         if self._dialect == "sqlite":
-            # As long as the padding: what is the same moment and shorter comes before it.
+            # As long as the padding: a shorter text of the same moment comes before it.
             text = f"{value.isoformat(timespec='microseconds')}000"
             return self._exp.Literal.string(text.replace("T", " "))
         literal = self._exp.Literal.string(value.isoformat().replace("T", " "))
         return self._cast(literal, "timestamp" if isinstance(value, datetime) else "time")
 
     def part(self, column: Any, part: str) -> Any:
-        """Part of a date, as a whole number."""
+        """Return a part of a date as a whole number."""
         if self._dialect not in _WITH_PARTS:
             raise ValueError(
-                f"Parts of dates can be written for {', '.join(_WITH_PARTS)}. Got rules about the "
-                f"{part} of {column.name!r} in the dialect {self._dialect!r}. Choose one of these, "
+                f"Parts of dates can be written for {', '.join(_WITH_PARTS)}. Got rules that use "
+                f"the {part} of {column.name!r} in the dialect {self._dialect!r}. Choose one of these, "
                 "or fit the model with the part as a column of its own."
             )
         if self._dialect == "sqlite":
             form = self._exp.Literal.string(_SQLITE_FORMATS[part])
-            # Without the fraction of a second, which it would round, maybe up to the next day.
+            # Without the fraction of a second, as SQLite might round it up to the next day.
             whole = self._call("SUBSTR", column, *map(self._exp.Literal.number, (1, 19)))
             return self._cast(self._call("STRFTIME", form, whole), "int")
         word = self._exp.var("DOW" if part == "weekday" else part.upper())
@@ -417,7 +415,7 @@ class TimeTerms:
         return self._exp.Literal.number(repr(float(value)))
 
     def _padded(self, text: Any, column: Any, kind: str) -> Any:
-        """Write all of a moment, of which a text may leave out seconds or the time of day."""
+        """Complete the text of a moment, which may lack seconds or the time of day."""
         padding = self._exp.Literal.string(_SQLITE_PADDING[0 if kind == "date" else 11 :])
         n_characters = self._call("LENGTH", column.copy())
         first = self._exp.Add(this=n_characters, expression=self._exp.Literal.number(1))
