@@ -393,8 +393,8 @@ class TimeTerms:
         if self._dialect not in _WITH_PARTS:
             raise ValueError(
                 f"Parts of dates can be written for {', '.join(_WITH_PARTS)}. Got rules that use "
-                f"the {part} of {column.name!r} in the dialect {self._dialect!r}. Choose one of these, "
-                "or fit the model with the part as a column of its own."
+                f"the {part} of {column.name!r} in the dialect {self._dialect!r}. Choose one of "
+                "these, or fit the model with the part as a column of its own."
             )
         if self._dialect == "sqlite":
             form = self._exp.Literal.string(_SQLITE_FORMATS[part])
