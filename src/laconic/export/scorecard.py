@@ -185,16 +185,14 @@ class Scorecard:
             return
         if self.task.labels is None:
             yield f"{'total':>6}  prediction"
-            totals = self._totals()
-            for total, mean in zip(totals, self.means(totals).tolist(), strict=True):
-                yield f"{total:>6}  {format_number(mean)}"
-            return
-        first, second = map(class_text, self.task.labels)
-        yield f"Total above 0: {second}; otherwise: {first}"
-        yield f"{'total':>6}  probability of {second}"
+        else:
+            first, second = map(class_text, self.task.labels)
+            yield f"Total above 0: {second}; otherwise: {first}"
+            yield f"{'total':>6}  probability of {second}"
         totals = self._totals()
         for total, mean in zip(totals, self.means(totals).tolist(), strict=True):
-            yield f"{total:>6}  {mean:.3f}"
+            text = format_number(mean) if self.task.labels is None else f"{mean:.3f}"
+            yield f"{total:>6}  {text}"
 
     def _cost_lines(self) -> Iterator[str]:
         # Rounding errors of floating point numbers are ignored.

@@ -2,14 +2,14 @@
 //
 // predict(row) takes an object with one property per column that rules use: numbers and booleans
 // (which count as 0 and 1), or text. Dates are text such as 2024-03-01 or 2024-03-01 12:30, or Date
-// objects or their milliseconds, which are taken in UTC; times of day are text or milliseconds since
+// objects or their milliseconds, which are in UTC; times of day are text or milliseconds since
 // midnight, durations numbers of seconds. null, undefined and NaN are missing values. It returns
 //   rawPrediction  the intercept plus the weights of the rules that cover the row,
 //                  or an array of such sums, one for each of three or more classes,
 //   prediction     the class, or the number,
 //   probabilities  of the classes in the order of predict.model.classes; null for a regression,
 //   covered        for each rule, whether it covers the row.
-// predict.model holds the rules as data.
+// predict.model contains the rules as data.
 const predict = (() => {
   "use strict";
 
@@ -67,7 +67,7 @@ const predict = (() => {
     const value = row[name];
     const isDate = value instanceof Date;
     if (value === null || value === undefined) return null;
-    // NaN, and dates that are none.
+    // NaN, and invalid dates.
     if (Number.isNaN(isDate ? value.getTime() : value)) return null;
     if (["date", "time", "duration"].includes(kind)) return readTime(value, name, kind);
     const isText = typeof value === "string";

@@ -1,4 +1,4 @@
-"""A model without dependencies: predict(row), from a row with the columns that rules use."""
+"""A model without dependencies: predict(row), for a row with the columns that rules use."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
     if is_time and kind == "any":
         return str(value)
     is_text = isinstance(value, str)
-    # The booleans of NumPy are no numbers, but have this name too.
+    # The booleans of NumPy are not instances of Real; they are recognised by their name.
     is_number = isinstance(value, Real | Decimal) or type(value).__name__ in ("bool", "bool_")
     if not {"any": is_text or is_number, "text": is_text}.get(kind, is_number):
         needed = {"any": "text, numbers or times", "text": "text"}.get(kind, "numbers or booleans")
@@ -117,7 +117,7 @@ def _read_cell(row: Any, name: str, kind: str) -> Any:
 
 
 def _read_time(value: Any, name: str, kind: str) -> float | None:
-    """Return microseconds: since 1970, since midnight, or at all."""
+    """Return microseconds since 1970, since midnight, or of a duration."""
     if type(value).__name__ in _NUMPY_TIMES:
         value = value.astype(f"{value.dtype.kind}8[us]").item()
     if isinstance(value, str) and kind != "duration":
@@ -181,6 +181,6 @@ def _mean(raw_prediction: float, link: str) -> float:
 
 
 def _sigmoid(number: float) -> float:
-    # The exponential of a large number is an error in Python, so it is taken of a negative one.
+    # math.exp raises an error for large numbers, so its argument is never positive.
     exponential = math.exp(-abs(number))
     return (1.0 if number >= 0 else exponential) / (1.0 + exponential)

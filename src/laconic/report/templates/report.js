@@ -1,5 +1,5 @@
-// The page's behaviour: how many rules the shown model has, and what the exported model predicts
-// for a row that the reader changes. Texts go into the page as texts, never as markup.
+// The behaviour of the page: the number of rules that are shown, and the prediction of the exported
+// model for a row that the reader changes. Texts are inserted as texts, never as markup.
 (() => {
   "use strict";
 
@@ -18,7 +18,7 @@
     return text.replaceAll("-", "−");
   }
 
-  // What a column holds is written without commas: it may be a year.
+  // Values of a column are written without commas, as they may be years.
   const formatValue = (number) => formatNumber(number).replaceAll(",", "");
 
   function formatWeight(number) {
@@ -52,7 +52,7 @@
     return shape;
   }
 
-  // Score by number of rules ------------------------------------------------------------------------------
+  // Score by number of rules ----------------------------------------------------------------------
 
   function showSize(size) {
     const total = data.rules.length;
@@ -77,11 +77,11 @@
   const sizeSlider = byId("size-slider");
   if (sizeSlider) {
     sizeSlider.addEventListener("input", () => showSize(sizeSlider.valueAsNumber));
-    // A browser may come back to a page with the slider where it was left.
+    // A browser may restore the position of the slider.
     showSize(sizeSlider.valueAsNumber);
   }
 
-  // What the mark says that is pointed at; a finger that leaves it does not take that back.
+  // Show the values of the mark under the pointer; on touch screens, keep them afterwards.
   for (const readout of document.querySelectorAll(".readout")) {
     const figure = readout.closest("figure");
     let before = null;
@@ -99,7 +99,7 @@
     });
   }
 
-  // Charts in details would be missing on paper.
+  // Closed details would be missing on paper.
   window.addEventListener("beforeprint", () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
@@ -114,7 +114,7 @@
   let start = [...typical];
   let announceTimer = 0;
 
-  // A column may have any name, even one that objects have a meaning of their own for.
+  // A column may have any name, even that of a property of all objects.
   const rowOf = (cells) => Object.fromEntries(controls.map(({ name }, i) => [name, cells[i]]));
   const predictRow = (cells) => predict(rowOf(cells));
   // The class whose probability is shown: the second of two, or that predicted at the start.
@@ -126,7 +126,7 @@
     return hasClasses ? `${(100 * score).toFixed(1)}%` : formatNumber(score);
   }
 
-  // Rounded to be read, with all digits for those who point at it.
+  // Rounded, with all digits in the title.
   function showNumber(output, text, number) {
     output.textContent = text;
     output.title = String(number);
@@ -198,7 +198,7 @@
     byId("gauge-start").setAttribute("x", Math.min(99.3, place(before)));
   }
 
-  // Said once, after the reader's hand has come to rest.
+  // Announced once, when the reader stops moving a control.
   function announce(score, fired) {
     clearTimeout(announceTimer);
     announceTimer = setTimeout(() => {
@@ -220,7 +220,7 @@
     profiles.forEach((profile, i) => drawProfile(profile, lines[i], lowest, highest));
   }
 
-  // A line of steps, and a mark where the slider stands.
+  // A line of steps, and a mark at the position of the slider.
   function drawProfile({ svg, position }, scores, lowest, highest) {
     const width = 100 / (scores.length - 1);
     const y = (score) => 26 - 24 * (highest > lowest ? (score - lowest) / (highest - lowest) : 0.5);
@@ -251,14 +251,14 @@
     update();
   }
 
-  // Where a number lies among the stops of a slider, in between included.
+  // The position of a number among the stops of a slider, which may be between two of them.
   function placeOf(value, stops) {
     const after = stops.findIndex((stop) => stop >= value);
     if (after <= 0) return after === 0 ? 0 : stops.length - 1;
     return after - (stops[after] - value) / (stops[after] - stops[after - 1]);
   }
 
-  // One control per feature. `show` brings a control up to a value that was set elsewhere.
+  // One control per feature. `show` updates a control to a value that was set elsewhere.
   const profiles = [];
 
   function missingBox(position, read, others) {
