@@ -215,23 +215,32 @@ class Node:
         return self.query[-1] if self.query else -1
 
 
-@dataclass(frozen=True)
-class Switches:
-    """Which mechanisms are on; see :func:`search_reference`."""
+@dataclass(frozen=True, kw_only=True)
+class Mechanisms:
+    """The mechanisms of the algorithm; each can be switched off."""
 
-    bounding: bool
-    core_queries: bool
-    propagation: bool
-    opus: bool
-    best_first: bool
-    shortening: bool
+    bounding: bool = True
+    """Prune by the bounding theorem (3.1)."""
+    core_queries: bool = True
+    """Augment only one query per extent, the core query. Equivalent queries may differ in length,
+    so this is off under a limit on the number of conditions."""
+    propagation: bool = True
+    """Hand critical indices down (Theorem 3.2)."""
+    opus: bool = True
+    """Hand down the list of augmentations that survived, instead of a full one."""
+    best_first: bool = True
+    """Take the node with the largest bound from the boundary, not the oldest one."""
+    shortening: bool = True
+    """Return an approximately shortest equivalent of the best query."""
 
 
 class BranchAndBound:
     """Algorithm 1: the data in g/h order, the boundary and the incumbent q*."""
 
-    def __init__(self, problem: SearchProblem, limits: SearchLimits, switches: Switches) -> None:
-        self.limits, self.switches = limits, switches
+    def __init__(
+        self, problem: SearchProblem, limits: SearchLimits, mechanisms: Mechanisms
+    ) -> None:
+        self.limits, self.mechanisms = limits, mechanisms
         self.node_limit = resolve_node_limit(limits, problem.extents)
         self.l2_regularization, self.n_samples = problem.l2_regularization, problem.normalizer / 2
         self.sign = problem.sign
@@ -290,7 +299,7 @@ class BranchAndBound:
 
     def bound(self, extent: Extent) -> float:
         """Bound on the objective of all refinements of an extent, if there is to be one."""
-        return self.largest_objective(extent) if self.switches.bounding else math.inf
+        return self.largest_objective(extent) if self.mechanisms.bounding else math.inf
 
     def largest_objective(self, extent: Extent) -> float:
         """Bound on the objective of all subsets of an extent."""
@@ -307,7 +316,7 @@ class BranchAndBound:
 
     def push(self, node: Node, bound: float) -> None:
         """Put a node on the boundary."""
-        key = -bound if self.switches.best_first else 0.0
+        key = -bound if self.mechanisms.best_first else 0.0
         heapq.heappush(self.boundary, (key, next(self.pushed), bound, node))
 
     def can_prune(self, bound: float) -> bool:
@@ -372,7 +381,7 @@ class BranchAndBound:
                 self.counters["equivalence_immediate"] += 1
             elif self.can_prune(b):
                 self.counters["bound_propagated"] += 1
-            elif self.switches.propagation and c < node.tail_index:
+            elif self.mechanisms.propagation and c < node.tail_index:
                 self.counters["equivalence_propagated"] += 1
             else:
                 extent = node.extent[self.extents[a, node.extent]]
@@ -393,9 +402,9 @@ class BranchAndBound:
 
     def crit(self, extent: Extent, a: int, c: int, implied: Bools) -> int:
         """Critical index of an augmented query, or an older one that shows it is not core (3.7)."""
-        if not self.switches.core_queries:
+        if not self.mechanisms.core_queries or self.limits.max_conditions is not None:
             return a
-        if self.switches.propagation and c < a and not implied[c]:
+        if self.mechanisms.propagation and c < a and not implied[c]:
             return c
         return critical_index(implies(self.extents, extent) & ~implied)
 
@@ -403,7 +412,7 @@ class BranchAndBound:
         """Push the augmented queries that are core and promising."""
         if len(node.query) + 1 == self.limits.max_conditions:
             return
-        handed_down = survivors if self.switches.opus else self.all_augmentations()
+        handed_down = survivors if self.mechanisms.opus else self.all_augmentations()
         for augmentation in survivors:
             a, b = augmentation.index, augmentation.bound
             if self.can_prune(b):
@@ -415,7 +424,7 @@ class BranchAndBound:
 
     def result_query(self) -> tuple[int, ...]:
         """q*, or an approximately shortest equivalent."""
-        if not self.switches.shortening:
+        if not self.mechanisms.shortening:
             return self.incumbent
         shorter = shorten_query(self.extents, self.incumbent_extent)
         return shorter if len(shorter) <= len(self.incumbent) else self.incumbent
@@ -427,12 +436,7 @@ def search_reference(
     *,
     n_jobs: int | None = 1,
     callback: Callback | None = None,
-    bounding: bool = True,
-    core_queries: bool = True,
-    propagation: bool = True,
-    opus: bool = True,
-    best_first: bool = True,
-    shortening: bool = True,
+    **mechanisms: bool,
 ) -> SearchResult:
     """Find the best query of all within the limits, by Algorithm 1 of the paper.
 
@@ -445,26 +449,7 @@ def search_reference(
         No effect: one thread is enough.
     callback : callable, default=None
         Called with a :class:`SearchProgress` at every node; a true return value ends the search.
-    bounding : bool, default=True
-        Prune by the bounding theorem (3.1).
-    core_queries : bool, default=True
-        Augment only one query per extent, the core query. Equivalent queries may differ in length,
-        so this is off under a limit on the number of conditions.
-    propagation : bool, default=True
-        Hand critical indices down (Theorem 3.2).
-    opus : bool, default=True
-        Hand down the list of augmentations that survived, instead of a full one.
-    best_first : bool, default=True
-        Take the node with the largest bound from the boundary, not the oldest one.
-    shortening : bool, default=True
-        Return an approximately shortest equivalent of the best query.
+    **mechanisms
+        Which :class:`Mechanisms` are on; all of them by default.
     """
-    switches = Switches(
-        bounding=bounding,
-        core_queries=core_queries and limits.max_conditions is None,
-        propagation=propagation,
-        opus=opus,
-        best_first=best_first,
-        shortening=shortening,
-    )
-    return BranchAndBound(problem, limits, switches).run(callback)
+    return BranchAndBound(problem, limits, Mechanisms(**mechanisms)).run(callback)
