@@ -390,9 +390,9 @@ def test_files_hold_the_model_to_the_last_bit(model, iris, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data.update(intercept=[0.0, 1.0]), "one number per class"),
+        (lambda data: data.update(intercept=[0.0, 1.0]), "3 or more items"),
         (lambda data: data.update(loss="logistic"), "two classes, or more with the loss"),
-        (lambda data: data["rules"][0].update(output=3), "the number of a class"),
+        (lambda data: data["rules"][0].update(output=3), "the position of a class"),
         (lambda data: data.update(classes=["a", "c", "b"]), "ascending order"),
     ],
 )

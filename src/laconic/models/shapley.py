@@ -184,7 +184,7 @@ def _values(
         explained = _patterns(factors, table)
         others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
-        values[:, columns, rule.output] += rule.weight * _shares(explained, others, weights)
+        values[:, columns, rule.output] += rule.weight * _unit_values(explained, others, weights)
     return values if ensemble.outputs else values[:, :, 0]
 
 
@@ -206,15 +206,15 @@ def _patterns(factors: dict[str, Query], table: Table) -> Bools:
     return patterns
 
 
-def _shares(explained: Bools, background: Bools, weights: Floats | None = None) -> Floats:
+def _unit_values(explained: Bools, background: Bools, weights: Floats | None = None) -> Floats:
     """Shapley values of a rule of weight 1, as an array of shape (n_rows, n_factors)."""
     rows, row_numbers, _ = distinct_patterns(explained)
     others, numbers, counts = distinct_patterns(background)
     totals = counts if weights is None else np.bincount(numbers, weights, len(others))
-    shares = np.zeros(rows.shape)
-    for other, share in zip(others, totals / totals.sum(), strict=True):
-        shares += share * _shares_against(rows, other)
-    return shares[row_numbers]
+    values = np.zeros(rows.shape)
+    for other, fraction in zip(others, totals / totals.sum(), strict=True):
+        values += fraction * _values_against(rows, other)
+    return values[row_numbers]
 
 
 def distinct_patterns(
@@ -250,17 +250,17 @@ def _distinct_bytes(patterns: NDArray[np.uint8], n_factors: int) -> tuple[Bools,
     return distinct.astype(bool), numbers[codes], all_counts[occurring]
 
 
-def _shares_against(rows: Bools, other: Bools) -> Floats:
+def _values_against(rows: Bools, other: Bools) -> Floats:
     """Shapley values against one row of the background."""
     only_row, only_other = rows & ~other, other & ~rows
     n_row, n_other = only_row.sum(axis=1), only_other.sum(axis=1)
     can_hold = (rows | other).all(axis=1)
-    gain = can_hold * _share_per_feature(n_row, n_other)
-    loss = can_hold * _share_per_feature(n_other, n_row)
+    gain = can_hold * _value_per_feature(n_row, n_other)
+    loss = can_hold * _value_per_feature(n_other, n_row)
     return gain[:, None] * only_row - loss[:, None] * only_other
 
 
-def _share_per_feature(n_helping: NDArray[np.int_], n_hindering: NDArray[np.int_]) -> Floats:
+def _value_per_feature(n_helping: NDArray[np.int_], n_hindering: NDArray[np.int_]) -> Floats:
     """Compute (a - 1)! b! / (a + b)!, which is 1 / (a * C(a + b, a)); 0 where a is 0."""
     pairs = zip(n_helping.tolist(), n_hindering.tolist(), strict=True)
     return np.array([1 / (a * math.comb(a + b, a)) if a else 0.0 for a, b in pairs])

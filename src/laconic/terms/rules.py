@@ -416,7 +416,7 @@ class RuleEnsemble(Sequence[Rule]):
 
     @property
     def lines(self) -> list[Line]:
-        """The lines of the printed model: rules after intercepts, without a single one that is 0."""
+        """The lines of the printed model: intercepts, without a single one of 0, and rules."""
         names = [output.name for output in self.outputs]
         if not names and (self.intercept != 0.0 or not self.rules):
             names = [""]
