@@ -62,6 +62,8 @@ def test_columns_to_keep_stay_text(written):
     kept = read_table(path, keep=["price", "day"])
     assert kept["price"].to_list() == ["$5", "$6"]
     assert kept["day"].dtype == pl.Categorical
+    with pytest.raises(ValueError, match=r"no column 'prize'\. Did you mean 'price'\?"):
+        read_table(path, keep=["prize"])
 
 
 def test_ids_are_dropped_if_asked_for(written):

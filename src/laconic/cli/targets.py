@@ -60,8 +60,13 @@ def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
     """Check the target and convert it to an array."""
     import polars as pl
 
-    _check_target(target)
-    is_text = not (target.dtype.is_numeric() or target.dtype == pl.Boolean)
+    dtype = target.dtype
+    is_text = dtype in (pl.String, pl.Categorical, pl.Enum)
+    if not (is_text or dtype.is_numeric() or dtype == pl.Boolean):
+        raise CommandError(
+            f"The target must hold text, booleans or numbers. Column {target.name!r} has the type "
+            f"{dtype}. Convert it, or choose another column with --target."
+        )
     if task.holds_classes:
         _check_classes(target)
         return np.array(target.cast(pl.String).to_list()) if is_text else target.to_numpy()
@@ -71,17 +76,6 @@ def read_target(target: pl.Series, task: Task | type[Task]) -> NDArray[Any]:
             "text. Use --task classification, or choose another column with --target."
         )
     return target.cast(pl.Float64).to_numpy()
-
-
-def _check_target(target: pl.Series) -> None:
-    import polars as pl
-
-    dtype = target.dtype
-    if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.String, pl.Categorical, pl.Enum)):
-        raise CommandError(
-            f"The target must hold text, booleans or numbers. Column {target.name!r} has the type "
-            f"{dtype}. Convert it, or choose another column with --target."
-        )
 
 
 def _check_classes(target: pl.Series) -> None:

@@ -42,7 +42,7 @@ SCANNABLE = KINDS | {
 # From the finest.
 _TIME_UNITS: tuple[Literal["ns", "us", "ms"], ...] = ("ns", "us", "ms")
 # Types of Parquet files that DuckDB does not change; durations would become numbers, for example.
-_TYPES_OF_DUCKDB = {
+_DUCKDB_TYPES = {
     *("Boolean", "String", "Date", "Time", "Datetime", "Decimal", "Float32", "Float64"),
     *("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"),
 }
@@ -56,7 +56,7 @@ def scan_files(paths: Iterable[str], rows_per_part: int, options: dict[str, Any]
     schemas = {file: frame.collect_schema() for file, frame in frames.items()}
     _check_columns(schemas)
     first = schemas[files[0]]
-    if not options and _suits_duckdb(kind, files) and _are_of_duckdb(schemas.values()):
+    if kind == "parquet" and not options and _suits_duckdb(schemas):
         # DuckDB reads no further ahead than it has to, which saves memory.
         relation = import_module("duckdb").connect().read_parquet(files)
         return DuckDBSource(relation, rows_per_part)
@@ -136,21 +136,18 @@ def _check_columns(schemas: Mapping[str, Types]) -> None:
             )
 
 
-def _suits_duckdb(kind: str, files: Iterable[str]) -> bool:
-    has_signs = any(sign in file for file in files for sign in "*?[")
-    return kind == "parquet" and not has_signs and find_spec("duckdb") is not None
-
-
-def _are_of_duckdb(schemas: Iterable[Types]) -> bool:
-    """Return whether DuckDB reads all columns as they are: it casts to the types of one file."""
-    first, *others = map(dict, schemas)
-    return all(other == first for other in others) and all(map(_is_of_duckdb, first.values()))
-
-
-def _is_of_duckdb(dtype: pl.DataType) -> bool:
+def _suits_duckdb(schemas: Mapping[str, Types]) -> bool:
+    """Return whether DuckDB reads all columns unchanged: it casts to the types of one file."""
+    has_pattern = any(sign in file for file in schemas for sign in "*?[")
+    first, *others = map(dict, schemas.values())
+    if has_pattern or find_spec("duckdb") is None or any(other != first for other in others):
+        return False
     # It has nanoseconds, and time zones, but not both.
-    is_cut = getattr(dtype, "time_zone", None) and getattr(dtype, "time_unit", None) == "ns"
-    return str(dtype.base_type()) in _TYPES_OF_DUCKDB and not is_cut
+    is_rounded = any(
+        getattr(dtype, "time_zone", None) and getattr(dtype, "time_unit", None) == "ns"
+        for dtype in first.values()
+    )
+    return not is_rounded and {str(dtype.base_type()) for dtype in first.values()} <= _DUCKDB_TYPES
 
 
 def _type_in_all(

@@ -17,7 +17,7 @@ from laconic._util.checks import require
 from laconic._util.optional import import_extra
 from laconic._util.words import listed_names
 from laconic.tables.inspection import ColumnWarning, inspect_columns
-from laconic.tables.tables import as_table
+from laconic.tables.tables import as_table, unknown_column_message
 from laconic.tables.text_files import text_format
 from laconic.tables.text_files.formats import FileCells, read_file
 from laconic.tables.text_files.text_format import DECIMAL_SIGNS, MISSING_TEXTS, Reading
@@ -192,7 +192,7 @@ def read_table(
     Raises
     ------
     ValueError
-        If the file is not a table.
+        If the file is not a table, or a column to keep does not exist.
 
     See Also
     --------
@@ -219,6 +219,9 @@ def read_table(
     for name, given in (("missing", missing), ("keep", keep)):
         require(not isinstance(given, str), name, "a sequence of strings, not a string", given)
     cells = read_file(Path(path), separator)
+    for name in keep:
+        if name not in cells.frame.columns:
+            raise ValueError(unknown_column_message(name, cells.frame.columns))
     for doubt in cells.doubts:
         warnings.warn(f"The table {str(path)!r} {doubt}", stacklevel=2)
     table = add_types(
