@@ -565,9 +565,7 @@ def test_certificates_of_one_output_are_those_of_estimators(table):
 def test_proof_serves_for_another_total_weight(posed):
     candidates, risk = posed
     proof = prove(candidates.extents, risk, EnsemblesOfWeight(6.0), max_conditions=2)
-    less, more = (
-        proof.for_ensembles(risk, EnsemblesOfWeight(weight)).bound for weight in (5.0, 7.0)
-    )
+    less, more = (proof.for_ensembles(EnsemblesOfWeight(weight)).bound for weight in (5.0, 7.0))
     assert less.value > proof.bound.value > more.value
     covered = np.array([candidates.extents.covered([p]) for p in range(len(candidates))])
     assert is_proven(covered, risk, EnsemblesOfWeight(5.0), less, 2)

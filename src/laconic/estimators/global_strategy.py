@@ -67,7 +67,7 @@ def improve(
         if not keeps_rules:
             raise
         words = "Interrupted: a second start may still improve the model."
-    certificate = None if proof is None else _certificate(fit, state, risk, proof)
+    certificate = None if proof is None else _certificate(fit, state, proof)
     return state, certificate, words
 
 
@@ -82,13 +82,6 @@ def _compared(fit: FitRun, state: State) -> ComparisonClass:
     return EnsemblesOfWeight(float(sum(abs(rule.weight) for rule in ensemble)))
 
 
-def _scope(fit: FitRun) -> dict[str, Any]:
-    return {
-        "max_conditions": fit.settings.max_conditions,
-        "min_coverage": fit.settings.min_coverage,
-    }
-
-
 def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     nodes, seconds, state = fit.settings.node_limit, fit.settings.time_limit, fit.scaled
     found = zip(state.ensemble, state.covered, state.results, strict=True)
@@ -96,7 +89,8 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
         fit.candidates.extents,
         risk,
         _compared(fit, state),
-        **_scope(fit),
+        max_conditions=fit.settings.max_conditions,
+        min_coverage=fit.settings.min_coverage,
         start=[RuleColumn(rows, result.query, output=rule.output) for rule, rows, result in found],
         by_size=True,
         # As much as for the rules of a model, which are searched for one by one.
@@ -127,24 +121,14 @@ def _second_start(fit: FitRun, proof: Proof) -> State | None:
         fit.scaled, fit.stage = first, ""
 
 
-def _certificate(
-    fit: FitRun, scaled: State, risk: TrainingRisk, proof: Proof
-) -> EnsembleCertificate:
+def _certificate(fit: FitRun, scaled: State, proof: Proof) -> EnsembleCertificate:
     compared, state = _compared(fit, scaled), scaled.divided_by(fit.data.scale.inverse)
     if isinstance(compared, EnsemblesOfWeight):
-        # Of this model, whose weight may be another one.
-        proof = proof.for_ensembles(risk, compared)
-    weights = fit.data.weights
-    return EnsembleCertificate.of(
-        state.stages,
-        state.covered,
-        proof,
-        risk=risk,
-        compared=compared,
-        **_scope(fit),
-        conditions=fit.candidates.conditions,
-        is_counted=None if weights is None else weights > 0,
-    )
+        # Of this model, whose total weight may be another one.
+        proof = proof.for_ensembles(compared)
+    weights, conditions = fit.data.weights, fit.candidates.conditions
+    is_counted = None if weights is None else weights > 0
+    return EnsembleCertificate.of(state.stages, state.covered, proof, conditions, is_counted)
 
 
 AGAINST = ("rules", "weight")

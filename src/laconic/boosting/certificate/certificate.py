@@ -99,12 +99,7 @@ class EnsembleCertificate:
         stages: Sequence[RuleEnsemble],
         covered: Sequence[Bools],
         proof: Proof,
-        *,
-        risk: TrainingRisk,
-        compared: ComparisonClass,
         conditions: Sequence[Condition],
-        max_conditions: int | None,
-        min_coverage: float = 0.0,
         is_counted: Bools | None = None,
     ) -> Self:
         """Compare a model with what is proven about all ensembles of a kind.
@@ -116,8 +111,6 @@ class EnsembleCertificate:
         covered : sequence of bool arrays of shape (n_counted_rows,)
             Rows of the risk that each of its rules covers.
         proof : Proof
-        risk, compared, max_conditions, min_coverage
-            Those of the proof; see :func:`prove`.
         conditions : sequence of Condition
             The conditions that rules may be made of.
         is_counted : bool array of shape (n_rows,), default=None
@@ -127,9 +120,9 @@ class EnsembleCertificate:
         -------
         certificate : EnsembleCertificate
         """
-        bounds = proof.bounds_by_size
+        risk, bounds = proof.risk, proof.bounds_by_size
         objectives = [
-            risk.value_of(stage, covered) + compared.penalty(_weights(stage))
+            risk.value_of(stage, covered) + proof.compared.penalty(_weights(stage))
             for stage in (stages if len(bounds) > 0 else stages[-1:])
         ]
         n_rows = len(risk.y)
@@ -139,9 +132,9 @@ class EnsembleCertificate:
             objective=objectives[-1],
             start=risk.value_at_constant,
             bound=proof.bound.value,
-            compared=compared,
-            max_conditions=max_conditions,
-            min_coverage=min_coverage,
+            compared=proof.compared,
+            max_conditions=proof.max_conditions,
+            min_coverage=proof.min_coverage,
             n_candidates=len(conditions),
             n_rows=n_rows,
             status=proof.status,
@@ -333,24 +326,16 @@ def certify(
     if max_conditions is not None:
         longest = max(max_conditions, 1, *(len(rule.query) for rule in model))
     smallest = min((float(risk.weights[rows].sum()) for rows in covered), default=math.inf)
-    scope: dict[str, Any] = {
-        "max_conditions": longest,
-        "min_coverage": float(min(min_coverage, smallest)),
-    }
-    columns = [
-        RuleColumn(rows, output=rule.output) for rule, rows in zip(model, covered, strict=True)
-    ]
-    proof = prove(extents, risk, compared, start=columns, **scope, **options)
-    return EnsembleCertificate.of(
-        stages,
-        covered,
-        proof,
-        risk=risk,
-        compared=compared,
-        conditions=conditions,
-        is_counted=is_counted,
-        **scope,
+    proof = prove(
+        extents,
+        risk,
+        compared,
+        max_conditions=longest,
+        min_coverage=float(min(min_coverage, smallest)),
+        start=[RuleColumn(rows, output=r.output) for r, rows in zip(model, covered, strict=True)],
+        **options,
     )
+    return EnsembleCertificate.of(stages, covered, proof, conditions, is_counted)
 
 
 def _weights(ensemble: RuleEnsemble) -> Floats:

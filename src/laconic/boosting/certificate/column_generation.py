@@ -100,9 +100,13 @@ class RuleColumn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A bound, and the work that it took."""
+    """A bound, what it holds for, and the work that it took."""
 
     bound: Bound
+    risk: TrainingRisk
+    compared: ComparisonClass
+    max_conditions: int | None
+    min_coverage: float
     status: SearchStatus
     """``optimal`` where other forces cannot prove much more."""
     n_searches: int
@@ -114,10 +118,10 @@ class Proof:
     """Lower bounds on the penalised loss of ensembles of 0, 1, 2, ... rules; empty where ensembles
     of a total weight are compared."""
 
-    def for_ensembles(self, risk: TrainingRisk, compared: ComparisonClass) -> Proof:
+    def for_ensembles(self, compared: ComparisonClass) -> Proof:
         """Bound other ensembles, such as those of another total weight, by the same forces."""
-        bound = lower_bound(risk, compared, self.bound.forces, self.bound.largest_sum)
-        return replace(self, bound=bound, bounds_by_size=())
+        bound = lower_bound(self.risk, compared, self.bound.forces, self.bound.largest_sum)
+        return replace(self, bound=bound, compared=compared, bounds_by_size=())
 
 
 def prove(
@@ -536,13 +540,16 @@ class _Run(Pricing):
     def proof(self) -> Proof:
         """Return the proof so far."""
         return Proof(
-            self.best,
-            self.status or SearchStatus.INTERRUPTED,
-            self.n_searches,
-            self.n_nodes,
-            self.seconds,
-            tuple(self.used_columns()),
-            self._bounds_by_size(),
+            bound=self.best,
+            risk=self.risk,
+            compared=self.compared,
+            **self.scope,
+            status=self.status or SearchStatus.INTERRUPTED,
+            n_searches=self.n_searches,
+            n_nodes=self.n_nodes,
+            seconds=self.seconds,
+            columns=tuple(self.used_columns()),
+            bounds_by_size=self._bounds_by_size(),
         )
 
     def _solve(self) -> None:
