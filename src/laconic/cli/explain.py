@@ -44,56 +44,51 @@ def explain(
         explanation = fitted.explain(X)
     chosen = (explanation[number] for number in row or range(len(explanation)))
     if json:
-        terminal.write_json([_as_dict(told) for told in chosen])
+        terminal.write_json([_as_dict(each) for each in chosen])
         return
     console = terminal.make_console()
-    for told in chosen:
+    for each in chosen:
         if console.is_terminal:
-            console.print(_table(told), "", sep="\n")
+            console.print(_table(each), "", sep="\n")
         else:
-            console.print(visible(told.sentence))
+            console.print(visible(each.sentence))
 
 
-def _as_dict(told: RowExplanation) -> dict[str, Any]:
-    probability = {} if told.probability is None else {"probability": told.probability}
+def _as_dict(row: RowExplanation) -> dict[str, Any]:
+    probability = {} if row.probability is None else {"probability": row.probability}
     return {
-        "row": told.row,
-        "prediction": told.prediction,
+        "row": row.row,
+        "prediction": row.prediction,
         **probability,
-        "raw_prediction": told.raw_prediction,
-        "intercept": [each.intercept for each in told.outputs] or told.intercept,
+        "raw_prediction": row.raw_prediction,
+        "intercept": [each.intercept for each in row.outputs] or row.intercept,
         "rules": [
             {
                 "rule": number,
-                **({"class": told.outputs[rule.output].name} if told.outputs else {}),
+                **({"class": row.outputs[rule.output].name} if row.outputs else {}),
                 "query": str(rule.query),
                 "contribution": rule.weight,
             }
-            for number, rule in told.rules.items()
+            for number, rule in row.rules.items()
         ],
-        "values": told.values,
-        "sentence": told.sentence,
+        "values": row.values,
+        "sentence": row.sentence,
     }
 
 
-def _table(told: RowExplanation) -> Table:
-    title = f"Row {told.row} is predicted {told.predicted}"
-    table = terminal.make_table(visible(title))
-    table.add_column("", justify="right", style="dim")
-    table.add_column("adds", justify="right", no_wrap=True)
-    names = [visible(output.name) for output in told.outputs]
-    if names:
-        table.add_column("class", overflow="fold")
-    table.add_column("because", overflow="fold")
-    for line in told.lines:
-        output = [visible(line.output)] if line.output else []
-        cell = terminal.QueryCell(" & ".join(line.conditions))
-        table.add_row(str(line.number or ""), format_weight(line.weight), *output, cell)
+def _table(row: RowExplanation) -> Table:
+    title = f"Row {row.row} is predicted {row.predicted}"
+    names = [visible(output.name) for output in row.outputs]
+    table = terminal.make_rules_table(
+        visible(title), weight="adds", rule="because", has_classes=bool(names)
+    )
+    for line in row.lines:
+        terminal.add_line(table, line)
     table.add_section()
-    if isinstance(told.raw_prediction, tuple):
-        for name, total in zip(names, told.raw_prediction, strict=True):
+    if isinstance(row.raw_prediction, tuple):
+        for name, total in zip(names, row.raw_prediction, strict=True):
             table.add_row("", format_weight(total), name, "sum")
         return table
-    total_words = visible(f"sum, the {told.meaning}")
-    table.add_row("", format_weight(told.raw_prediction), total_words)
+    total_words = visible(f"sum, the {row.meaning}")
+    table.add_row("", format_weight(row.raw_prediction), total_words)
     return table

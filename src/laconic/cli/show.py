@@ -14,7 +14,6 @@ from laconic.terms.formatting import (
     format_estimate,
     format_name,
     format_number,
-    format_weight,
     visible,
 )
 
@@ -100,13 +99,8 @@ def rules_table(
 
     A title replaces the certificates; `n_covered` are training rows per rule, if known.
     """
-    table = terminal.make_table(title)
-    table.add_column("", justify="right", style="dim")
-    table.add_column("weight", justify="right", no_wrap=True)
     ensemble, results = model.ensemble_, model.search_results_
-    if ensemble.outputs:
-        table.add_column("class", overflow="fold")
-    table.add_column("rule", overflow="fold")
+    table = terminal.make_rules_table(title, has_classes=bool(ensemble.outputs))
     further: dict[str, list[str]] = {}
     if n_covered is not None:
         further["rows"] = [f"{count:,}" for count in n_covered]
@@ -118,11 +112,7 @@ def rules_table(
         table.add_column("certificate", overflow="fold")
     rows = zip(*further.values(), strict=True)
     for line in ensemble.lines:
-        start = [str(line.number or ""), format_weight(line.weight)]
-        if line.output:
-            start.append(visible(line.output))
-        cells = [] if line.rule is None else next(rows)
-        table.add_row(*start, terminal.QueryCell(" & ".join(line.conditions)), *cells)
+        terminal.add_line(table, line, *(() if line.rule is None else next(rows)))
     return table
 
 

@@ -13,10 +13,11 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from laconic.terms.formatting import visible
+from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
     from laconic.models.rule_model import RuleModel
+    from laconic.terms.rules import Line
 
 
 EXIT_ERROR = 1
@@ -66,6 +67,26 @@ class QueryCell:
 def make_table(title: str | None = None) -> Table:
     """Make an empty table in the style of all commands."""
     return Table(title=title, title_justify="left", title_style="bold", **_TABLE_STYLE)
+
+
+def make_rules_table(
+    title: str | None = None, *, weight: str = "weight", rule: str = "rule", has_classes: bool
+) -> Table:
+    """Make an empty table for the lines of a model."""
+    table = make_table(title)
+    table.add_column("", justify="right", style="dim")
+    table.add_column(weight, justify="right", no_wrap=True)
+    if has_classes:
+        table.add_column("class", overflow="fold")
+    table.add_column(rule, overflow="fold")
+    return table
+
+
+def add_line(table: Table, line: Line, *cells: str) -> None:
+    """Add a line of a model to a table, and further cells."""
+    output = [visible(line.output)] if line.output else []
+    query = QueryCell(" & ".join(line.conditions))
+    table.add_row(str(line.number or ""), format_weight(line.weight), *output, query, *cells)
 
 
 def make_console(*, quiet: bool = False) -> Console:
