@@ -67,7 +67,11 @@ def words_for(factor, value):
         return value.removeprefix("to_"), "export"
     if factor == "table" and value in IN_PARTS:
         return ("in parts",)
-    others = {"save_predictions": "scan", "CV estimator": "hold rows out"}
+    others = {
+        "save_predictions": "scan",
+        "CV estimator": "hold rows out",
+        "ordered categories": "categorical_features",
+    }
     # 'edit(drop)' is an edit, "categories='sets'" about categories, 'own loss' a loss.
     return *re.findall(r"\w{4,}", value), factor, others.get(value, value)
 

@@ -153,7 +153,7 @@ def test_they_join_a_model_that_is_there():
         ({"initial_rules": "age > 3"}, "must be a list of str, Query or Rule, or None"),
         ({"n_rules": 1, "initial_rules": ["age > 3", "age > 4"]}, "must not be smaller than"),
         (
-            {"initial_rules": ["age > 3"], "excluded_features": ["age"]},
+            {"initial_rules": ["age > 3"], "feature_costs": {"age": np.inf}},
             "may not use 'age', as the constraints say",
         ),
         ({"initial_rules": ["age > 3"], "strategy": "global"}, "must be None with strategy"),

@@ -110,10 +110,12 @@ MODELS = {
     "weights of classes": lambda folder: of_classes(folder, class_weight={"no": 1, "yes": 3}),
     "balanced classes": lambda folder: of_classes(folder, class_weight="balanced"),
     "features with costs": lambda folder: of_numbers(
-        folder, feature_costs={"city": 0.01}, excluded_features=["size"], lone_features=["booked"]
+        folder, feature_costs={"city": 0.01, "size": np.inf}, interaction_cst=[["booked"]]
     ),
     "signs of weights": lambda folder: of_numbers(
-        folder, monotonic_cst={"age": 1}, separated_features=[["age", "city"]]
+        folder,
+        monotonic_cst={"age": 1},
+        interaction_cst=[["age", "size", "booked"], ["city", "size", "booked"]],
     ),
     "excluded rules": lambda folder: of_numbers(folder, excluded_rules=["age > 45"]),
     "initial rules": lambda folder: of_numbers(folder, initial_rules=["age > 60"]),
