@@ -115,7 +115,7 @@ MODELS = {
     "signs of weights": lambda folder: of_numbers(
         folder,
         monotonic_cst={"age": 1},
-        interaction_cst=[["age", "size", "booked"], ["city", "size", "booked"]],
+        interaction_cst=[["age", "size", "booked"], ["size", "city", "booked"]],
     ),
     "excluded rules": lambda folder: of_numbers(folder, excluded_rules=["age > 45"]),
     "initial rules": lambda folder: of_numbers(folder, initial_rules=["age > 60"]),
