@@ -33,6 +33,7 @@ from laconic.plot import (
 )
 from laconic.plot._boxes import DENSITY_HEIGHT
 from laconic.tables import tables
+from laconic.terms.rules import Output
 
 mpl.use("Agg")
 
@@ -158,6 +159,15 @@ class TestRuleWeights:
         [label] = [text for text in texts_inside(display) if "rather" in text]
         assert max(map(len, label.split("\n"))) <= 40
         assert label.replace("\n", " ").replace(r"\$", "$") == f"1: {query}"
+
+    def test_intercepts_of_several_classes(self):
+        rules = (Rule(Query((Condition("b", ">", 0),)), 1.0, 1), Rule(Query(), -2.0, 0))
+        outputs = (Output("low", 0.5), Output("high", -0.5))
+        display = RuleWeightDisplay(RuleEnsemble(rules, outputs=outputs)).plot()
+        assert [bar.get_width() for bar in display.bars_] == [0.5, -0.5, 1.0, -2.0]
+        labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+        assert labels[:2] == ["for low (intercept)", "for high (intercept)"]
+        assert labels[2:] == ["1: for high if b > 0", "2: for low always"]
 
 
 class TestContributions:
