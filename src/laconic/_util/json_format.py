@@ -6,6 +6,7 @@ the path of the entry, what was expected there and what was found. Nothing is ev
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -166,9 +167,8 @@ class Array(Format):
         return isinstance(value, list)
 
     def read(self, value: Any, path: str) -> Any:
-        is_long_enough = self.fits(value) and len(value) >= self.min_items
-        self._check(is_long_enough, path, value)
-        self._check(self.max_items is None or len(value) <= self.max_items, path, value)
+        most = math.inf if self.max_items is None else self.max_items
+        self._check(self.fits(value) and self.min_items <= len(value) <= most, path, value)
         found = []
         seen: set[Any] = set()
         for position, item in enumerate(value):
@@ -238,7 +238,7 @@ class Map(Format):
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of an object: its format, what it means, and what it is where it is absent."""
+    """An entry of an object: its format, its meaning, and its value if it is absent."""
 
     format: Format
     text: str = ""
@@ -433,7 +433,7 @@ class Converted(Format):
         found = self.format.read(value, path)
         try:
             return self.make(found)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             wrong = (
                 f"{self.requirement}. Got {shown(value)}."
                 if self.requirement

@@ -1,6 +1,6 @@
 """The format of model files: the one description that reading, writing and the schema follow.
 
-A file holds the model, what is proven about it and where it comes from, but no row of a table.
+A file contains the model, what is proven about it and where it comes from, but no row of a table.
 """
 
 from __future__ import annotations
@@ -223,19 +223,18 @@ CONSTRAINT_SETTINGS = Object(
         name: Entry(each, text, default=CONSTRAINTS[name])
         for name, (each, text) in _CONSTRAINTS.items()
     },
-    text="What else rules were allowed to be.",
+    text="Constraints on rules.",
 )
-
-
-def _loss_entries(loss: Any) -> Entries:
-    return {each.name: Entry(NUMBER) for each in fields(loss)}
 
 
 _LOSS = Converted(
     Object(
         {"name": Entry(choice(*NAMED_LOSSES))},
         key="name",
-        variants={(name,): _loss_entries(loss) for name, loss in NAMED_LOSSES.items()},
+        variants={
+            (name,): {each.name: Entry(NUMBER) for each in fields(loss)}
+            for name, loss in NAMED_LOSSES.items()
+        },
     ),
     lambda data: make_loss(data.pop("name"), data),
     lambda loss: {"name": named_loss(loss).name, **loss_settings(named_loss(loss))},
