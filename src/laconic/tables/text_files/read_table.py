@@ -82,7 +82,7 @@ def add_types(
         reading=reading, has_types=cells.has_types, plain_columns=keep
     )
     frame = reader.read(given)
-    examples = reader.signed_numbers(given, frame)
+    examples = reader.formatted_numbers(given, frame)
     converted = {name: f"is read as numbers, {example}" for name, example in examples.items()}
     for name in reading.dates:
         first, date = (reader.known(each[name]).drop_nulls()[0] for each in (given, frame))

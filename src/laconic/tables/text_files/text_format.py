@@ -60,10 +60,9 @@ class ColumnReader:
 
     reading: Reading
     has_types: bool = False
-    """Whether texts that look like numbers are texts, unless they have a sign, such as that of a
-    currency."""
+    """Whether plain numbers in texts stay text; amounts such as $5 become numbers in any case."""
     plain_columns: Collection[str] = ()
-    """Columns whose texts are numbers only where they have no sign."""
+    """Columns in which amounts such as $5 stay text."""
     text_columns: Collection[str] = ()
     """Columns that stay text, whatever they hold."""
     is_for_model: bool = False
@@ -124,8 +123,8 @@ class ColumnReader:
         is_asked_for = trimmed.name not in self.plain_columns
         return is_asked_for and has_one_unit(trimmed, self.reading.decimal)
 
-    def signed_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
-        """Find columns of numbers that have signs: for each, an example and its number."""
+    def formatted_numbers(self, cells: pl.DataFrame, typed: pl.DataFrame) -> dict[str, str]:
+        """Find columns of numbers such as $5, 7% or 1,234: for each, an example and its number."""
         found = {}
         for values in map(self.known, cells):
             trimmed = _trimmed(values)
@@ -133,10 +132,10 @@ class ColumnReader:
             if trimmed is None or not is_number or values.name in self.reading.dates:
                 continue
             present = trimmed.drop_nulls()
-            signed = present.filter(~present.str.contains(_plain_pattern(self.reading.decimal)))
-            if len(signed):
-                number = numbers(signed.head(1), self.reading.decimal)[0]
-                found[values.name] = f"{signed[0]!r} as {number:.15g}"
+            formatted = present.filter(~present.str.contains(_plain_pattern(self.reading.decimal)))
+            if len(formatted):
+                number = numbers(formatted.head(1), self.reading.decimal)[0]
+                found[values.name] = f"{formatted[0]!r} as {number:.15g}"
         return found
 
     def cells_that_are_no_numbers(self, values: pl.Series) -> Counter[str]:
@@ -191,11 +190,11 @@ def numbers(texts: pl.Series, decimal: str) -> pl.Series:
         # A German 1.234 is not a fraction, but more than a thousand.
         if plain.null_count() == texts.null_count() and (decimal == "." or dtype == pl.Int64):
             return plain
-    signed = _signed_numbers(texts, decimal)
-    return signed if signed.null_count() <= plain.null_count() else plain
+    formatted = _formatted_numbers(texts, decimal)
+    return formatted if formatted.null_count() <= plain.null_count() else plain
 
 
-def _signed_numbers(texts: pl.Series, decimal: str) -> pl.Series:
+def _formatted_numbers(texts: pl.Series, decimal: str) -> pl.Series:
     import polars as pl
 
     pattern = _number_pattern(decimal)
