@@ -218,9 +218,9 @@ def test_too_many_groups_are_refused():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"monotonic_cst": {"aeg": 1}}, "'aeg', which is no column. Did you mean 'age'"),
+        ({"monotonic_cst": {"aeg": 1}}, "'aeg', which is not a column. Did you mean 'age'"),
         ({"monotonic_cst": {"zzz": 1}}, "There are 'age', 'sex' and 'plan'"),
-        ({"monotonic_cst": {"age": 2}}, "must say -1, 0 or 1 of a feature. Got 2 for 'age'"),
+        ({"monotonic_cst": {"age": 2}}, "must be -1, 0 or 1 for a feature. Got 2 for 'age'"),
         ({"monotonic_cst": [1, 0]}, "an entry for each of the 3 features. Got 2"),
         ({"feature_costs": {3: 1}}, "must be between 0 and 2. Got 3"),
         ({"feature_costs": dict.fromkeys(range(3), np.inf)}, "must leave at least one feature"),

@@ -65,12 +65,12 @@ def test_two_classes_have_one_raw_prediction():
 @pytest.mark.parametrize(
     ("classes", "direction", "message"),
     [
-        (CLASSES, {"il": 1}, "names 'il', which is no class. Did you mean 'ill'?"),
+        (CLASSES, {"il": 1}, "names 'il', which is not a class. Did you mean 'ill'?"),
         (CLASSES, {"zzz": 1}, "There are 'ill', 'so-so' and 'well'"),
         (CLASSES, {"ill": 1, "well": -1}, "must name one class for a feature"),
         (CLASSES, {}, "must name one class for a feature"),
-        (CLASSES, {"ill": 2}, "must say -1, 0 or 1 of a feature. Got 2 for 'x0'"),
-        (None, {"ill": 1}, "the target has no classes. Say -1, 0 or 1"),
+        (CLASSES, {"ill": 2}, "must be -1, 0 or 1 for a feature. Got 2 for 'x0'"),
+        (None, {"ill": 1}, "the target has no classes. Use -1, 0 or 1"),
     ],
 )
 def test_what_makes_no_sense_is_refused(classes, direction, message):

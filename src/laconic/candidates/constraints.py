@@ -370,7 +370,7 @@ class _Reader:
             return given
         near = nearest(given, self.features) if isinstance(given, str) else None
         hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(self.features)}."
-        raise ValueError(f"{parameter!r} names {shown(given)}, which is no column. {hint}")
+        raise ValueError(f"{parameter!r} names {shown(given)}, which is not a column. {hint}")
 
     def names(self, parameter: str, given: Any) -> list[str]:
         """Read a list of features, and sort it in the order of the table."""
@@ -420,7 +420,7 @@ class _Reader:
             position = self._class(name, label)
         if not is_finite_number(value) or value not in (-1, 0, 1):
             raise ValueError(
-                f"'monotonic_cst' must say -1, 0 or 1 of a feature. Got {shown(value)} for "
+                f"'monotonic_cst' must be -1, 0 or 1 for a feature. Got {shown(value)} for "
                 f"{name!r}."
             )
         return int(value), position
@@ -430,7 +430,7 @@ class _Reader:
         if not self.classes:
             raise ValueError(
                 f"'monotonic_cst' names the class {shown(label)} for {name!r}, but the target has "
-                "no classes. Say -1, 0 or 1."
+                "no classes. Use -1, 0 or 1."
             )
         texts = [*map(str, self.classes)]
         for known, given in ((self.classes, label), (texts, str(label))):
@@ -438,7 +438,7 @@ class _Reader:
                 return known.index(given)
         near = nearest(str(label), texts)
         hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(texts)}."
-        raise ValueError(f"'monotonic_cst' names {shown(label)}, which is no class. {hint}")
+        raise ValueError(f"'monotonic_cst' names {shown(label)}, which is not a class. {hint}")
 
     def costs(self, given: Any) -> dict[str, float]:
         """Read the costs of features."""

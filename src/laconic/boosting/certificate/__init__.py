@@ -6,7 +6,6 @@ solved over all conjunctions by column generation, and its solution bounds the l
 
 from laconic.boosting.certificate.certificate import (
     EnsembleCertificate,
-    Evidence,
     SizeBound,
     certify,
 )
@@ -18,7 +17,6 @@ from laconic.boosting.certificate.column_generation import (
     prove,
 )
 from laconic.boosting.certificate.comparison_class import (
-    Bound,
     ComparisonClass,
     EnsemblesOfSize,
     EnsemblesOfWeight,
@@ -27,12 +25,10 @@ from laconic.boosting.certificate.comparison_class import (
 from laconic.boosting.certificate.risk import TrainingRisk
 
 __all__ = [
-    "Bound",
     "ComparisonClass",
     "EnsembleCertificate",
     "EnsemblesOfSize",
     "EnsemblesOfWeight",
-    "Evidence",
     "Proof",
     "ProofProgress",
     "RuleColumn",

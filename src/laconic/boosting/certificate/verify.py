@@ -1,6 +1,6 @@
 """A check of a proven bound by independent code.
 
-It uses nothing but NumPy and decimal numbers. The bound is D(v) less the largest gain of rules, and
+It uses only NumPy and decimal numbers. The bound is D(v) less the largest gain of rules, and
 both are computed from the rows of the conditions, the target and the forces v: one for each row, or
 for each row and class.
 """
