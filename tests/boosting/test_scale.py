@@ -92,6 +92,10 @@ def test_edits_of_losses_without_digits_are_refused():
         for s in (1.0, 2.0**400)
     )
     assert [e.risk for e in large] == [e.risk * 2.0**800 for e in usual]
+    # Losses that may be negative.
+    counts = np.abs(10.0 * y).round() + 20.0
+    model = RuleBoostingRegressor(2, loss="poisson").fit(X, counts)
+    assert model.edit(X, counts, drop=[1]).edits_[0].risk < 0.0
 
 
 @pytest.mark.parametrize(

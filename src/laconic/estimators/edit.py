@@ -191,8 +191,8 @@ class _Judge:
             cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
         self._covered: dict[Query, Bools] = {}
-        risk, _ = self.judge([])
-        if np.ptp(data.y) > 0.0:
+        if data.scale.exponent != 0:
+            risk, _ = self.judge([])
             check_loss("An edit", risk)
 
     def text(self, rule: InitialRule) -> str:
