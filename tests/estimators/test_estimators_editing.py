@@ -1,6 +1,7 @@
 """Models that experts edit: what changes, what stays, and what it costs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from laconic import (
@@ -338,3 +339,16 @@ def test_a_forced_rule_is_about_a_class_that_constraints_allow():
     edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_rules=3)
     [rule] = [rule for rule in edited.ensemble_ if str(rule.query) == "x0 > 4 & x1 > 3"]
     assert edited.ensemble_.outputs[rule.output].name == "high"
+
+
+def test_an_array_has_the_names_of_the_features_of_the_model():
+    """An edit of a model of a named frame failed with an array, whose columns are x0, x1, ..."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(100, 3)), columns=list("abc"))
+    y = 2.0 * (frame["a"] > 0) + rng.normal(size=100)
+    model = RuleBoostingRegressor(3).fit(frame, y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        edited = model.edit(frame.to_numpy(), y, drop=[1])
+    assert edited.ensemble_ == model.edit(frame, y, drop=[1]).ensemble_
+    assert edited.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert not hasattr(edited, "_known") or edited._known is None

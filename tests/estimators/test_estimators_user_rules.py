@@ -190,3 +190,15 @@ def test_excluded_rules_are_not_found_in_other_words_either():
         assert without.search_results_[0].is_optimal
         best, second = free.search_results_[0], without.search_results_[0]
         assert second.objective_value <= best.objective_value * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("strategy", ["joint", "stagewise"])
+def test_a_given_rule_that_is_also_excluded_has_its_objective(strategy):
+    """Its certificate said 0, as rules are worth that are not to be found."""
+    X, y = table()
+    options = {"n_rules": 2, "strategy": strategy, "initial_rules": ["age > 60"]}
+    given = RuleBoostingRegressor(**options).fit(X, y).search_results_[0]
+    excluded = RuleBoostingRegressor(**options, excluded_rules=["age > 60"]).fit(X, y)
+    found = excluded.search_results_[0]
+    assert found.objective_value == pytest.approx(given.objective_value, rel=1e-12)
+    assert 0 < found.objective_value <= found.bound

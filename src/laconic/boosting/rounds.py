@@ -109,6 +109,8 @@ class Found:
     raw_predictions: Floats
     problems: tuple[SearchProblem, ...]
     """One for each output."""
+    free_problems: tuple[SearchProblem, ...]
+    """The same without excluded rules, which given rules may be."""
     output: int
     result: SearchResult
     """The query, and the bound for the queries of all outputs."""
@@ -222,11 +224,13 @@ class Rounds:
         sets = [*self.barred, *barred]
         if self.is_joint and self.fit_intercept:
             sets += [BarredRows(~rows, output) for rows, output in sets]
-        problems = tuple(
-            self._unposed.with_statistics(g, h, self._others(state, output)).excluding(
-                [rows for rows, of_output in sets if of_output in (None, output)]
-            )
+        free = tuple(
+            self._unposed.with_statistics(g, h, self._others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
+        )
+        problems = tuple(
+            problem.excluding([rows for rows, of_output in sets if of_output in (None, output)])
+            for output, problem in enumerate(free)
         )
         results: list[SearchResult] = []
         best, started = 0, time.perf_counter()
@@ -241,7 +245,7 @@ class Rounds:
         result = results[best]
         if len(problems) > 1:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
-        return Found(state, raw_predictions, problems, best, result)
+        return Found(state, raw_predictions, problems, free, best, result)
 
     def _queries(self, output: int) -> QueryFamilies | None:
         """Return the queries that rules of an output may have; None for all."""
@@ -339,7 +343,8 @@ class Rounds:
             signs_of = self.constraints.signs_of
             outputs = [output for output in outputs if signs_of(given.query, output)]
         rules = [Rule(given.query, 0.0, output) for output in outputs]
-        values = [self.value(found, rule, covered) for rule in rules]
+        free = replace(found, problems=found.free_problems)
+        values = [self.value(free, rule, covered) for rule in rules]
         place = int(np.argmax(values))
         rule, value = rules[place], values[place]
         weight = 0.0 if self.is_joint else given.weight

@@ -91,7 +91,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     record_: FitRecord | None = None
     reading_: Reading | None = None
     certificate_: EnsembleCertificate | None = None
-    # A table that was read already; only the copies that `first_rules` makes have one.
+    # A table that was read already; only the copies of `first_rules` and `edit` have one.
     _known: tuple[Any, Table] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

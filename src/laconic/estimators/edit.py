@@ -146,7 +146,12 @@ def edited(
         excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
     )
     result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
+    # An array has the names of the features that the model was fitted to.
+    result._known = fit_arguments[0], model._fitted_table(fit_arguments[0])
     result.fit(*fit_arguments)
+    del result._known
+    if hasattr(model, "feature_names_in_"):
+        result.feature_names_in_ = model.feature_names_in_
     found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)

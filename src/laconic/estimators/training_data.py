@@ -42,7 +42,8 @@ def read_inputs(
     if is_source(X):
         data, settings = read_stream(estimator, X, y, sample_weight, exposure, loss)
     else:
-        table = checked_table(X)
+        at_hand = estimator._known
+        table = at_hand[1] if at_hand is not None and X is at_hand[0] else checked_table(X)
         _, y = validate_data(estimator, X, y, skip_check_array=True, reset=not is_fitted)
         if is_fitted:
             table = estimator._with_fitted_names(table)
