@@ -14,7 +14,7 @@ import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices
-from laconic.boosting import BarredRows, InitialRule, State, TrainingData, check_loss
+from laconic.boosting import BarredRows, InitialRule, Settings, State, TrainingData, check_loss
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
 from laconic.estimators.choose_size import make_splits
 from laconic.estimators.fitting import covered_by, make_rounds
@@ -104,7 +104,7 @@ def edited(
             "An edit needs a table in memory, to hold rows out. Got one that is read in parts. "
             "Take a sample of the rows."
         )
-    settings, ensemble, task = model.settings_, model.ensemble_, model.task_
+    settings, ensemble = model.settings_, model.ensemble_
     settings.check_search()
     rules = [_of_rule(rule, ensemble) for rule in ensemble]
     dropped = _numbers("drop", drop, len(rules))
@@ -145,13 +145,7 @@ def edited(
         initial_rules=tuple(kept),
         excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
     )
-    result = model._plain_estimator(changed.parameters(task.labels if task.outputs else None))
-    # An array has the names of the features that the model was fitted to.
-    result._known = fit_arguments[0], model._fitted_table(fit_arguments[0])
-    result.fit(*fit_arguments)
-    del result._known
-    if hasattr(model, "feature_names_in_"):
-        result.feature_names_in_ = model.feature_names_in_
+    result = _fitted_again(model, changed, fit_arguments)
     found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
@@ -159,6 +153,21 @@ def edited(
     result.edits_ = EditReport(
         tuple(Edit(words, len(rules), *judge.judge(rules)) for words, rules in steps)
     )
+    return result
+
+
+def _fitted_again(
+    model: RuleBoosting, settings: Settings, fit_arguments: tuple[Any, ...]
+) -> RuleBoosting:
+    """Fit with other settings to the same features; an array has their names."""
+    labels = model.task_.labels if model.task_.outputs else None
+    result = model._plain_estimator(settings.parameters(labels))
+    X = fit_arguments[0]
+    result._known = X, model._fitted_table(X)
+    result.fit(*fit_arguments)
+    del result._known
+    if hasattr(model, "feature_names_in_"):
+        result.feature_names_in_ = model.feature_names_in_
     return result
 
 
