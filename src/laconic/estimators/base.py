@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
-    """What all estimators share; they differ in their task and in how they choose their size."""
+    """Base class of all estimators; they differ in their task and in the choice of the size."""
 
     task: ClassVar[type[Task]]
     """What the estimator is for."""
@@ -150,8 +150,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             Weights, not negative. A weight of two is the same as the row twice, of zero as without
             it.
         exposure : array-like of shape (n_rows,), or str, default=None
-            What each target was counted over, such as years or policies; positive, for losses with
-            a logarithmic link. The model is that of the rates, y / exposure, with weights times
+            Exposure of each row, such as years or policies; positive, for losses with a logarithmic
+            link. The model is that of the rates, y / exposure, with weights times
             exposure, and predicts them: multiply by an exposure for a count. With "poisson" that
             is the same as adding the logarithm of the exposure to the raw prediction.
 
@@ -193,7 +193,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             )
 
     def _n_tasks(self, settings: Settings) -> int | None:
-        """Count the rules that callbacks hear of; None where rules may leave for others."""
+        """Count the rules that callbacks are told of; None if rules may be removed again."""
         n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
         return None if settings.constraints is not None else settings.n_rules - n_before
 
@@ -543,7 +543,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         n_rules: int | None = None,
         cv: Any = 5,
     ) -> RuleBoosting:
-        """Change rules, and let the others be completed by the best ones.
+        """Change rules, and complete the model by the best other ones.
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
@@ -562,24 +562,24 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         drop : iterable of int, default=()
             Numbers of rules that go out. Neither these nor rules for the same rows come back.
         replace : dict of int to str, Query or Rule, default=None
-            Other rules for some numbers. Of three or more classes, they are about the class of the
-            rule that they replace; a pair of a rule and a class names another one.
+            Other rules for some numbers. Of three or more classes, they vote for the class of
+            the rule that they replace; a pair of a rule and a class names another one.
         force : sequence of str, Query or Rule, default=()
-            Rules that are to be in the model. Of three or more classes, each is about the one for
-            which it is of most use, or about that of a pair of a rule and a class.
+            Rules that the model must contain. Of three or more classes, each votes for the one for
+            which it gains most, or for that of a pair of a rule and a class.
         lock : iterable of int or None, default=None
             Numbers of rules that stay, besides those that are replaced or forced, while all others
             are searched anew. None: all rules stay that are neither dropped nor replaced.
         n_rules : int or None, default=None
             How many rules there are to be, given those that stay; None for as many as before.
         cv : int, splitter, iterable or None, default=5
-            How rows are held out to tell what an edit costs.
+            How rows are held out, to estimate what an edit costs.
 
         Returns
         -------
         model : estimator
-            A new model; this one stays as it is. Its `edits_` tell the price of each edit, in risk
-            on the training rows and in loss on rows that were held out.
+            A new model; this one stays as it is. Its `edits_` list the price of each edit, in
+            risk on the training rows and in loss on held-out rows.
 
         Examples
         --------
@@ -788,7 +788,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate that the model has, unless it is about other rules or weights."""
+        """The certificate of the model, unless it is that of other rules or weights."""
         certificate = self.certificate_
         is_own = certificate is not None and certificate.ensemble == self.ensemble_
         return certificate if is_own else None

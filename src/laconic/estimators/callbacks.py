@@ -64,7 +64,7 @@ def fit_task(
 
 
 class RuleTasks:
-    """A task of a fit that has one for each rule, and callbacks that hear of them.
+    """A task of a fit, with one subtask for each rule, of which callbacks are notified.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class RuleTasks:
     n_tasks : int or None
         How many rules there are at most; None if that is not known.
     rows : mapping of str to any
-        `X`, `y` and `metadata`, as far as they are told.
+        `X`, `y` and `metadata`, as far as callbacks are given them.
     """
 
     def __init__(

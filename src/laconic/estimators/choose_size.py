@@ -1,4 +1,4 @@
-"""The number of rules, chosen by cross-validation: models of every size, judged by other rows."""
+"""The number of rules, chosen by cross-validation: models of all sizes, scored on held-out rows."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _reason(choice: Choice, n_folds: int, n_rules: int) -> str:
 def make_splits(
     cv: Any, y: Any, *, holds_classes: bool, weights: Floats | None, seed: int = 0
 ) -> list[tuple[Indices, Indices]]:
-    """Divide rows into those to learn from and those to judge by, several times.
+    """Divide rows into training rows and held-out rows, several times.
 
     A number makes that many parts, with the same shares of the classes in each. Rows are shuffled,
     as tables are often sorted, always in the same way, so that a fit can be repeated; rows without
@@ -121,7 +121,7 @@ def make_splits(
         splitter = kind(DEFAULT_FOLDS if cv is None else cv, shuffle=True, random_state=seed)
         rows = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
         with warnings.catch_warnings():
-            # A class that is absent from some parts can be judged nevertheless.
+            # A class may be absent from some folds.
             warnings.filterwarnings("ignore", message="The least populated class")
             parts = list(splitter.split(y[rows, np.newaxis], y[rows]))
         splits = [(rows[train], rows[test]) for train, test in parts]
@@ -147,7 +147,7 @@ class Fold:
         self._covered: dict[Query, Bools] = {}
 
     def model(self) -> RuleEnsemble:
-        """All rules found so far, polished if that is wanted, on the scale of the fit."""
+        """All rules found so far, polished if the strategy says so, on the scale of the fit."""
         state = self.run.scaled
         # The next rule follows those that boosting has found, as in a fit of more rules.
         for step in self.run.polished():
@@ -178,8 +178,8 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats, fewest: int = 0) 
     """Yield models of 0, 1, 2, ... rules, until no further rule is of use.
 
     A model that finds no further rule stays as it is. With refitted weights the model of a size is
-    not the beginning of a larger one, so that every size is judged when it is reached. All sizes up
-    to the `fewest` rules that there may be are judged.
+    not the beginning of a larger one, so that every size is scored when it is reached. All sizes up
+    to the `fewest` rules that there may be are scored.
     """
     best, best_loss = fewest, np.inf
     for n_found in range(n_rules + 1):

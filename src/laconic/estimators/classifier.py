@@ -18,7 +18,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules for classes.
 
     A constant plus the weights of the rules that cover a row are its log odds of the second class.
-    Of three or more classes, each has such a sum: a rule speaks for or against one class, and the
+    Of three or more classes, each has such a sum: a rule votes for or against one class, and the
     probabilities are the exponentials of the sums, divided by their total. Every rule is the best
     one given those before it, of all classes, unless its certificate says otherwise.
 
@@ -29,7 +29,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; of two, positive weights speak for the second one.
+        The classes; of two, positive weights vote for the second one.
     {attributes}
 
     See Also
@@ -62,7 +62,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes; of two, positive weights speak for the second one."""
+        """The classes; of two, positive weights vote for the second one."""
         return self.task_.classes
 
     def decision_function(self, X: Any) -> Floats:

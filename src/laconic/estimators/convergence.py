@@ -1,4 +1,4 @@
-"""What would have proven the rules of a fit, in values and in words."""
+"""Parameters with which the rules of a fit would have been proven, and messages about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from laconic.search.budget import are_countable, is_provable, longest_provable_q
 from laconic.search.results import describe_ratio, proven_percent
 from laconic.terms.formatting import format_number
 
-# Enough to see which rules a warning is about, few enough to read.
+# Enough to see which rules a warning names, few enough to read.
 MAX_NUMBERS_SHOWN = 10
 
 # Numbers of thresholds that people choose, of which the largest provable one is named.

@@ -16,11 +16,11 @@ from laconic.estimators.regressor import RuleBoostingRegressor
 
 
 class RuleBoostingClassifierCV(RuleBoostingClassifier):
-    """Ensemble of weighted if-then rules for classes, with as many rules as are worth having.
+    """Weighted if-then rules for classes, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are judged by their loss on rows that were held out. The number is
-    the smallest one whose loss is within one standard error of the best; where all the rules that
-    can be found are chance, it is 0. Larger numbers are not tried once three in a row brought no
+    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The number is
+    the smallest one whose loss is within one standard error of the best; if all rules that
+    can be found are noise, it is 0. Larger numbers are not tried once three in a row brought no
     smaller loss. All rows then give a model of that many rules.
 
     Parameters
@@ -30,7 +30,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes; of two, positive weights speak for the second one.
+        The classes; of two, positive weights vote for the second one.
     {attributes}
 
     See Also
@@ -59,11 +59,11 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
 
 class RuleBoostingRegressorCV(RuleBoostingRegressor):
-    """Ensemble of weighted if-then rules for numbers, with as many rules as are worth having.
+    """Weighted if-then rules for numbers, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are judged by their loss on rows that were held out. The number is
-    the smallest one whose loss is within one standard error of the best; where all the rules that
-    can be found are chance, it is 0. Larger numbers are not tried once three in a row brought no
+    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The number is
+    the smallest one whose loss is within one standard error of the best; if all rules that
+    can be found are noise, it is 0. Larger numbers are not tried once three in a row brought no
     smaller loss. All rows then give a model of that many rules.
 
     Parameters

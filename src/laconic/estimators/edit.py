@@ -1,6 +1,6 @@
-"""Rules that somebody drops, replaces, forces or locks, and what each of that costs.
+"""Edits of a model: rules that are dropped, replaced, forced or locked, and what each edit costs.
 
-Rules that are nearly as good as one of a model, in its place.
+Alternatives: rules that are nearly as good as one of a model, in its place.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ class _Judge:
         return f"{rule.query}{about}"
 
     def placed(self, rule: InitialRule, others: Sequence[InitialRule]) -> InitialRule:
-        """Find the class that a rule is about, of three or more: where it lowers the risk most."""
+        """Find the class that a rule votes for, of three or more: where it lowers the risk most."""
         n_outputs = len(self.ensemble.outputs)
         if n_outputs == 0 or rule.output is not None:
             return rule

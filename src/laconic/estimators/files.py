@@ -54,8 +54,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     """Read a fitted model from a JSON file.
 
     The model does what the saved one does: predict, explain, export, and also `edit`,
-    `alternatives` and `certificate`, with the same training rows. What it was not told of a file
-    are callbacks, the number of threads, and a search method of your own.
+    `alternatives` and `certificate`, with the same training rows. A file does not
+    contain callbacks, the number of threads, nor a search method of your own.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ def make_rounds(
 
 
 class FitRun:
-    """A fit while it runs: the model so far, and callbacks that hear of it.
+    """A running fit: the model so far, and callbacks that are notified of it.
 
     Each callback is called with a `FitProgress`; a true return value ends the fit.
 

@@ -2,7 +2,7 @@
 
 Boosting has found rules one by one, and polishing has exchanged them. The relaxed problem looks at
 all rules at once: what it proves bounds every model of that size, and the rules that it uses are
-reduced to as many as are wanted, and polished as well.
+reduced to `n_rules` of them, and polished as well.
 
 A fitted model next to the best possible one: what estimators know about it, put to the proof.
 """
@@ -102,7 +102,7 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
 
 
 def _second_start(fit: FitRun, proof: Proof) -> State | None:
-    """Reduce the rules of a proof to as many as are wanted, and polish them; None without any."""
+    """Reduce the rules of a proof to `n_rules`, and polish them; None without any."""
     columns = [
         column._replace(weight=fit.data.scale.weight(column.weight))
         for column in proof.columns
@@ -148,7 +148,7 @@ def certify(
     """Prove how close a model comes to the best one; see `RuleBoosting.certificate`."""
     if data.described is not None:
         raise ValueError(
-            "A certificate needs a table in memory, whose rows it is about. Got one that is read "
+            "A certificate needs a table in memory. Got one that is read "
             "in parts. Take a sample of the rows."
         )
     ensemble, settings = model.ensemble_, model.settings_

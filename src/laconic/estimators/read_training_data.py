@@ -1,4 +1,4 @@
-"""Rows to learn from, reduced to those that rules can tell apart."""
+"""Training rows, reduced to those that rules can distinguish."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Rows are worth a sort from here on; the model is the same to rounding.
 LONG_TABLE = 10_000
-# Rows of a stream that are looked at for columns which tell the target by themselves.
+# Rows of a stream that are looked at for columns that determine the target on their own.
 _N_INSPECTED = 100_000
 
 
@@ -55,7 +55,7 @@ def read_stream(
     settings: Settings | None = None,
     task: Task | None = None,
 ) -> tuple[TrainingData, Settings]:
-    """Read a table in parts, and reduce it to the rows that rules can tell apart.
+    """Read a table in parts, and reduce it to the rows that rules can distinguish.
 
     The settings are those of the parameters, and the task that of the target, unless they are
     given.
@@ -149,12 +149,12 @@ def _check_parts(settings: Settings) -> None:
 def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ()) -> TrainingData:
     """Reduce a long table in memory; others, and those of streams, stay as they are.
 
-    Rows are also told apart by the rules of a model that a fit goes on from.
+    Rows are also distinguished by the rules of a model that a fit continues.
     """
     if data.candidates is not None or data.table.n_rows < LONG_TABLE:
         return data
     if settings.strategy == "global":
-        # Its certificate speaks of all rows, one by one.
+        # Its certificate describes all rows, one by one.
         return data
     if data.table.cells is not None:
         # Of thousands of columns, hardly two rows are alike.
@@ -166,7 +166,7 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ())
     if options.given is not None:
         check_conditions(options.given)
     if any(each.feature not in names for each in (*options.known, *(options.given or ()))):
-        # Parts of dates, or a name to be told of.
+        # Parts of dates, or a name that is refused later.
         return data
     reduction = reduce_table(data.table, data.target, data.weights, kept, options)
     found = reduction.rows
@@ -184,7 +184,7 @@ def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ())
 
 
 def _has_order(table: Table) -> bool:
-    """Check whether a table has ordered categories, which thresholds tell apart as well."""
+    """Check whether a table has ordered categories, which thresholds distinguish as well."""
     for name in table.feature_names:
         column = table.column(name)
         if column.is_numeric:
@@ -226,7 +226,7 @@ def _texts(estimator: RuleBoosting) -> list[Any]:
 
 
 def _condition_options(settings: Settings, fitted: Iterable[Rule]) -> ConditionOptions:
-    """List what rows are told apart by: candidates, rules of a model, and those that are given."""
+    """List what distinguishes rows: candidates, rules of a model, and given rules."""
     queries = [rule.query for rule in fitted]
     queries += [rule.query for rule in settings.initial_rules]
     return ConditionOptions(

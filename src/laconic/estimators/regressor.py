@@ -29,7 +29,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
 
     See Also
     --------
-    RuleBoostingClassifier : The same for two classes.
+    RuleBoostingClassifier : The same for classes.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
         """Score predictions: R², or D² where the loss is "poisson", "gamma" or "tweedie".
 
         Both are the share of the squared error, or of the deviance, of the mean that the model
-        explains. With an exposure they are about the rates, y / exposure.
+        explains. With an exposure, the target is the rate, y / exposure.
 
         Parameters
         ----------

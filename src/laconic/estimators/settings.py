@@ -90,7 +90,7 @@ def read_rules(
 
 
 def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
-    """Refuse a rule that constraints do not allow for any output that it may be about."""
+    """Refuse a rule that constraints do not allow for any output that it may have."""
     output = rule.output
     if output is None and n_outputs > 0:
         fitting = (n for n in range(n_outputs) if constraints.signs_of(rule.query, n))
@@ -101,7 +101,7 @@ def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) 
 def _initial_rule(
     rule: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
 ) -> InitialRule:
-    """Read a rule: a text, a Query or a Rule, and maybe the class that it is about."""
+    """Read a rule: a text, a Query or a Rule, and optionally the class that it votes for."""
     output = None
     if isinstance(rule, tuple) and len(rule) == 2:
         rule, label = rule
