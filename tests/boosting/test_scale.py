@@ -98,6 +98,14 @@ def test_edits_of_losses_without_digits_are_refused():
     assert model.edit(X, counts, drop=[1]).edits_[0].risk < 0.0
 
 
+@pytest.mark.parametrize(("loss", "mean"), [("poisson", 20.0), ("gamma", 0.05)])
+def test_models_with_negative_losses_can_be_edited(loss, mean):
+    X = np.arange(40.0).reshape(-1, 1)
+    y = mean * (1 + (X[:, 0] > 20) + 0.1 * (X[:, 0] % 3))
+    before, *_ = RuleBoostingRegressor(2, loss=loss).fit(X, y).edit(X, y, drop=[2]).edits_
+    assert before.risk < 0.0
+
+
 @pytest.mark.parametrize(
     "weights", [{0: 1e-300, 1: 1.0, 2: 1e300}, {0: 1e300, 1: 1.0, 2: 1.0}, {0: 1e-300, 1: 1, 2: 1}]
 )

@@ -122,8 +122,11 @@ def scale_of(loss: Loss, numbers: NDArray[Any]) -> Scale:
 
 
 def check_loss(what: str, loss: float) -> None:
-    """Refuse a loss that is too small to be reported or compared."""
-    if loss < SMALLEST_LOSS:
+    """Refuse a loss that is too small to be reported or compared.
+
+    Losses of counts and amounts may be negative.
+    """
+    if abs(loss) < SMALLEST_LOSS:
         raise ValueError(
             f"{what} needs losses of {SMALLEST_LOSS:g} or more, which are squares of the target "
             f"times weights. Got {loss:g} without any rule. Multiply the target, or the weights "
