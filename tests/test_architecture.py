@@ -40,7 +40,7 @@ ROOMS = (
     },
     {"report": "one page: a dictionary of plain values, and templates that show it"},
     {"estimators": "the scikit-learn contract: parameters, input checks, `fit`, models as files"},
-    {"cli": "commands, one module each, over the public classes"},
+    {"cli": "commands, over the public classes"},
 )
 # Apart from the floors: what it may import, and who may import it.
 APART = {"datasets": ({"tables"}, {"cli"})}
