@@ -1,4 +1,4 @@
-"""Fixtures of several rooms: the folder of problems, a Dask cluster, and the command line."""
+"""Fixtures of several folders: the folder of problems, a Dask cluster, and the command line."""
 
 import signal
 

@@ -13,10 +13,10 @@ TESTS = Path(__file__).parent
 SRC = TESTS.parent / "src"
 CONTRIBUTING = TESTS.parent / "CONTRIBUTING.md"
 
-# Rooms of src/laconic, lowest first, with what each one knows. Rooms on one floor are neighbours,
+# Packages of src/laconic, lowest first, with what each one knows. Those on one floor are neighbours,
 # which do not import each other; each may import from all floors before its own. This is the only
 # list: `python tests/test_architecture.py` writes the table in CONTRIBUTING.md from it.
-ROOMS = (
+PACKAGES = (
     {
         "_core": "the compiled search: `src/bindings`, over `src/librulesearch`",
         "_util": "checks, files written whole, optional packages, types, words",
@@ -40,11 +40,11 @@ ROOMS = (
     },
     {"report": "one page: a dictionary of plain values, and templates that show it"},
     {"estimators": "the scikit-learn contract: parameters, input checks, `fit`, models as files"},
-    {"cli": "commands, over the public classes"},
+    {"cli": "commands over the public classes"},
 )
 # Apart from the floors: what it may import, and who may import it.
 APART = {"datasets": ({"tables"}, {"cli"})}
-# May import from the package itself, as people do; the first two stand above all rooms.
+# May import from laconic itself, as people do; the first two stand above all packages.
 PUBLIC_USERS = {"__init__", "__main__", "cli"}
 
 # Folders and files of src/librulesearch, in the same manner.
@@ -74,12 +74,12 @@ def may_use(user, used, levels):
 
 
 def may_import(user, used):
-    """Whether a room may import another."""
+    """Whether a package may import another."""
     if used in APART:
         return user == used or user in APART[used][1] | {"__init__", "__main__"}
     if user in APART:
         return used in APART[user][0]
-    return user in ("__init__", "__main__") or may_use(user, used, ROOMS)
+    return user in ("__init__", "__main__") or may_use(user, used, PACKAGES)
 
 
 def module_name(path, src):
@@ -95,8 +95,8 @@ def python_modules(src):
     }
 
 
-def room_of(module):
-    """Room of a module; the package itself is `__init__`."""
+def package_of(module):
+    """Package of a module; laconic itself is `__init__`."""
     return [*module.split("."), "__init__"][1]
 
 
@@ -110,7 +110,7 @@ def absolute(node, path, module):
 
 
 def imported(nodes, path, module, known):
-    """Modules of the package that some nodes import, the package itself included."""
+    """Modules of the package that some nodes import, laconic itself included."""
     for node in nodes:
         names = []
         if isinstance(node, ast.Import):
@@ -143,9 +143,9 @@ def import_complaints(src):
     modules = python_modules(src)
     known = {*modules, "laconic._core"}
     for module, (path, tree) in modules.items():
-        user = room_of(module)
+        user = package_of(module)
         for name in dict.fromkeys(imported(ast.walk(tree), path, module, known)):
-            used = room_of(name)
+            used = package_of(name)
             if used == "__init__" and user not in PUBLIC_USERS:
                 yield f"{module} imports from laconic itself"
             elif used != "__init__" and not may_import(user, used):
@@ -214,36 +214,38 @@ def body_lines(function):
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
-def test_rooms_are_all_there_is():
+def test_packages_are_all_there_is():
     folder = SRC / "laconic"
     found = {path.stem for path in folder.glob("*.py")} | {
         path.name for path in folder.iterdir() if (path / "__init__.py").is_file()
     }
-    named = {name for floor in ROOMS for name in floor} | set(APART)
+    named = {name for floor in PACKAGES for name in floor} | set(APART)
     assert found - {"__init__", "__main__"} == named - {"_core"}
 
 
-def table_of_rooms():
-    """Write the rooms as a Markdown table, highest first."""
+def table_of_packages():
+    """Write the packages as a Markdown table, highest first."""
     rows = [
-        f"| `{name}/` | {knows} |" for floor in reversed(ROOMS) for name, knows in floor.items()
+        f"| `{name}{'' if name == '_core' else '/'}` | {knows} |"
+        for floor in reversed(PACKAGES)
+        for name, knows in floor.items()
     ]
-    return "\n".join(["| Room | Knows |", "|---|---|", *rows, ""])
+    return "\n".join(["| Package | Knows |", "|---|---|", *rows, ""])
 
 
-def with_table_of_rooms(text):
-    """Replace the table of rooms in a text."""
-    return re.sub(r"\| Room \| Knows \|\n(\|.*\n)+", lambda _: table_of_rooms(), text)
+def with_table_of_packages(text):
+    """Replace the table of packages in a text."""
+    return re.sub(r"\| Package \| Knows \|\n(\|.*\n)+", lambda _: table_of_packages(), text)
 
 
-def test_contributors_read_of_the_same_rooms():
+def test_contributors_read_of_the_same_packages():
     text = CONTRIBUTING.read_text(encoding="utf-8")
-    assert table_of_rooms() in text, "run python tests/test_architecture.py"
+    assert table_of_packages() in text, "run python tests/test_architecture.py"
 
 
-def test_tests_mirror_the_rooms():
+def test_tests_mirror_the_packages():
     folders = {path.name for path in TESTS.iterdir() if any(path.glob("test_*.py"))}
-    assert folders == {name for floor in ROOMS for name in floor} - {"_core"}
+    assert folders == {name for floor in PACKAGES for name in floor} - {"_core"}
 
 
 def test_floors_are_all_there_is():
@@ -271,7 +273,7 @@ def write(src, files):
         path.write_text(text, encoding="utf-8")
 
 
-PACKAGE = {
+EMPTY = {
     "laconic/__init__.py": "",
     "laconic/tables/__init__.py": "",
     "laconic/cli/__init__.py": "",
@@ -296,7 +298,7 @@ PACKAGE = {
     ],
 )
 def test_a_wrong_import_is_found(tmp_path, path, text, complaint):
-    files = {"laconic/tables/b.py": "class A:\n    from laconic.tables import d", **PACKAGE}
+    files = {"laconic/tables/b.py": "class A:\n    from laconic.tables import d", **EMPTY}
     write(tmp_path, files | {f"laconic/{path}": text})
     found = list(import_complaints(tmp_path))
     assert len(found) == bool(complaint)
@@ -336,4 +338,6 @@ def test_long_files_and_functions_are_found(tmp_path):
 
 
 if __name__ == "__main__":
-    CONTRIBUTING.write_text(with_table_of_rooms(CONTRIBUTING.read_text(encoding="utf-8")), "utf-8")
+    CONTRIBUTING.write_text(
+        with_table_of_packages(CONTRIBUTING.read_text(encoding="utf-8")), "utf-8"
+    )

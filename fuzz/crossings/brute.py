@@ -307,7 +307,7 @@ class Truth:
             self.one_hot = (y[:, np.newaxis] == self.classes).astype(float)
         else:
             self.y = y if self.classes is None else (y == self.classes[1]).astype(float)
-            self.curves = _CURVES.get(loss) or self._huber()
+            self.curves = self._huber() if loss == "huber" else _CURVES[loss]
         self.fit_intercept, self.penalty = fit_intercept, 0.0
         self.constants = np.zeros(self.n_outputs)
         nothing = np.zeros((0, len(weights)), dtype=bool)

@@ -1,1 +1,1 @@
-"""Helpers for all rooms: checks, files written whole, optional packages, types, words."""
+"""Helpers for all packages: checks, files written whole, optional packages, types, words."""

@@ -1,4 +1,4 @@
-"""Lists in words, for messages of any room."""
+"""Lists in words, for messages of all packages."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A loss compares targets with raw predictions, row by row. Boosting needs its fir
 derivatives with respect to the raw prediction (``gradients``, ``hessians``) and nothing else, so
 any twice differentiable convex loss will do: pass an object that has the four methods of `Loss`.
 
-This room knows targets and raw predictions. It knows nothing about rules.
+This package knows targets and raw predictions. It knows nothing about rules.
 """
 
 from laconic.losses.constants import (
