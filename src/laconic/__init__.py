@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from laconic._core import version as __version__
 from laconic.tables.sources.sources import TableSource, scan
-from laconic.tables.text_files.read_table import read_table
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from laconic.estimators.regressor import RuleBoostingRegressor
     from laconic.search import spread_over
     from laconic.tables.inspection import ColumnWarning
+    from laconic.tables.text_files.read_table import read_table
 
 __all__ = [
     "ColumnWarning",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # scikit-learn imports pandas where it is installed, which takes seconds: what needs it is imported
-# when it is first asked for.
+# when it is first used.
 _MODULES = {
     "ColumnWarning": "tables.inspection",
     "FitProgress": "estimators.progress",
@@ -48,6 +48,7 @@ _MODULES = {
     "RuleBoostingRegressor": "estimators.regressor",
     "RuleBoostingRegressorCV": "estimators.cv",
     "load_model": "estimators.files",
+    "read_table": "tables.text_files.read_table",
     "save_model": "estimators.files",
     "spread_over": "search",
 }
