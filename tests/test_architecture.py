@@ -13,7 +13,7 @@ TESTS = Path(__file__).parent
 SRC = TESTS.parent / "src"
 CONTRIBUTING = TESTS.parent / "CONTRIBUTING.md"
 
-# Packages of src/laconic, lowest first, with what each one knows. Those on one floor are neighbours,
+# Packages of src/laconic, lowest first, with what each one knows. Those on a floor are neighbours,
 # which do not import each other; each may import from all floors before its own. This is the only
 # list: `python tests/test_architecture.py` writes the table in CONTRIBUTING.md from it.
 PACKAGES = (

@@ -144,7 +144,7 @@ def test_sums_over_what_a_condition_covers_stay_the_same(frame):
         assert sums == pytest.approx((weights * targets)[before].sum(), abs=1e-8)
 
 
-def test_rows_of_the_reduced_table_fulfil_the_same_conditions():
+def test_rows_of_the_reduced_table_satisfy_the_same_conditions():
     frame = pl.DataFrame(
         {"x": [1.0, 2.0, 3.0, None], "c": ["a", "b", None, "a"], "class": ["u", "v", "u", "v"]}
     )

@@ -145,7 +145,7 @@ def test_files_and_columns_that_are_not_there(run, table, model, tmp_path):
         ("table.csv", b"a,y\n", "at least one row"),
         ("table.csv", b"a,y\n1,2\n1,2,3,4\n", "Line 3 has 4 cells, but there are 2 names"),
         ("table.csv", b"1.5,2\n2.5,3\n", "must hold the names of the columns. Got numbers: '1.5'"),
-        ("table.csv", b"\x89PNG\x00\x01\x00", "holds bytes that no text has"),
+        ("table.csv", b"\x89PNG\x00\x01\x00", "contains bytes that are not valid text"),
         ("table.csv", b"a,y,a\n1,2,3\n", "Got 'a' more than once"),
         ("table.csv.gz", b"\x1f\x8b\x08broken", "Cannot read the table"),
         ("table.csv.zst", b"(\xb5/\xfdbroken", "Cannot read the table"),

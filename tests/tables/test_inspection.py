@@ -141,7 +141,7 @@ def test_estimators_warn_once_about_all_columns():
     assert str(warning.message) == (
         "Column 'Unnamed: 0' counts the rows; column 'name' has 200 different texts in 200 rows; "
         "rules about single ones do not generalize; column 'copy' determines the target on its "
-        "own. Drop these columns, or silence laconic.ColumnWarning if they are meant."
+        "own. Drop these columns, or silence laconic.ColumnWarning if they are intended."
     )
     with pytest.warns(ColumnWarning) as caught:
         RuleBoostingRegressorCV(1, search="greedy").fit(spoiled()[["x"]], 2 * NUMBERS)

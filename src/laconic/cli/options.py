@@ -115,7 +115,7 @@ class Format:
         return None if self.separator is None else SEPARATORS.get(self.separator, self.separator)
 
     def missing_texts(self, known: Reading | None = None) -> tuple[str, ...]:
-        """Tell what means a missing cell; where nothing is named, what is known or usual."""
+        """Return the texts of missing cells: those named, or else the known or usual ones."""
         from laconic.tables.text_files.text_format import Reading
 
         return (known or Reading()).missing if self.missing is None else self.missing

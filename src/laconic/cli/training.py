@@ -68,7 +68,7 @@ class TrainingRows(NamedTuple):
         return model.fit(self.X[rows], self.target[rows], *others)
 
     def task(self, loss: str) -> Task:
-        """Tell what models of the rows are for, before there is one."""
+        """Return the task of models of the rows, before there is one."""
         from laconic.losses import get_loss
 
         kind = self.estimator.task
@@ -237,7 +237,7 @@ def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -
     found = inspect_target(as_table(X), numbers.astype(np.float64))
     table_file.warn(
         f"{finding}. If it is only known afterwards, leave it out with --drop {name}; "
-        f"--keep {name} says that it is meant."
+        f"--keep {name} confirms that it is intended."
         for finding in found
         if finding.column not in keep
         for name in [shlex.quote(finding.column)]

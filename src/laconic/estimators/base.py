@@ -193,7 +193,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             )
 
     def _n_tasks(self, settings: Settings) -> int | None:
-        """Count the rules that callbacks are told of; None if rules may be removed again."""
+        """Return the number of rules reported to callbacks; None if rules may be removed again."""
         n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
         return None if settings.constraints is not None else settings.n_rules - n_before
 
@@ -473,9 +473,9 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     ) -> EnsembleCertificate:
         """Prove how close the whole model comes to the best possible one on its training rows.
 
-        The best possible one is out of all ensembles whose rules are among those that the rules of
-        this model were searched among, by their conditions and the number of these. The certificate
-        is true however the proof ended, also if Ctrl-C stopped it.
+        The model is compared with all ensembles of rules from the same search space: the same
+        candidate conditions and the same largest number of conditions in a rule. The certificate is
+        true however the proof ended, also if Ctrl-C stopped it.
 
         Parameters
         ----------
@@ -543,7 +543,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         n_rules: int | None = None,
         cv: Any = 5,
     ) -> RuleBoosting:
-        """Change rules, and complete the model by the best other ones.
+        """Edit rules, refit the weights, and fill free places with the best new rules.
 
         Rules are counted from 1, and new ones are written as models print them, such as
         ``'age > 65 & sex == "f"'``. The result is a model like any other: its weights are fitted,
@@ -560,25 +560,27 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         exposure : array-like of shape (n_rows,), default=None
             Both as in `fit`.
         drop : iterable of int, default=()
-            Numbers of rules that go out. Neither these nor rules for the same rows come back.
+            Numbers of the rules to remove. Neither they nor rules that cover the same rows are
+            added again.
         replace : dict of int to str, Query or Rule, default=None
-            Other rules for some numbers. Of three or more classes, they vote for the class of
-            the rule that they replace; a pair of a rule and a class names another one.
+            New rules by the numbers of those that they replace. With three or more classes, a new
+            rule votes for the class of the old one, or for the class of a pair of a rule and a
+            class.
         force : sequence of str, Query or Rule, default=()
-            Rules that the model must contain. Of three or more classes, each votes for the one for
-            which it gains most, or for that of a pair of a rule and a class.
+            Rules that the model must contain. With three or more classes, each votes for the class
+            for which it gains most, or for the class of a pair of a rule and a class.
         lock : iterable of int or None, default=None
             Numbers of rules that stay, besides those that are replaced or forced, while all others
             are searched anew. None: all rules stay that are neither dropped nor replaced.
         n_rules : int or None, default=None
-            How many rules there are to be, given those that stay; None for as many as before.
+            Number of rules of the new model; None for as many as before.
         cv : int, splitter, iterable or None, default=5
             How rows are held out, to estimate what an edit costs.
 
         Returns
         -------
         model : estimator
-            A new model; this one stays as it is. Its `edits_` list the price of each edit, in
+            A new model; this one stays as it is. Its `edits_` list the cost of each edit, in
             risk on the training rows and in loss on held-out rows.
 
         Examples
@@ -681,7 +683,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : table-like of shape (n_rows, n_features)
-            Rows to look at the model with; better not those that it was trained on.
+            Rows to evaluate the model on, preferably not the training rows.
         y : array-like of shape (n_rows,)
             Their target.
         title : str or None, default=None
@@ -689,8 +691,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         target_name : str or None, default=None
             What is predicted; None takes the name of `y`, where it has one.
         max_sample_rows : int, default=100
-            Largest number of rows whose values are in the page, to start a what-if from and as
-            points of residuals. With 0 there are none, and only summaries leave your data.
+            Largest number of rows whose values are in the page, as examples of the
+            what-if panel and points of residuals. With 0, the page contains summaries only.
         baseline : RuleModel or None, default=None
             Another fitted model, such as one with ``search="greedy"``, whose scores are drawn
             beside those of this one.

@@ -17,10 +17,10 @@ from laconic.models.tasks import Classification
 class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     """Additive ensemble of weighted if-then rules for classes.
 
-    A constant plus the weights of the rules that cover a row are its log odds of the second class.
-    Of three or more classes, each has such a sum: a rule votes for or against one class, and the
-    probabilities are the exponentials of the sums, divided by their total. Every rule is the best
-    one given those before it, of all classes, unless its certificate says otherwise.
+    The intercept plus the weights of the rules that cover a row are its log odds of the second
+    class. With three or more classes, each has such a sum: a rule votes for or against one class,
+    and the probabilities are the exponentials of the sums, divided by their total. Every rule is
+    the best one given those before it, of all classes, unless its certificate says otherwise.
 
     Parameters
     ----------

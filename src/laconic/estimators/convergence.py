@@ -63,7 +63,7 @@ def describe_unproven(
 ) -> str | None:
     """Describe the rules that a limit kept from a proof, and what to do; None if there are none.
 
-    An earlier fit has spoken of the first `n_before` rules. `changes` are those that
+    The first `n_before` rules were reported by an earlier fit. `changes` are those that
     `provable_changes` found.
     """
     unproven = {

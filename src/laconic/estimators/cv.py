@@ -18,10 +18,10 @@ from laconic.estimators.regressor import RuleBoostingRegressor
 class RuleBoostingClassifierCV(RuleBoostingClassifier):
     """Weighted if-then rules for classes, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The number is
-    the smallest one whose loss is within one standard error of the best; if all rules that
-    can be found are noise, it is 0. Larger numbers are not tried once three in a row brought no
-    smaller loss. All rows then give a model of that many rules.
+    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The smallest number
+    whose loss is within one standard error of the best is chosen; it is 0 if no rule improves on
+    noise. Larger numbers are not tried once three in a row brought no smaller loss. The final model
+    is fitted to all rows.
 
     Parameters
     ----------
@@ -61,10 +61,10 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 class RuleBoostingRegressorCV(RuleBoostingRegressor):
     """Weighted if-then rules for numbers, as many as cross-validation chooses.
 
-    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The number is
-    the smallest one whose loss is within one standard error of the best; if all rules that
-    can be found are noise, it is 0. Larger numbers are not tried once three in a row brought no
-    smaller loss. All rows then give a model of that many rules.
+    Models of 0, 1, 2, ... rules are scored by their loss on held-out rows. The smallest number
+    whose loss is within one standard error of the best is chosen; it is 0 if no rule improves on
+    noise. Larger numbers are not tried once three in a row brought no smaller loss. The final model
+    is fitted to all rows.
 
     Parameters
     ----------

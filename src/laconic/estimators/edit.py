@@ -44,7 +44,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class EditReport(Sequence[Edit]):
-    """A model, and what became of it edit by edit; the first entry is the model before.
+    """The history of a model, edit by edit; the first entry is the model before.
 
     The rules are the same in every split of the cross-validation, and only their weights are
     learned anew: rules that were chosen with all rows look a little better than they are, those

@@ -23,8 +23,7 @@ ESTIMATORS: dict[str, type[RuleBoosting]] = {
 def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a JSON file.
 
-    The file appears when it is complete: if writing fails, a file that was there before is as it
-    was.
+    The file is written as a whole: if writing fails, an existing file is left unchanged.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ def save_model(estimator: RuleModel, path: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    load_model : The way back.
+    load_model : Read a saved model.
 
     Examples
     --------
@@ -54,8 +53,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     """Read a fitted model from a JSON file.
 
     The model does what the saved one does: predict, explain, export, and also `edit`,
-    `alternatives` and `certificate`, with the same training rows. A file does not
-    contain callbacks, the number of threads, nor a search method of your own.
+    `alternatives` and `certificate`, with the same training rows. Callbacks, the
+    number of threads and custom search methods are not saved.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ def load_model(path: str | os.PathLike[str]) -> RuleBoosting:
     Returns
     -------
     estimator : RuleBoostingClassifier or RuleBoostingRegressor
-        Predicts what the saved one predicts, to the last bit, and has its parameters, with those
-        that were given as functions or positions as what came of them.
+        Predicts what the saved one predicts, to the last bit, and has its parameters; those that
+        were given as functions or positions are replaced by their resolved values.
 
     Raises
     ------

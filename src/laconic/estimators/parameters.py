@@ -248,10 +248,10 @@ class Parameters(TypedDict, total=False):
         Columns of numbers that are categories. Text, booleans and columns of a categorical type
         always are.
 
-        They are given by names, positions or a mask; "from_dtype" and None name none. A dict of
-        columns to "nominal" or "ordered" also says whether the order of the categories counts,
-        which is that of their type and gives thresholds: ``size <= M``. Ordered categories of
-        pandas and PyArrow are ordered unless they are named as nominal, an Enum of polars is
+        Given by names, positions or a mask, they are nominal; "from_dtype" and None name none. A
+        dict of columns to "nominal" or "ordered" also says whether the order of the categories
+        counts, which is that of their type and gives thresholds: ``size <= M``. Ordered categories
+        of pandas and PyArrow are ordered unless they are named as nominal, an Enum of polars is
         ordered if it is named as such.
     date_parts : list of str or None
         Parts of dates that rules may use besides the dates themselves: "year", "month", "day",

@@ -59,8 +59,8 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     ) -> float:
         """Score predictions: R², or D² where the loss is "poisson", "gamma" or "tweedie".
 
-        Both are the share of the squared error, or of the deviance, of the mean that the model
-        explains. With an exposure, the target is the rate, y / exposure.
+        Both are the fraction of the squared error, or deviance, of the mean prediction that the
+        model explains. With an exposure, the target is the rate, y / exposure.
 
         Parameters
         ----------

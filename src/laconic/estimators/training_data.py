@@ -68,7 +68,7 @@ def read_inputs(
 def read_rows(
     model: RuleBoosting, X: Any, y: Any, sample_weight: Any, exposure: Any
 ) -> TrainingData:
-    """Read rows for a fitted model: weighed and measured as those that it was fitted to."""
+    """Read rows for a fitted model: with weights and scale as in its fit."""
     settings, task = model.settings_, model.task_
     if is_source(X):
         data, _ = read_stream(model, X, y, sample_weight, exposure, task.loss, settings, task)

@@ -73,7 +73,7 @@ def checked_exposure(exposure: ArrayLike, n_rows: int) -> Floats:
         row = int((amounts > 0).argmin())
         raise ValueError(
             f"The exposure must be positive in every row. Got {amounts[row]} at row {row}. "
-            "Leave out rows over which nothing could be counted."
+            "Drop rows without exposure."
         )
     return amounts
 
@@ -81,7 +81,7 @@ def checked_exposure(exposure: ArrayLike, n_rows: int) -> Floats:
 def as_rates(
     target: Floats, weights: Floats | None, exposure: ArrayLike | None, loss: Loss
 ) -> tuple[Floats, Floats | None]:
-    """Divide a target by its exposure, which weighs the rows from then on."""
+    """Divide a target by its exposure, which becomes a factor of the weights."""
     if exposure is None:
         return target, weights
     check_exposed(loss)

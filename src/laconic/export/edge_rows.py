@@ -116,7 +116,7 @@ def _moments(kind: str, known: list[Any]) -> list[Moment]:
 
 
 def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Condition]) -> Any:
-    """Find a cell of a column that fulfils all conditions, if there is one."""
+    """Find a cell of a column that satisfies all conditions, if there is one."""
     table = as_table([[cell] for cell in cells], [name])
     is_covered = np.all([condition.covered(table) for condition in conditions], axis=0)
     return cells[int(np.argmax(is_covered))]

@@ -5,15 +5,15 @@ and the others from a row of the background. The Shapley values of the features 
 difference between the raw prediction of the row and the mean raw prediction of the background.
 
 A rule is a product of conditions, one factor per feature. Against a single background row, let a be
-the number of its features whose factor only the explained row fulfils, and b the number of those
-that only the background row fulfils. If neither row fulfils some factor, the rule never holds and
-all values are 0. Otherwise the rule holds for exactly those sets with all of the a features and
+the number of its features whose factor only the explained row satisfies, and b the number of those
+that only the background row satisfies. If neither row satisfies some factor, the rule never holds
+and all values are 0. Otherwise the rule holds for exactly those sets with all of the a features and
 none of the b features, and the formula of Shapley gives
 
     + weight * (a - 1)! b! / (a + b)!     to each of the a features,
     - weight * a! (b - 1)! / (a + b)!     to each of the b features.
 
-Which factors a row fulfils is a pattern of a few bits, so that pairs of distinct patterns are
+Which factors a row satisfies is a pattern of a few bits, so that pairs of distinct patterns are
 enumerated instead of pairs of rows.
 """
 
@@ -199,7 +199,7 @@ def _factors(rule: Rule, names: Sequence[str]) -> dict[str, Query]:
 
 
 def _patterns(factors: dict[str, Query], table: Table) -> Bools:
-    """Find which row fulfils which factor, as an array of shape (n_rows, n_factors)."""
+    """Find which row satisfies which factor, as an array of shape (n_rows, n_factors)."""
     patterns = np.empty((table.n_rows, len(factors)), dtype=bool)
     for position, query in enumerate(factors.values()):
         patterns[:, position] = query.covered(table)

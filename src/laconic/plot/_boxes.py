@@ -3,7 +3,7 @@
 Raw predictions are constant between two thresholds, so that a feature has a few *steps*: the
 intervals between the thresholds of the rules, or the categories. A rule holds on some steps of each
 feature; if it also has conditions on features that are not shown, its weight is multiplied by the
-fraction of the rows that fulfil them.
+fraction of the rows that satisfy them.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def warn_about_columns(table: Table, target: Floats, rows: Rows, stacklevel: int
     listing = "; ".join(map(str, found))
     warnings.warn(
         f"{listing[0].upper()}{listing[1:]}. Drop these columns, or "
-        "silence laconic.ColumnWarning if they are meant.",
+        "silence laconic.ColumnWarning if they are intended.",
         ColumnWarning,
         # Points at the line that called fit.
         stacklevel=stacklevel,

@@ -57,16 +57,16 @@ class Condition:
 
     Notes
     -----
-    A missing value fulfils no comparison, not even ``!=`` or ``not in``; ``is missing`` and
+    A missing value satisfies no comparison, not even ``!=`` or ``not in``; ``is missing`` and
     ``is present`` test for missing values. A value that did not occur in training is in no set, so
-    that it fulfils ``!=`` and ``not in``.
+    that it satisfies ``!=`` and ``not in``.
 
     Strings compare with strings, numbers with numbers, and booleans are the numbers
     0 and 1, as in Python: a condition learned from a boolean column holds for
     the same rows after they were saved as 0 and 1. Dates compare with dates, and with strings such
     as 2024-03-01; a date stands for midnight at its start when it is compared with a date and time.
     Comparing a string with a number is an error, except in a column without any value, which fits
-    every condition and fulfils no comparison.
+    every condition and satisfies no comparison.
 
     Examples
     --------
@@ -110,7 +110,7 @@ class Condition:
         object.__setattr__(self, "value", _checked_value(self.relation, self.value))
 
     def covered(self, X: Any) -> Bools:
-        """Mask of the rows that fulfil the condition.
+        """Mask of the rows that satisfy the condition.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Condition:
         return self.covered_in(as_table(X).column(self.feature))
 
     def covered_in(self, column: Column) -> Bools:
-        """Mask of the rows of a column that fulfil the condition.
+        """Mask of the rows of a column that satisfy the condition.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class Query:
         set_checked_tuple(self, "conditions", Condition)
 
     def covered(self, X: Any) -> Bools:
-        """Mask of the rows that fulfil every condition.
+        """Mask of the rows that satisfy every condition.
 
         Parameters
         ----------

@@ -416,9 +416,9 @@ _LARGEST_EXACT = 2**53
 def merged(query: Query) -> Query:
     """Merge conditions on the values of a feature into one set that it is in, or not in.
 
-    The query covers the same rows of any table: a missing value fulfils none of the conditions, and
-    a value that did not occur in training is in no set. Conditions that contradict each other, so
-    that no single condition can replace them, stay as they are.
+    The query covers the same rows of any table: a missing value satisfies none of the conditions,
+    and a value that did not occur in training is in no set. Conditions that contradict each other,
+    so that no single condition can replace them, stay as they are.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Tables reduced to the distinct rows that rules can distinguish, also part by part.
 
-Rows that fulfil the same conditions are covered by the same rules. They become one row with the sum
-of their weights, for each class, or with the mean of their targets: a fit to the reduced rows is
-the same as a fit to all of them. The steps work on one part at a time, and their results are merged
-in any order to the same bits:
+Rows that satisfy the same conditions are covered by the same rules. They become one row with the
+sum of their weights, for each class, or with the mean of their targets: a fit to the reduced rows
+is the same as a fit to all of them. The steps work on one part at a time, and their results are
+merged in any order to the same bits:
 
 1. `partition_weights`, merged by `merge_weights`, where rows have weights;
 2. `partition_summary`, merged by `TableSummary.merge`;

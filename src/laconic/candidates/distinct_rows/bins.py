@@ -104,7 +104,7 @@ class FeatureBins:
         return codes
 
     def column(self, codes: NDArray[np.integer]) -> Column:
-        """Make a column of values that fulfil the same conditions as all values of their bins."""
+        """Make a column of values that satisfy the same conditions as all values of their bins."""
         if self.categories is not None or not self.is_used:
             categories = self.categories or ()
             known = np.append(np.arange(len(self) - 1), -1).astype(np.int32)

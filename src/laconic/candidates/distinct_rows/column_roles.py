@@ -142,7 +142,7 @@ class Roles:
         if not np.all(amounts > 0):
             raise ValueError(
                 f"The exposure, column {self.exposure!r}, must be a positive number in every row. "
-                "Got another value. Leave out rows over which nothing could be counted."
+                "Got another value. Drop rows without exposure."
             )
         return amounts
 

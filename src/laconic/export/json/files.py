@@ -57,7 +57,7 @@ class SavedModel:
     stages: tuple[RuleEnsemble, ...]
     """The model when it had 0, 1, 2, ... rules."""
     settings: Settings
-    """Everything that decided which model came out."""
+    """All settings that determine the model."""
     l2_regularization: float
     """The penalty in use."""
     n_candidates: int

@@ -96,7 +96,7 @@ CONDITION = Object(
         "relation": Entry(choice(*RELATIONS)),
     },
     Condition,
-    "A missing value fulfils no comparison, not even '!=' or 'not in'. Booleans compare as 0 and "
+    "A missing value satisfies no comparison, not even '!=' or 'not in'. Booleans compare as 0 and "
     "1. Dates and times are without a time zone, or in UTC; a date is its first moment.",
     key="relation",
     variants={
@@ -303,7 +303,7 @@ SETTINGS = Object(
         name: Entry(_SETTINGS[name] if name in _SETTINGS else _format_of(hint))
         for name, hint in get_type_hints(Settings).items()
     },
-    text="Everything that decided which model came out. The names are those of the parameters of "
+    text="All settings that determine the model. The names are those of the parameters of "
     "an estimator; 'is_mixed' is whether some rules were found with other settings, by an earlier "
     "fit. The search method 'own' is one of the user's own.",
 )
@@ -421,7 +421,7 @@ def model_format() -> Object:
     return Object(
         {**_FIRST_ENTRIES, "task": Entry(choice(*TASKS)), **_MODEL_ENTRIES},
         text="An additive ensemble of weighted if-then rules. The raw prediction of a row is the "
-        "intercept plus the weights of the rules whose conditions it fulfils, added in order.",
+        "intercept plus the weights of the rules whose conditions it satisfies, added in order.",
         key="task",
         variants={(name,): task.entries for name, task in TASKS.items()},
     )

@@ -3,7 +3,7 @@
 Databases differ from the usual floating point arithmetic: a number with a decimal point may be a
 decimal number, integers may compare exactly with floats, and NaN may be larger than all numbers.
 Every column of numbers is therefore cast to double precision, every number is written without loss,
-and conditions that NaN would fulfil exclude it.
+and conditions that NaN would satisfy exclude it.
 
 A column of dates is cast to TIMESTAMP, and compared with a TIMESTAMP. SQLite has neither: there,
 dates are texts such as 2024-03-01 or 2024-03-01 12:30:00, without a time zone, which compare as
@@ -190,7 +190,7 @@ class SqlTerms:
 
     def condition(self, query: Query) -> Any:
         """Return the conjunction of the conditions of a query that has some."""
-        # NaN fulfils none of these relations.
+        # NaN satisfies none of these relations.
         bounded = {p.feature for p in query if p.relation in ("<=", "==", "in")}
         conditions = [self._condition(p) for p in query]
         if self.dialect not in _WITHOUT_NAN:

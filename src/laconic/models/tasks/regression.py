@@ -106,7 +106,7 @@ def _not_numbers(cells: NDArray[Any], owner: str) -> Exception:
         try:
             float(cell)
         except OverflowError:
-            return ValueError(f"{must} Got one beyond 1.8e308. Divide y by something.")
+            return ValueError(f"{must} Got a number larger than 1.8e308. Rescale y.")
         except (TypeError, ValueError):
             break
     kind = type(cell).__name__

@@ -106,7 +106,7 @@ def table_suffix(path: Path) -> str:
     if suffix in TABLE_SUFFIXES:
         return suffix.removesuffix(".gz").removesuffix(".zst")
     raise TableFileError(
-        f"The name of a table must end with {listed(KINDS, word='or')}, and may go on with "
+        f"The name of a table must end with {listed(KINDS, word='or')}, optionally followed by "
         f"{listed(COMPRESSED, word='or')}. Got {path.name!r}. Rename or convert the file."
     )
 
@@ -236,8 +236,8 @@ def _decoded(content: bytes) -> tuple[str, list[str]]:
         return content.decode("utf-16"), []
     if b"\x00" in content[:10_000]:
         raise TableFileError(
-            "It must be text, but holds bytes that no text has. Rename it if it is a table of "
-            "another kind, or save it as CSV."
+            "It must be text, but contains bytes that are not valid text. Rename it if it is a "
+            "table of another kind, or save it as CSV."
         )
     try:
         return content.decode("utf-8-sig"), []
