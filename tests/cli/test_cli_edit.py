@@ -25,7 +25,7 @@ def fit(folder, name, *options):
     return ["fit", table, "--target", "client", *plain, *model, *options]
 
 
-def test_an_edited_model_is_saved_with_its_prices_shown(run, folder):
+def test_an_edited_model_is_saved_with_its_costs_shown(run, folder):
     paths = folder / "client.json", folder / "people.csv"
     edits = ["--drop", "1", "--force", "age > 65", "--output", folder / "edited.json"]
     code, out, err = run("edit", *paths, *edits)

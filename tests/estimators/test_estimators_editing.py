@@ -51,7 +51,7 @@ def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
     assert statuses[3] is SearchStatus.OPTIMAL
 
 
-def test_prices_are_those_of_the_rules_with_their_best_weights(model, data):
+def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
     X, y = data
     edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_rules=4)
     words = [edit.words for edit in edited.edits_]
@@ -69,7 +69,7 @@ def test_prices_are_those_of_the_rules_with_their_best_weights(model, data):
     assert forced.risk == pytest.approx(risk(edited))
     assert before.loss > 0
     text = str(edited.edits_)
-    assert text.splitlines()[0].split() == ["rules", "risk", "price", "held", "out", "price"]
+    assert text.splitlines()[0].split() == ["rules", "risk", "cost", "held", "out", "cost"]
     assert len(text.splitlines()) == 4
 
 

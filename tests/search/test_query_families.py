@@ -50,7 +50,7 @@ def best_of_all(problem, allowed, limits):
                 objective, is_short = values[rows]
                 if is_short and query:
                     continue
-                value = objective - allowed.price(query)
+                value = objective - allowed.cost(query)
                 best = min(best, (-value, len(query), query))
     return best[2], -best[0]
 
@@ -103,7 +103,7 @@ def test_signs_in_tables_agree_with_brute_force_over_all_allowed_queries(number)
 
 
 @pytest.mark.parametrize("number", range(N_CHUNKS))
-def test_prices_agree_with_brute_force_over_all_allowed_queries(number):
+def test_costs_agree_with_brute_force_over_all_allowed_queries(number):
     for seed in chunk(number):
         case, rng = random_problem(seed), np.random.default_rng(seed)
         n = case.problem.n_candidates
@@ -111,12 +111,12 @@ def test_prices_agree_with_brute_force_over_all_allowed_queries(number):
         families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
         group_of = rng.integers(0, 4, size=n)
         best = search(case.problem, **case.limits).objective_value
-        prices = {
+        costs = {
             frozenset(np.flatnonzero(group_of == group).tolist()): best
             * rng.choice([0.1, 0.3, 0.7])
             for group in set(group_of.tolist()) - {0}
         }
-        check(case, QueryFamilies(families, prices), seed, {}, {"branching": "paper"})
+        check(case, QueryFamilies(families, costs), seed, {}, {"branching": "paper"})
 
 
 @pytest.mark.parametrize("number", range(N_CHUNKS))
@@ -191,8 +191,8 @@ def test_barred_rows_agree_with_brute_force_over_all_allowed_queries(number):
         problem = case.problem.excluding([case.problem.covered(tuple(query)) for query in queries])
         signs = rng.choice([-1, 0, 1], size=rng.integers(1, 4))
         families = tuple(Family(subsets(rng, n), int(sign)) for sign in signs)
-        price = 0.2 * best.objective_value * (seed % 3)
-        allowed = QueryFamilies(families, {frozenset(range(n // 2)): price} if price else {})
+        cost = 0.2 * best.objective_value * (seed % 3)
+        allowed = QueryFamilies(families, {frozenset(range(n // 2)): cost} if cost else {})
         query, value = best_of_all(problem, allowed, limits)
         for options in ({}, {"branching": "paper"}, {"branching": "tables"}):
             result = search(problem, families=allowed, **limits, **options)
@@ -210,16 +210,16 @@ def test_what_families_cannot_give_is_refused():
         search(problem, families=allowed, cutoff=0.1)
 
 
-def test_heuristics_divide_few_families_by_prices():
+def test_heuristics_divide_few_families_by_costs():
     """They took longer than the proof: their bounds rule out no part, and parts were doubled."""
     problem, calls = hard_problem(n_candidates=40), []
-    prices = {frozenset({p}): 1e-3 for p in range(40)}
+    costs = {frozenset({p}): 1e-3 for p in range(40)}
 
     def greedy(part, limits, **options):
         calls.append(part)
         return METHODS["greedy"](part, limits, **options)
 
-    allowed = QueryFamilies((Family(tuple(range(40))),), prices)
+    allowed = QueryFamilies((Family(tuple(range(40))),), costs)
     result = search(problem, greedy, families=allowed)
     assert result.status is SearchStatus.HEURISTIC
     assert len(calls) <= 41

@@ -167,7 +167,7 @@ def test_what_was_done_is_counted():
     problem = mixed_problem(300)
     for max_conditions in (1, 2, 3, 4):
         counters = search(problem, branching="tables", max_conditions=max_conditions).counters
-        # Every table is made of all rows; for four conditions, those of prices too.
+        # Every table is made of all rows; for four conditions, those of costs too.
         assert counters["table_rows"] <= counters["tables"] * problem.extents.n_distinct_rows
         assert counters["table_sets"] >= comb(problem.extents.n_columns // 2, max_conditions)
         work = problem.extents.table_work(max_conditions)

@@ -88,12 +88,12 @@ class Constraints:
             for sign in self._signs(group):
                 fitting = (place for place in members if sign == 0 or sign in signs[place])
                 families[Family(tuple(fitting), sign)] = None
-        prices = {
+        costs = {
             frozenset(places[name]): cost
             for name, cost in self.costs.items()
             if cost > 0.0 and name in places
         }
-        return QueryFamilies(tuple(families), prices)
+        return QueryFamilies(tuple(families), costs)
 
     def cost(self, query: Query) -> float:
         """Add up the costs of the features that a rule uses."""

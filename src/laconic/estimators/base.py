@@ -596,7 +596,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         +0.7083 if x0 > 40 & x1 > 1
         +0.5417 if x0 > 55
         >>> print(edited.edits_)
-                          rules   risk  price  held out  price
+                          rules   risk   cost  held out   cost
         before                2  1.494            1.248
         without x0 <= 40      1  1.992   +0.5     2.012  +0.76
         with x0 > 55          2  1.769  -0.22     1.645  -0.37

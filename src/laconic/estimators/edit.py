@@ -60,13 +60,13 @@ class EditReport(Sequence[Edit]):
         return len(self.edits)
 
     def __str__(self) -> str:
-        lines = [("", "rules", "risk", "price", "held out", "price")]
+        lines = [("", "rules", "risk", "cost", "held out", "cost")]
         before = None
         for edit in self.edits:
-            prices = ("", "")
+            costs = ("", "")
             if before is not None:
-                prices = _price(edit.risk - before.risk), _price(edit.loss - before.loss)
-            numbers = format_number(edit.risk), prices[0], format_number(edit.loss), prices[1]
+                costs = _cost(edit.risk - before.risk), _cost(edit.loss - before.loss)
+            numbers = format_number(edit.risk), costs[0], format_number(edit.loss), costs[1]
             lines.append((edit.words, str(edit.n_rules), *numbers))
             before = edit
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -81,7 +81,7 @@ class EditReport(Sequence[Edit]):
         )
 
 
-def _price(difference: float) -> str:
+def _cost(difference: float) -> str:
     text = f"{difference:+.2g}"
     return "0" if float(text) == 0.0 else text
 

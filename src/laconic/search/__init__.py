@@ -100,7 +100,7 @@ def search(
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
     families : QueryFamilies, default=None
-        The queries that are allowed, and their prices; None allows all, at no price.
+        The queries that are allowed, and their costs; None allows all, at no cost.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -135,12 +135,12 @@ def search(
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         if checkpoint is not None:
             key = checkpoint.key(problem, method, limits, families, options)
-            known = checkpoint.find(key, problem, is_priced=families is not None)
+            known = checkpoint.find(key, problem, has_costs=families is not None)
             if known is not None:
                 return known
     # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
-    # there are prices or a cutoff, which are objectives, or the method is the caller's own.
-    has_scale = cutoff is not None or (families is not None and bool(families.prices))
+    # there are costs or a cutoff, which are objectives, or the method is the caller's own.
+    has_scale = cutoff is not None or (families is not None and bool(families.costs))
     is_scaled = isinstance(method, str) and not has_scale
     scaled = problem.without_scale() if is_scaled else problem
     if callback is not None and is_scaled:

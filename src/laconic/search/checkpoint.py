@@ -90,7 +90,7 @@ class Checkpoint:
         return digest.hexdigest()
 
     def find(
-        self, key: str, problem: SearchProblem, *, is_priced: bool = False
+        self, key: str, problem: SearchProblem, *, has_costs: bool = False
     ) -> SearchResult | None:
         """Look a search up; raise an error if its result does not fit the problem."""
         found = self.results.get(key)
@@ -99,7 +99,7 @@ class Checkpoint:
         query = found.query
         is_query = all(0 <= p < problem.n_candidates for p in query)
         # Prices are not known here.
-        if not is_query or not (is_priced or problem.objective(query) == found.objective_value):
+        if not is_query or not (has_costs or problem.objective(query) == found.objective_value):
             raise ValueError(
                 f"The checkpoint {str(self.path)!r} holds a search that does not fit its problem. "
                 "Delete the file to start over."
@@ -168,11 +168,11 @@ class Checkpoint:
 
 
 def _described(families: QueryFamilies | None) -> Any:
-    """Describe families and prices, the latter in an order that is always the same."""
+    """Describe families and costs, the latter in an order that is always the same."""
     if families is None:
         return None
-    prices = sorted((sorted(group), price) for group, price in families.prices.items())
-    return [(each.conditions, each.sign) for each in families.families], prices
+    costs = sorted((sorted(group), cost) for group, cost in families.costs.items())
+    return [(each.conditions, each.sign) for each in families.families], costs
 
 
 def _line(entry: Mapping[str, Any]) -> bytes:

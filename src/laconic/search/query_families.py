@@ -5,8 +5,8 @@ that the weights of its rules have. Constraints on what may be combined come dow
 query is allowed if some family holds all of its conditions. The best query is then the best of all
 families, each searched separately, and no query is worth more than the largest of their bounds.
 
-Groups of conditions may have a price that a query pays once if it has any of them. What counts is
-the objective less the prices. A search that ignores prices bounds that from above; if its query
+Groups of conditions may have a cost that a query pays once if it has any of them. What counts is
+the objective less the costs. A search that ignores costs bounds that from above; if its query
 has to pay for a group, either all queries pay for it, or none has it: two narrower searches, of
 which the first is already known.
 """
@@ -49,12 +49,12 @@ class QueryFamilies:
     """The queries that a rule may have, and what they cost."""
 
     families: tuple[Family, ...]
-    prices: Mapping[frozenset[int], float] = field(default_factory=dict)
+    costs: Mapping[frozenset[int], float] = field(default_factory=dict)
     """What a query pays, in units of the objective, if it has any of these conditions."""
 
-    def price(self, query: Sequence[int]) -> float:
-        """Compute the total price of a query."""
-        return sum(price for group, price in self.prices.items() if not group.isdisjoint(query))
+    def cost(self, query: Sequence[int]) -> float:
+        """Compute the total cost of a query."""
+        return sum(cost for group, cost in self.costs.items() if not group.isdisjoint(query))
 
 
 def search_families(
@@ -81,7 +81,7 @@ def search_families(
     Returns
     -------
     SearchResult
-        Objective and bound are those after prices.
+        Objective and bound are those after costs.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def search_families(
     >>> search_families(problem, apart, SearchLimits(), search_reference).query
     (0,)
     """
-    if families.prices:
-        # A fraction of the objective says nothing about what prices leave of it.
+    if families.costs:
+        # A fraction of the objective says nothing about what costs leave of it.
         limits = replace(limits, approximation_factor=1.0)
     run = _Run(problem, families, limits, search)
     n_families = len(families.families)
@@ -116,9 +116,9 @@ class _Node:
     absent: Groups
     paid: Groups
     query: tuple[int, ...]
-    """The best one by its search, which ignores prices."""
+    """The best one by its search, which ignores costs."""
     bound: float
-    """Before prices."""
+    """Before costs."""
 
 
 class _Run:
@@ -138,7 +138,7 @@ class _Run:
 
     @property
     def value(self) -> float:
-        """Objective of the best query so far, after prices."""
+        """Objective of the best query so far, after costs."""
         return -self.best[0]
 
     @property
@@ -177,15 +177,15 @@ class _Run:
         self.results.append(result)
         self.counters.update(result.counters)
         query = tuple(conditions[p] for p in result.query)
-        value = result.objective_value - self.families.price(query)
+        value = result.objective_value - self.families.cost(query)
         self.best = min(self.best, rank(query, value))
         self._open(_Node(family, absent, paid, query, result.bound))
 
     def _open(self, node: _Node) -> None:
         """Keep a node whose query pays for more than all of its queries do."""
-        # In the order in which the price of a query is added up.
-        prices = self.families.prices.items()
-        bound = node.bound - sum(p for group, p in prices if group in node.paid)
+        # In the order in which the cost of a query is added up.
+        costs = self.families.costs.items()
+        bound = node.bound - sum(p for group, p in costs if group in node.paid)
         if self._unpaid(node) is None:
             self.bound = max(self.bound, bound)
         else:
@@ -194,18 +194,18 @@ class _Run:
     def _unpaid(self, node: _Node) -> frozenset[int] | None:
         """Find the dearest group that the query of a node has, and the node does not pay for."""
         unpaid = [
-            (price, group)
-            for group, price in self.families.prices.items()
-            if price > 0.0 and group not in node.paid and not group.isdisjoint(node.query)
+            (cost, group)
+            for group, cost in self.families.costs.items()
+            if cost > 0.0 and group not in node.paid and not group.isdisjoint(node.query)
         ]
         return max(unpaid, key=lambda entry: (entry[0], -min(entry[1])))[1] if unpaid else None
 
     def branch(self) -> None:
         """Divide families by what their queries pay for, until the best one is known.
 
-        A heuristic search, whose bounds hardly ever rule a part out, divides once per price.
+        A heuristic search, whose bounds hardly ever rule a part out, divides once per cost.
         """
-        n_left = len(self.families.prices) if self.is_heuristic else math.inf
+        n_left = len(self.families.costs) if self.is_heuristic else math.inf
         while self.open and -self.open[0][0] >= self.value and not self.stop and n_left > 0:
             n_left -= 1
             _, _, node = heapq.heappop(self.open)

@@ -248,15 +248,15 @@ class EnsembleCertificate:
             for name, value in (
                 ("without rules", self.start),
                 ("model", self.objective),
-                ("no rules get below", self.bound),
+                ("lower bound", self.bound),
             )
         )
         return (
             f"At least {self.summary}.\n"
             f"Compared with {self.compared_words}.\n"
             f"Training objective: {', '.join(numbers)}.\n"
-            f"Without the proof, {proven_percent(self.trivial_share)}% would be certain. This "
-            "holds for the training rows, not for new ones."
+            f"Without the proof, only {proven_percent(self.trivial_share)}% would be guaranteed. "
+            "This holds for the training rows, not for new ones."
         )
 
     def to_svg(self) -> str:
@@ -350,7 +350,7 @@ def _svg(start: float, objective: float, bound: float, share: float) -> str:
         (_MARGIN, 30, "start", f"without rules: {format_number(start)}"),
         (reached, 84, "middle" if 0.25 < share < 0.75 else ("end" if share > 0.5 else "start"),
          f"model: {format_number(objective)}"),
-        (_WIDTH - _MARGIN, 30, "end", f"no rules get below {format_number(bound)}"),
+        (_WIDTH - _MARGIN, 30, "end", f"lower bound {format_number(bound)}"),
     )  # fmt: skip
     parts = [
         f'<rect x="{_MARGIN}" y="42" width="{length}" height="16" fill="{_OPEN}"/>',

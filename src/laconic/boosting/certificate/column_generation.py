@@ -75,10 +75,10 @@ def describe_proof_progress(proof: ProofProgress) -> str:
     Examples
     --------
     >>> describe_proof_progress(ProofProgress(324.4, 12, 60, 35, seconds=2.0))
-    'no rules get below 324.4, from 60 rules at once'
+    'lower bound 324.4, from 60 rules at once'
     """
     n_rules = format_count(proof.n_columns, "rule")
-    return f"no rules get below {format_number(proof.bound)}, from {n_rules} at once"
+    return f"lower bound {format_number(proof.bound)}, from {n_rules} at once"
 
 
 class RuleColumn(NamedTuple):
