@@ -115,15 +115,17 @@ CATEGORICAL = Kind(
     "'from_dtype', names, positions or a mask of columns, a dict of columns to 'nominal' or "
     "'ordered', or None",
     lambda value: (
-        {*value.values()} <= {"nominal", "ordered"}
+        all(_is_text(each, "nominal", "ordered") for each in value.values())
         if isinstance(value, Mapping)
-        else not isinstance(value, str) or value == "from_dtype"
+        else value is None or _is_text(value, "from_dtype") or is_list(value)
     ),
     Words,
 )
 PARTS = Kind(
     f"a list of str among {{{', '.join(map(repr, DATE_PARTS))}}}",
-    lambda value: isinstance(value, list | tuple) and {*value} <= {*DATE_PARTS},
+    lambda value: (
+        isinstance(value, list | tuple) and all(_is_text(each, *DATE_PARTS) for each in value)
+    ),
     Words,
 )
 CONDITIONS = Kind(
