@@ -86,7 +86,7 @@ def test_every_size_is_judged_with_its_own_weights():
             y[train],
             SquaredLoss(),
             l2_regularization=1.0,
-            objective="joint",
+            is_joint=True,
             fit_intercept=True,
             search_options={"max_conditions": 3},
         )

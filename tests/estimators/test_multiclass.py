@@ -84,7 +84,7 @@ def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
             LOSS,
             l2_regularization=penalty,
             sample_weight=weights,
-            objective=objective,
+            is_joint=objective == "joint",
             fit_intercept=True,
             search_options={"max_conditions": max_conditions},
         )

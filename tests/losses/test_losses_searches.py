@@ -51,7 +51,7 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
             loss,
             l2_regularization=penalty,
             sample_weight=weights,
-            objective=objective,
+            is_joint=objective == "joint",
             fit_intercept=True,
             search_options={"max_conditions": max_conditions},
         )
