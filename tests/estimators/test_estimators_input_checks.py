@@ -196,6 +196,13 @@ def test_bad_parameters(task, name, value, requirement):
         model.fit([[1], [2]], [0, 1])
 
 
+@pytest.mark.parametrize("limit", [2**62, 2**63, 10**20])
+def test_limits_on_conditions_may_be_any_whole_number(limit):
+    X, y = [[1], [2], [3], [4]], [0, 0, 1, 1]
+    expected = RuleBoostingClassifier(max_conditions=4).fit(X, y)
+    assert RuleBoostingClassifier(max_conditions=limit).fit(X, y).ensemble_ == expected.ensemble_
+
+
 @pytest.mark.parametrize(
     ("estimator", "loss"),
     [(RuleBoostingClassifier, "squared"), (RuleBoostingRegressor, "logistic")],

@@ -103,7 +103,8 @@ def are_countable(n_columns: int, max_conditions: int, share: float = 1.0) -> bo
 def _table_work(extents: Extents, max_conditions: int, n_components: int) -> float:
     """Count the work in tables, once for all rules of a model."""
     known = _KNOWN_WORK.setdefault(extents, {})
-    key = max_conditions, n_components
+    # The core's integers have a largest one.
+    key = min(max_conditions, 2**62), n_components
     if key not in known:
         known[key] = extents.table_work(*key)
     return known[key]
