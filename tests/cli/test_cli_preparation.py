@@ -78,7 +78,7 @@ def test_every_finding_has_its_line(run, table):
         "warning: column 'name' has 120 different texts in 120 rows; rules about single ones do "
         "not generalize. It is left out. Use it with --keep name.",
         "warning: column 'copy' determines the target on its own. If it is only known afterwards, "
-        "leave it out with --drop copy; --keep copy says that it is meant.",
+        "leave it out with --drop copy; --keep copy confirms that it is intended.",
     ]
     assert "copy" in out
 

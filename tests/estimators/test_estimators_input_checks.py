@@ -107,7 +107,7 @@ def test_text_target_of_a_regressor(as_target):
         ([date(2024, 1, 1), date(2024, 1, 2)], TypeError, "must hold numbers. Got date. Convert"),
         (np.array(["2024-01-01", "2024-01-02"], "M8[D]"), TypeError, "Got datetime64. Convert"),
         (pd.Series([pd.Timedelta("1h")] * 2), TypeError, "Got timedelta64. Convert"),
-        ([10**400, 1], ValueError, "must hold numbers. Got one beyond 1.8e308"),
+        ([10**400, 1], ValueError, "must hold numbers. Got a number larger than 1.8e308"),
     ],
 )
 def test_target_of_a_regressor_without_numbers(y, error, match):
