@@ -105,7 +105,7 @@ def _least_certain(model: Any) -> float:
 
 
 def summary(models: list[Any], seconds: list[float]) -> str:
-    """Say what the defaults promise, and what came of it."""
+    """Write what the defaults promise, and what was measured."""
     n, times = len(models), np.array(seconds)
     is_proven = [all(result.is_optimal for result in model.search_results_) for model in models]
     sizes = [model.ensemble_.n_conditions for model in models]

@@ -262,7 +262,7 @@ def _frame(
 
 
 class _Progress:
-    """Says how many fits are done, in one line of a terminal or, in a file, now and then."""
+    """Print how many fits are done: in one line of a terminal, or now and then in a file."""
 
     def __init__(self, n_fits: int, stream: TextIO) -> None:
         self.n_fits, self.stream = n_fits, stream

@@ -45,7 +45,7 @@ def new_figure(n_columns=1, n_rows=1, height=4.2, **options):
 
 
 def is_within(points, box):
-    """Tell which points lie in a box (left, right, bottom, top), its edges included."""
+    """Return which points lie in a box (left, right, bottom, top), its edges included."""
     left, right, bottom, top = box
     x, y = points[:, 0], points[:, 1]
     return (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
@@ -182,7 +182,7 @@ def draw_node():
 
 
 def is_clear_of(values, lines):
-    """Tell which values are so far from all lines that a reader sees where they belong."""
+    """Return which values are so far from all lines that a reader sees where they belong."""
     return np.abs(np.subtract.outer(values, lines)).min(axis=1) > 0.17
 
 

@@ -140,7 +140,7 @@ def _statements(model: Any, rows: list[dict[str, Any]], dialect: str, mark: str)
 
 
 def _is_possible(names: list[str]) -> bool:
-    """Tell whether a database may have such columns: it does not tell names by their case."""
+    """Return whether a database may have such columns: names are the same in any case."""
     lower = {"id", *(name.lower() for name in names)}
     is_short = all(0 < len(name.encode()) <= 63 and "\x00" not in name for name in names)
     return len(lower) == len(names) + 1 and is_short

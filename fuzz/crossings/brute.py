@@ -117,7 +117,7 @@ def _atoms(
 
 
 def holds(cells: Cells, feature: str, relation: str, value: Any) -> np.ndarray:
-    """Say for which rows a condition holds; missing values are in no comparison."""
+    """Return for which rows a condition holds; missing values are in no comparison."""
     if feature in cells:
         values = cells[feature]
     else:
@@ -462,7 +462,7 @@ def _imitated(
 
 
 def is_one_of(sets: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.ndarray:
-    """Say which sets of rows are among others, or all rows without one of them."""
+    """Return which sets of rows are among others, or all rows without one of them."""
     known = {mask.tobytes() for mask in np.asarray(others, dtype=bool)}
     if with_rest:
         known |= {(~mask).tobytes() for mask in np.asarray(others, dtype=bool)}

@@ -64,7 +64,7 @@ def run(row: Row, seed: int = 0, *, is_judged: bool = True) -> Outcome:
 
 
 def is_refusal(error: Exception) -> bool:
-    """Tell whether the package has refused something: what is wrong, and what to do."""
+    """Return whether the package has refused something: what is wrong, and what to do."""
     *_, last = traceback.extract_tb(error.__traceback__)
     is_own = last.filename.startswith(PACKAGE)
     # What is required or was got, and what to do: two sentences at least.

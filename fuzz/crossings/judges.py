@@ -174,7 +174,7 @@ def judge_rules(model: Any, problem: Problem, rules: Rules) -> None:
 
 
 def is_same_rows(covered: np.ndarray, atoms: Iterable[Atom], problem: Problem) -> bool:
-    """Tell whether conditions of the problem cover the same rows that count."""
+    """Return whether conditions of the problem cover the same rows that count."""
     masks = [atom.covered[problem.counted] for atom in atoms]
     return bool((covered == np.logical_and.reduce(masks)).all())
 

@@ -268,7 +268,7 @@ def _output(alternative: Any, model: Any) -> int:
 
 
 def _is_known(covered: np.ndarray, others: Sequence[np.ndarray], problem: Problem) -> bool:
-    """Tell whether a set of rows is among others, or says the same beside an intercept."""
+    """Return whether a set of rows is among others, or says the same beside an intercept."""
     has_rest = problem.is_joint and problem.fit_intercept
     masks = np.array(others, dtype=bool).reshape(-1, len(covered))
     return bool(is_one_of(covered[np.newaxis], masks, with_rest=has_rest)[0])

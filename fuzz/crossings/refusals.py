@@ -120,7 +120,7 @@ def culprit(row: Row, words: Callable[[Row], str]) -> Combination:
 
 
 def _is_settled_by(factor: str, row: Row, words: Callable[[Row], str]) -> bool:
-    """Tell whether another value of a factor goes with all others of a row."""
+    """Return whether another value of a factor goes with all others of a row."""
     others = (row | {factor: value} for value in FACTORS[factor])
     possible = (each for each in others if not any(bad <= each.items() for bad in IMPOSSIBLE))
     return any(not words(each) for each in possible)

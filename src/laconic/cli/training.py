@@ -124,7 +124,7 @@ class Source:
 
     @property
     def named_columns(self) -> dict[str, Any]:
-        """Columns of weights and exposures, which a model has to be told again for its rows."""
+        """Columns of weights and exposures, which a saved model needs again for its rows."""
         named = {"weight": self.weight, "exposure": self.exposure}
         return {name: column for name, column in named.items() if column is not None}
 
@@ -301,7 +301,7 @@ class Learning:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a model depends on, as a file tells it."""
+        """What a model depends on, as model files record it."""
         given = {name: value for name, value in vars(self).items() if name != "n_jobs"}
         if given["max_thresholds"] == "all":
             given["max_thresholds"] = None
