@@ -17,12 +17,12 @@ from benchmarks.problems import find_datasets, load_problem, specifications
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 
-def fit(problem, penalty, n_rules, max_conditions):
+def fit(problem, penalty, n_terms, max_conditions):
     """Fit a model with a penalty that is "auto" or a multiple of the rows."""
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     l2_regularization = penalty if penalty == "auto" else float(penalty) * len(problem.y)
     model = kind(
-        n_rules=n_rules, max_conditions=max_conditions, l2_regularization=l2_regularization
+        n_terms=n_terms, max_conditions=max_conditions, l2_regularization=l2_regularization
     )
     return model.fit(problem.X, problem.y)
 
@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--problems", nargs="+", default=list(specifications(folder)))
     parser.add_argument("--penalties", nargs="+", default=["auto", "0.01"])
     parser.add_argument("--against", nargs="+", default=["rules", "weight"])
-    parser.add_argument("--n-rules", type=int, default=10)
+    parser.add_argument("--n-terms", type=int, default=10)
     parser.add_argument("--max-conditions", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds per certificate")
     options = parser.parse_args()
@@ -59,7 +59,7 @@ def main():
     for name in options.problems:
         problem = load_problem(name, folder)
         for penalty in options.penalties:
-            model = fit(problem, penalty, options.n_rules, options.max_conditions)
+            model = fit(problem, penalty, options.n_terms, options.max_conditions)
             for against in options.against:
                 started = process_time()
                 certificate = model.certificate(

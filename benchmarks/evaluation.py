@@ -25,7 +25,7 @@ _SCHEMA = {
     "estimator": nw.String(),
     "l2_regularization": nw.Float64(),
     "split": nw.Int64(),
-    "n_rules": nw.Int64(),
+    "n_terms": nw.Int64(),
     "train_score": nw.Float64(),
     "test_score": nw.Float64(),
     "seconds": nw.Float64(),
@@ -51,7 +51,7 @@ class _Fit:
         model = clone(self.estimator).fit(part, target)
         other_part, other_target = take_rows(X, self.test), y[self.test]
         columns = {
-            "n_rules": range(max_rules + 1),
+            "n_terms": range(max_rules + 1),
             "train_score": score_curve(model, part, target, scoring=scoring, max_rules=max_rules),
             "test_score": score_curve(
                 model, other_part, other_target, scoring=scoring, max_rules=max_rules
@@ -73,7 +73,7 @@ def evaluate(
     cv: Any = None,
     scoring: Scoring = None,
     l2_regularization: Iterable[float | str] | None = None,
-    n_rules: int | None = None,
+    n_terms: int | None = None,
     groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -97,8 +97,8 @@ def evaluate(
         As for :func:`score_curve`.
     l2_regularization : iterable of float or "auto", default=None
         Penalties to try with every estimator; None: those that the estimators have.
-    n_rules : int or None, default=None
-        Largest size; None: the largest `n_rules` of the estimators.
+    n_terms : int or None, default=None
+        Largest size; None: the largest `n_terms` of the estimators.
     groups : array-like of shape (n_rows,), default=None
         For splitters that keep groups together.
     n_jobs : int or None, default=None
@@ -111,7 +111,7 @@ def evaluate(
     Returns
     -------
     frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        Columns estimator, l2_regularization, split (from 0), n_rules (from 0), train_score,
+        Columns estimator, l2_regularization, split (from 0), n_terms (from 0), train_score,
         test_score, and seconds: what the searches for that many rules took together. Penalties
         are numbers, or texts if one of them is "auto".
 
@@ -119,17 +119,17 @@ def evaluate(
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> X, y = [[1], [2], [3], [4]] * 20, [5, 3, 1, 1] * 20
-    >>> frame = evaluate(RuleBoostingRegressor(n_rules=2), X, y, cv=2, backend="pandas")
-    >>> frame[["split", "n_rules", "test_score"]].round(3).head(3)
-       split  n_rules  test_score
+    >>> frame = evaluate(RuleBoostingRegressor(n_terms=2), X, y, cv=2, backend="pandas")
+    >>> frame[["split", "n_terms", "test_score"]].round(3).head(3)
+       split  n_terms  test_score
     0      0        0       0.000
     1      0        1       0.614
     2      0        2       0.824
     """
     named = _named(estimators)
     target = np.asarray(y)
-    fits = list(_fits(named, target, cv, l2_regularization, n_rules, groups))
-    largest = n_rules or max(int(_get(fit.estimator, "n_rules")) for fit in fits)
+    fits = list(_fits(named, target, cv, l2_regularization, n_terms, groups))
+    largest = n_terms or max(int(_get(fit.estimator, "n_terms")) for fit in fits)
     jobs = (delayed(fit.rows)(X, target, scoring, largest) for fit in fits)
     progress = _Progress(len(fits), sys.stderr) if verbose else None
     rows: list[dict[str, Any]] = []
@@ -146,7 +146,7 @@ def curve_areas(frame: Any, *, score: str = "test_score", smallest: int = 0) -> 
     Parameters
     ----------
     frame : data frame
-        With the columns estimator, l2_regularization, split, n_rules and `score`.
+        With the columns estimator, l2_regularization, split, n_terms and `score`.
     score : str, default="test_score"
         Column with the heights of the curves.
     smallest : int, default=0
@@ -159,7 +159,7 @@ def curve_areas(frame: Any, *, score: str = "test_score", smallest: int = 0) -> 
         frame.
     """
     table = nw.from_native(frame, eager_only=True)
-    cells = table.select(*_CURVE, "n_rules", score).iter_rows()
+    cells = table.select(*_CURVE, "n_terms", score).iter_rows()
     rows = []
     for curve, points in groupby(cells, key=lambda row: row[: len(_CURVE)]):
         kept = [(size, height) for *_, size, height in points if size >= smallest]
@@ -176,7 +176,7 @@ def _fits(
     y: NDArray[Any],
     cv: Any,
     penalties: Iterable[float | str] | None,
-    n_rules: int | None,
+    n_terms: int | None,
     groups: ArrayLike | None,
 ) -> Iterator[_Fit]:
     choices = None if penalties is None else [_number_or_auto(penalty) for penalty in penalties]
@@ -187,8 +187,8 @@ def _fits(
         for penalty, (number, (train, test)) in product(own, enumerate(splits)):
             changed = clone(estimator)
             _set(changed, "l2_regularization", penalty)
-            if n_rules is not None:
-                _set(changed, "n_rules", n_rules)
+            if n_terms is not None:
+                _set(changed, "n_terms", n_terms)
             yield _Fit(name, changed, penalty, number, train, test)
 
 

@@ -44,11 +44,11 @@ def make_model(problem, setting):
             "l2_regularization": problem.l2_regularization,
             "max_conditions": None,
         },
-        "defaults": {"n_rules": 5},
-        "all thresholds": {"n_rules": 2, "max_thresholds": None, "fit_intercept": True},
+        "defaults": {"n_terms": 5},
+        "all thresholds": {"n_terms": 2, "max_thresholds": None, "fit_intercept": True},
         "greedy": {"search": "greedy"},
     }[setting]
-    return kind(**{"n_rules": problem.n_rules, "node_limit": N_NODES[setting], **options})
+    return kind(**{"n_terms": problem.n_terms, "node_limit": N_NODES[setting], **options})
 
 
 def digest(text):
@@ -109,10 +109,10 @@ def write(path, names):
 def compare(before, after):
     """Count what is the same, and name what is not."""
     old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
-    n_rules = n_texts = 0
+    n_terms = n_texts = 0
     differences = [f"{key}: only in one file" for key in old.keys() ^ new.keys()]
     for key in sorted(old.keys() & new.keys()):
-        n_rules += len(new[key]["results"])
+        n_terms += len(new[key]["results"])
         n_texts += len(new[key]["texts"])
         for part in ("results", "coverages"):
             if old[key][part] != new[key][part]:
@@ -120,7 +120,7 @@ def compare(before, after):
         for name, text in new[key]["texts"].items():
             if old[key]["texts"].get(name) != text:
                 differences.append(f"{key}: {name}")
-    print(f"{len(new)} models, {n_rules} rules, {n_texts} texts; {len(differences)} differences")
+    print(f"{len(new)} models, {n_terms} rules, {n_texts} texts; {len(differences)} differences")
     print(*differences, sep="\n")
     return bool(differences)
 

@@ -52,7 +52,7 @@ class Proof:
     features: int
     conditions: int
     time_limit: float
-    n_rules: int
+    n_terms: int
     n_proven: int
     smallest_ratio: float
     nodes: int
@@ -83,7 +83,7 @@ def fit(problem: Problem, thresholds: str, time_limit: float, **parameters: obje
     """Ten rules over the paper's conditions, so many thresholds per column, or all of them."""
     is_classification = problem.task == "classification"
     kind = RuleBoostingClassifier if is_classification else RuleBoostingRegressor
-    options = {"n_rules": 10, "l2_regularization": problem.l2_regularization}
+    options = {"n_terms": 10, "l2_regularization": problem.l2_regularization}
     options |= AS_IN_THE_PAPER | parameters
     if thresholds == PAPER:
         options["conditions"] = paper_conditions(problem.X, problem.max_conditions_per_column)
@@ -113,7 +113,7 @@ def prove(name: str, folder: Path, time_limit: float) -> Proof:
         features=problem.X.shape[1],
         conditions=model.n_candidates_,
         time_limit=time_limit,
-        n_rules=len(results),
+        n_terms=len(results),
         n_proven=sum(result.is_optimal for result in results),
         smallest_ratio=min(result.approximation_ratio for result in results),
         nodes=sum(result.counters["nodes"] for result in results),
@@ -162,7 +162,7 @@ def study(name: str, folder: Path, time_limit: float) -> Iterator[Score]:
 def stopped(name: str, folder: Path, time_limit: float) -> str:
     """Objective and ratio over 16 and over all thresholds, with the same gradients."""
     problem = load_problem(name, folder)
-    model = fit(problem, "16", time_limit=1.0, n_rules=6)
+    model = fit(problem, "16", time_limit=1.0, n_terms=6)
     scores = model.ensemble_.raw_predictions(problem.X)
     loss = get_loss(problem.loss)
     few, every = (
@@ -226,7 +226,7 @@ def proofs_table(proofs: Sequence[Proof]) -> str:
         ratio = np.floor(proof.smallest_ratio * 100) / 100
         lines.append(
             f"| {proof.problem} | {proof.rows:,} x {proof.features} | {proof.conditions:,} "
-            f"| {proof.time_limit:g} | {proof.n_proven} of {proof.n_rules} | {ratio:g} "
+            f"| {proof.time_limit:g} | {proof.n_proven} of {proof.n_terms} | {ratio:g} "
             f"| {proof.nodes:,} | {proof.seconds:.3g} | {proof.score:.3f} "
             f"| {proof.paper_score:.3f} |"
         )

@@ -33,7 +33,7 @@ def main() -> None:
         y += rng.normal(size=n_rows)
         before = peak_megabytes()
         started = process_time()
-        model = RuleBoostingRegressor(n_rules=10, max_thresholds=15, max_conditions=3, n_jobs=1)
+        model = RuleBoostingRegressor(n_terms=10, max_thresholds=15, max_conditions=3, n_jobs=1)
         model.fit(X, y)
         seconds = process_time() - started
         results = model.search_results_

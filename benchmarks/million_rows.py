@@ -124,7 +124,7 @@ def main() -> None:
         "n_rows": options.rows,
         "r2_planted": options.r2,
         "r2_model": model.score(drawn.table, drawn.target),
-        "n_rules": len(model.ensemble_),
+        "n_terms": len(model.ensemble_),
         "n_proven": sum(result.is_optimal for result in model.search_results_),
         "n_recovered": sum(match >= RECOVERED for match in matches),
         "nodes": sum(result.counters["nodes"] for result in model.search_results_),

@@ -43,7 +43,7 @@ class Problem:
     y, y_test : ndarray of float
         Their targets: 1 or -1 for classification.
     l2_regularization : float
-    n_rules : int
+    n_terms : int
     max_conditions_per_column : dict of str to int
         Largest number of candidate conditions that a numeric column gives.
     """
@@ -55,7 +55,7 @@ class Problem:
     y: NDArray[np.float64]
     y_test: NDArray[np.float64]
     l2_regularization: float
-    n_rules: int
+    n_terms: int
     max_conditions_per_column: dict[str, int]
 
     @property
@@ -115,7 +115,7 @@ def load_problem(name: str, folder: Path, split: int = 0) -> Problem:
         y=y_train,
         y_test=y_test,
         l2_regularization=spec["lambda_opt"],
-        n_rules=spec["max_rules"],
+        n_terms=spec["max_rules"],
         max_conditions_per_column=(
             limits if isinstance(limits, dict) else dict.fromkeys(X.columns, limits)
         ),

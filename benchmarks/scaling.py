@@ -36,7 +36,7 @@ BASE = {
     "n_features": 20,
     "max_thresholds": 8,
     "l2_per_row": 0.06,  # a penalty on sums over rows means the same if it grows with them
-    "n_rules": 10,
+    "n_terms": 10,
     "max_conditions": 5,
 }
 
@@ -76,7 +76,7 @@ AXES = (
         position_of_none=BASE["n_rows"] - 1,
     ),
     Axis("l2_per_row", "λ per row", (0.0001, 0.001, 0.01, 0.06, 0.3, 1.0)),
-    Axis("n_rules", "rules", (1, 2, 5, 10, 20)),
+    Axis("n_terms", "rules", (1, 2, 5, 10, 20)),
     Axis("max_conditions", "conditions per rule", (1, 2, 3, 4, 5, 7, None), position_of_none=10),
 )
 

@@ -51,7 +51,7 @@ def measure(problem, way, max_conditions, l2_regularization, time_limit, strateg
     """Fit ten rules; returns CPU seconds and the results of the searches."""
     kind = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     model = kind(
-        n_rules=10,
+        n_terms=10,
         **(AS_IN_THE_PAPER | STRATEGIES[strategy]),
         search=WAYS[way],
         max_conditions=max_conditions,

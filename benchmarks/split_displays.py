@@ -154,7 +154,7 @@ def _curves(frame: Any, value: str) -> Iterator[tuple[str, tuple[Floats, Floats,
     table = nw.from_native(frame, eager_only=True)
     points: dict[tuple[str, float | str], dict[int, list[float]]] = {}
     for name, penalty, size, height in table.select(
-        "estimator", "l2_regularization", "n_rules", value
+        "estimator", "l2_regularization", "n_terms", value
     ).iter_rows():
         points.setdefault((name, penalty), {}).setdefault(size, []).append(height)
     has_several_penalties = len(points) > len({name for name, _ in points})

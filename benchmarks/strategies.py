@@ -30,7 +30,7 @@ def measure(split, penalty, settings):
     kind = RuleBoostingClassifier if split.is_classification else RuleBoostingRegressor
     l2_regularization = penalty if penalty == "auto" else float(penalty) * len(split.y)
     started = process_time()
-    model = kind(n_rules=10, l2_regularization=l2_regularization, **settings)
+    model = kind(n_terms=10, l2_regularization=l2_regularization, **settings)
     model.fit(split.X, split.y)
     seconds = process_time() - started
     is_classes = split.is_classification

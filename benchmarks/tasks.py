@@ -83,19 +83,19 @@ def measure_classes() -> list[dict[str, Any]]:
     for name, load in CLASS_TABLES.items():
         X, y = load()
         n_classes = len(np.unique(y))
-        n_rules = max(8, 2 * n_classes)
+        n_terms = max(8, 2 * n_classes)
         losses: dict[str, list[float]] = {"ours": [], "one-vs-rest": [], "tree": []}
         n_proven = 0
         for seed in range(N_SPLITS):
             parts = train_test_split(X, y, test_size=0.3, stratify=y, random_state=seed)
             X_train, X_test, y_train, y_test = parts
-            model = RuleBoostingClassifier(n_rules, max_conditions=MAX_CONDITIONS)
+            model = RuleBoostingClassifier(n_terms, max_conditions=MAX_CONDITIONS)
             model.fit(X_train, y_train)
             n_proven += sum(result.is_optimal for result in model.search_results_)
-            each = max(1, round(n_rules / n_classes))
+            each = max(1, round(n_terms / n_classes))
             rest = RuleBoostingClassifier(each, max_conditions=MAX_CONDITIONS)
             others = OneVsRestClassifier(rest).fit(X_train, y_train)
-            tree = DecisionTreeClassifier(max_leaf_nodes=n_rules + 1, random_state=0)
+            tree = DecisionTreeClassifier(max_leaf_nodes=n_terms + 1, random_state=0)
             tree.fit(X_train, y_train)
             losses["ours"].append(log_loss(y_test, model.predict_proba(X_test)))
             losses["one-vs-rest"].append(log_loss(y_test, others.predict_proba(X_test)))
@@ -105,8 +105,8 @@ def measure_classes() -> list[dict[str, Any]]:
                 "table": name,
                 "n_rows": len(y),
                 "n_classes": n_classes,
-                "n_rules": n_rules,
-                "share_proven": n_proven / (N_SPLITS * n_rules),
+                "n_terms": n_terms,
+                "share_proven": n_proven / (N_SPLITS * n_terms),
                 "log_loss": {method: float(np.mean(values)) for method, values in losses.items()},
             }
         )
@@ -180,7 +180,7 @@ def measure_claims() -> list[dict[str, Any]]:
                 "table": name,
                 "loss": loss,
                 "n_rows": len(rates),
-                "n_rules": N_CLAIM_RULES,
+                "n_terms": N_CLAIM_RULES,
                 "share_proven": n_proven / (N_SPLITS * N_CLAIM_RULES),
                 "n_halvings": n_halvings,
                 "largest_rise_of_training_deviance": largest_rise,
@@ -194,7 +194,7 @@ def measure_claims() -> list[dict[str, Any]]:
 def page(results: dict[str, Any]) -> str:
     """Write the page."""
     classes = "\n".join(
-        f"| {each['table']} | {each['n_rows']:,} | {each['n_classes']} | {each['n_rules']} "
+        f"| {each['table']} | {each['n_rows']:,} | {each['n_classes']} | {each['n_terms']} "
         f"| {each['log_loss']['ours']:.3f} | {each['log_loss']['one-vs-rest']:.3f} "
         f"| {each['log_loss']['tree']:.3f} | {each['share_proven']:.0%} |"
         for each in results["classes"]

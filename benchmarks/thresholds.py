@@ -33,7 +33,7 @@ def main():
         is_classification = problem.task == "classification"
         estimator = RuleBoostingClassifier if is_classification else RuleBoostingRegressor
         model = estimator(
-            n_rules=10,
+            n_terms=10,
             **AS_IN_THE_PAPER,
             max_thresholds=arguments.thresholds,
             l2_regularization=problem.l2_regularization,

@@ -23,7 +23,7 @@ def draw_tumours(path: Path) -> None:
     data = load_breast_cancer(as_frame=True)
     classes = data.target.map(dict(enumerate(data.target_names)))
     X_train, X_test, y_train, _ = train_test_split(data.data, classes, random_state=0)
-    model = RuleBoostingClassifier(n_rules=4).fit(X_train, y_train)
+    model = RuleBoostingClassifier(n_terms=4).fit(X_train, y_train)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     RuleWeightDisplay.from_estimator(model, ax=left)
     left.set_title("The model")
@@ -34,7 +34,7 @@ def draw_tumours(path: Path) -> None:
 def draw_parity(path: Path) -> None:
     """Draw rules as boxes in the plane of two features."""
     dataset = noisy_parity(400, 2, random_state=0)
-    model = RuleBoostingClassifier(n_rules=2, max_thresholds=9).fit(dataset.data, dataset.target)
+    model = RuleBoostingClassifier(n_terms=2, max_thresholds=9).fit(dataset.data, dataset.target)
     display = RuleBoxDisplay.from_estimator(
         model, dataset.data, dataset.target, features=["x0", "x1"]
     )

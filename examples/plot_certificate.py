@@ -12,7 +12,7 @@ from laconic import RuleBoostingClassifier
 from laconic.datasets import tic_tac_toe
 
 game = tic_tac_toe(backend="pandas")
-model = RuleBoostingClassifier(n_rules=10, l2_regularization=10).fit(game.data, game.target)
+model = RuleBoostingClassifier(n_terms=10, l2_regularization=10).fit(game.data, game.target)
 certificate = model.certificate(game.data, game.target, by_size=True)
 print(certificate)
 

@@ -29,7 +29,7 @@ rate *= np.where((drivers["age"] <= 25) & (drivers["power"] > 90), 4.0, 1.0)
 rate *= np.where((drivers["region"] == "city") & (drivers["km per year"] > 15000), 2.0, 1.0)
 claims = rng.poisson(rate * years)
 
-model = RuleBoostingRegressor(n_rules=4, loss="poisson").fit(drivers, claims, exposure=years)
+model = RuleBoostingRegressor(n_terms=4, loss="poisson").fit(drivers, claims, exposure=years)
 print(model)
 
 # %%

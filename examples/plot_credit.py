@@ -35,7 +35,7 @@ log_odds = (
 defaults = np.where(rng.random(n_applicants) < 1 / (1 + np.exp(-log_odds)), "default", "repaid")
 X_train, X_test, y_train, y_test = train_test_split(applicants, defaults, random_state=0)
 
-model = RuleBoostingClassifier(n_rules=5).fit(X_train, y_train)
+model = RuleBoostingClassifier(n_terms=5).fit(X_train, y_train)
 print(model)
 
 # %%

@@ -28,7 +28,7 @@ X_train, X_test, y_train, y_test = train_test_split(experiments, product, random
 
 for max_thresholds in (7, None):
     model = RuleBoostingRegressor(
-        n_rules=1,
+        n_terms=1,
         strategy="stagewise",
         max_conditions=4,
         max_thresholds=max_thresholds,

@@ -15,7 +15,7 @@ from laconic.plot import RuleBoxDisplay
 
 X, y = load_iris(as_frame=True, return_X_y=True)
 flower = (y == 2).map({True: "virginica", False: "other"})
-model = RuleBoostingClassifier(n_rules=2).fit(X, flower)
+model = RuleBoostingClassifier(n_terms=2).fit(X, flower)
 print(model)
 
 # %%

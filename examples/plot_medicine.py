@@ -17,7 +17,7 @@ X, y = load_breast_cancer(as_frame=True, return_X_y=True)
 y = y.map({0: "malignant", 1: "benign"})
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 
-model = RuleBoostingClassifier(n_rules=4).fit(X_train, y_train)
+model = RuleBoostingClassifier(n_terms=4).fit(X_train, y_train)
 print(model)
 
 # %%

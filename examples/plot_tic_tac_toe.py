@@ -19,7 +19,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 )
 
 models = {
-    search: RuleBoostingClassifier(n_rules=8, search=search).fit(X_train, y_train)
+    search: RuleBoostingClassifier(n_terms=8, search=search).fit(X_train, y_train)
     for search in ("optimal", "greedy")
 }
 print(models["optimal"])

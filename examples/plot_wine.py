@@ -17,7 +17,7 @@ X, y = load_wine(as_frame=True, return_X_y=True)
 grower = "grower " + (y + 1).astype(str)
 X_train, X_test, y_train, y_test = train_test_split(X, grower, random_state=0, stratify=grower)
 
-model = RuleBoostingClassifier(n_rules=6, max_conditions=2)
+model = RuleBoostingClassifier(n_terms=6, max_conditions=2)
 print(model.fit(X_train, y_train))
 
 # %%

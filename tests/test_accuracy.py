@@ -26,7 +26,7 @@ def split_of(task, y):
 
 def points_of(method, sizes, scores, table="t", metric="r2", n_spared=0):
     points = pd.DataFrame({"table": table, "method": method, "split": 0, "step": range(len(sizes))})
-    points["n_rules"], points["n_conditions"], points["n_spared"] = sizes, 0, n_spared
+    points["n_terms"], points["n_conditions"], points["n_spared"] = sizes, 0, n_spared
     return points.assign(auc=np.nan, log_loss=np.nan, r2=np.nan).assign(**{metric: scores})
 
 
@@ -35,7 +35,7 @@ def test_leaf_counts_the_tightest_of_conditions_on_the_same_side():
     children = [(1, 2), (3, 4), (-1, -1), (5, 6), (-1, -1), (-1, -1), (-1, -1)]
     paths = list(paths_of(children, [0, 0, -1, 1, -1, -1, -1]))
     assert sorted(map(len, paths)) == [1, 2, 2, 2]
-    assert size_of_trees([paths]) == Size(n_rules=4, n_conditions=7, n_spared=3)
+    assert size_of_trees([paths]) == Size(n_terms=4, n_conditions=7, n_spared=3)
 
 
 def test_linked_nodes_are_read_as_trees_of_arrays():

@@ -111,7 +111,7 @@ def test_random_rows_can_be_repeated():
 
 def heavier(model):
     rules = [Rule(rule.query, 1.01 * rule.weight) for rule in model.ensemble_]
-    model.ensemble_ = model.ensemble_.with_rules(rules)
+    model.ensemble_ = model.ensemble_.with_terms(rules)
 
 
 def too_sure(model):

@@ -25,7 +25,7 @@ COLUMNS = [
     "estimator",
     "l2_regularization",
     "split",
-    "n_rules",
+    "n_terms",
     "train_score",
     "test_score",
     "seconds",
@@ -39,34 +39,34 @@ def diabetes():
 
 @pytest.fixture
 def small_regressor():
-    return RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
+    return RuleBoostingRegressor(n_terms=3, max_conditions=2, max_thresholds=3)
 
 
 def test_evaluate_gives_a_row_per_size(diabetes, small_regressor):
-    greedy = RuleBoostingRegressor(n_rules=3, search="greedy")
+    greedy = RuleBoostingRegressor(n_terms=3, search="greedy")
     frame = evaluate(
         {"optimal": small_regressor, "greedy": greedy},
         diabetes.data,
         diabetes.target,
         cv=ShuffleSplit(2, random_state=0),
         l2_regularization=[1, 10],
-        n_rules=2,
+        n_terms=2,
     )
     assert list(frame.columns) == COLUMNS
     assert len(frame) == 2 * 2 * 2 * 3
-    assert set(frame["n_rules"]) == {0, 1, 2}
+    assert set(frame["n_terms"]) == {0, 1, 2}
     assert set(frame["l2_regularization"]) == {1.0, 10.0}
-    assert (frame[frame["n_rules"] == 0]["seconds"] == 0).all()
+    assert (frame[frame["n_terms"] == 0]["seconds"] == 0).all()
     assert (frame["seconds"].groupby(frame.index // 3).diff().dropna() > 0).all()
     assert not hasattr(small_regressor, "ensemble_")
-    assert small_regressor.n_rules == 3
+    assert small_regressor.n_terms == 3
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars"])
 def test_automatic_penalties(diabetes, small_regressor, backend):
     automatic = clone(small_regressor).set_params(l2_regularization="auto")
     data, target = diabetes.data, diabetes.target
-    frame = evaluate(automatic, data, target, cv=2, n_rules=1, backend=backend)
+    frame = evaluate(automatic, data, target, cv=2, n_terms=1, backend=backend)
     assert set(frame["l2_regularization"]) == {"auto"}
     assert len(curve_areas(frame)) == 2
     both = evaluate(
@@ -74,7 +74,7 @@ def test_automatic_penalties(diabetes, small_regressor, backend):
         data,
         target,
         cv=2,
-        n_rules=1,
+        n_terms=1,
         l2_regularization=[1, "auto"],
         backend=backend,
     )
@@ -127,9 +127,9 @@ def test_lists_arrays_and_groups(small_regressor):
 def test_pipelines_are_evaluated(diabetes, small_regressor):
     pipeline = make_pipeline(StandardScaler(), small_regressor)
     frame = evaluate(
-        pipeline, diabetes.data, diabetes.target, cv=2, l2_regularization=[2.0], n_rules=1
+        pipeline, diabetes.data, diabetes.target, cv=2, l2_regularization=[2.0], n_terms=1
     )
-    assert frame["n_rules"].tolist() == [0, 1, 0, 1]
+    assert frame["n_terms"].tolist() == [0, 1, 0, 1]
     assert frame["estimator"].unique().tolist() == ["RuleBoostingRegressor"]
 
 
@@ -161,7 +161,7 @@ def test_progress_is_told(diabetes, small_regressor, capsys):
 
 @pytest.fixture(scope="module")
 def two_penalties(diabetes):
-    model = RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
+    model = RuleBoostingRegressor(n_terms=3, max_conditions=2, max_thresholds=3)
     return evaluate(model, diabetes.data, diabetes.target, cv=2, l2_regularization=[1, 100])
 
 
@@ -171,7 +171,7 @@ def test_scores_are_drawn_with_their_spread(two_penalties):
         "RuleBoostingRegressor, λ = 1",
         "RuleBoostingRegressor, λ = 100",
     ]
-    is_drawn = (two_penalties["l2_regularization"] == 1) & (two_penalties["n_rules"] == 3)
+    is_drawn = (two_penalties["l2_regularization"] == 1) & (two_penalties["n_terms"] == 3)
     drawn = display.lines_[0].get_ydata()[-1]
     assert drawn == pytest.approx(two_penalties[is_drawn]["test_score"].mean())
     assert len(display.ax_.collections) == 2

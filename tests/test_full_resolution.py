@@ -71,6 +71,6 @@ def test_page_gets_both_tables_again_and_again(tmp_path, monkeypatch):
 @pytest.mark.datasets
 def test_all_thresholds_are_proven_on_a_small_problem(datasets_folder):
     proof = full_resolution.prove("iris", datasets_folder, time_limit=60.0)
-    assert (proof.n_rules, proof.n_proven, proof.smallest_ratio) == (10, 10, 1.0)
+    assert (proof.n_terms, proof.n_proven, proof.smallest_ratio) == (10, 10, 1.0)
     X = load_problem("iris", datasets_folder).X
     assert proof.conditions == sum(2 * (X[name].nunique() - 1) for name in X)

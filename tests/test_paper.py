@@ -36,7 +36,7 @@ def run(datasets_folder, tmp_path):
 def rows_of(problem, method, scores, split=0):
     return [
         {"problem": problem, "method": method, "split": split, "kind": "curve"}
-        | {"n_rules": size, "score": score}
+        | {"n_terms": size, "score": score}
         for size, score in scores.items()
     ]
 
@@ -213,7 +213,7 @@ def test_penalty_is_chosen_without_the_test_rows(run):
 @pytest.mark.parametrize("name", ["iris", "diabetes"])
 def test_quick_areas_are_those_of_the_scorer(name, run):
     problem = load_problem(name, run.datasets)
-    model = estimator(problem, GREEDY, 1.0, n_rules=3).fit(problem.X, problem.y)
+    model = estimator(problem, GREEDY, 1.0, n_terms=3).fit(problem.X, problem.y)
     rows = np.arange(0, len(problem.y), 2)
     scorer = area_scorer(scoring(problem), smallest=smallest_size(problem.task), largest=10)
     expected = scorer(model, problem.X.iloc[rows], problem.y[rows])

@@ -146,7 +146,7 @@ def test_files_and_libraries_give_the_same(tmp_path, name, categories):
     y = np.asarray(y)
     is_numeric = y.dtype.kind == "f"
     make = RuleBoostingRegressor if is_numeric else RuleBoostingClassifier
-    parameters = {"n_rules": 4, "categories": categories, "date_parts": ["weekday", "hour"]}
+    parameters = {"n_terms": 4, "categories": categories, "date_parts": ["weekday", "hour"]}
     models, predictions = {}, {}
     tables = files(tmp_path, X)
     for source, table in tables.items():

@@ -202,7 +202,7 @@ def test_alternatives_are_not_for_the_rows_of_excluded_rules():
 
 def test_certificates_of_given_rules_count_costs():
     X, y = joint_table()
-    options = {"n_rules": 1, "initial_rules": ["a > 0"]}
+    options = {"n_terms": 1, "initial_terms": ["a > 0"]}
     [free] = RuleBoostingRegressor(**options).fit(X, y).search_results_
     [paid] = RuleBoostingRegressor(**options, feature_costs={"a": 0.05}).fit(X, y).search_results_
     assert paid.objective_value == pytest.approx(free.objective_value - 0.05)

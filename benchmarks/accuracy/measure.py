@@ -16,7 +16,7 @@ from benchmarks.accuracy.tables import MAX_TRAINING_ROWS, Split, load_split
 from benchmarks.paper.settings import resume
 
 COLUMNS = (
-    *("table", "method", "split", "step", "n_rules", "n_conditions", "n_spared"),
+    *("table", "method", "split", "step", "n_terms", "n_conditions", "n_spared"),
     *("auc", "log_loss", "r2", "seconds", "note"),
 )
 SURE = 1e-3  # probabilities are kept this far from 0 and 1, or one sure mistake is all there is
@@ -60,7 +60,7 @@ def measure_one(
     loaded = load_split(table, split, folder, max_training_rows)
     yield (
         shared
-        | {"step": START, "n_rules": 0, "n_conditions": 0, "n_spared": 0}
+        | {"step": START, "n_terms": 0, "n_conditions": 0, "n_spared": 0}
         | scores(loaded, _constant(loaded))
     )
     try:

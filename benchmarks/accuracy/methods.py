@@ -135,7 +135,7 @@ class Variant:
         model = self._estimator(split, 1).set_params(warm_start=True)
         started = process_time()
         for step in range(1, max_rules + 1):
-            model.set_params(n_rules=step).fit(split.X, split.y)
+            model.set_params(n_terms=step).fit(split.X, split.y)
             if len(model.ensemble_) < step:
                 return
             yield self._model(model, split, step, process_time() - started)
@@ -149,17 +149,17 @@ class Variant:
 
     def _model(self, model: Any, split: Split, step: int, seconds: float) -> Model:
         ensemble = model.ensemble_
-        size = Size(ensemble.n_rules, ensemble.n_conditions)
+        size = Size(ensemble.n_terms, ensemble.n_conditions)
         return Model(step, size, _readings(split, ensemble.raw_predictions(split.X_test)), seconds)
 
-    def _estimator(self, split: Split, n_rules: int) -> Any:
+    def _estimator(self, split: Split, n_terms: int) -> Any:
         settings = dict(self.settings)
         penalty = settings.get("l2_regularization")
         if isinstance(penalty, PseudoRows):
             has_intercept = settings.get("fit_intercept", False)
             settings["l2_regularization"] = penalty.penalty(split, fit_intercept=has_intercept)
         make = RuleBoostingClassifier if split.is_classification else RuleBoostingRegressor
-        return make(n_rules=n_rules, **settings)
+        return make(n_terms=n_terms, **settings)
 
 
 def _readings(split: Split, raw: NDArray[np.float64]) -> NDArray[np.float64]:

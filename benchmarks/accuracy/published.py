@@ -50,7 +50,7 @@ class PaperVariant(Variant):
         problem = load_problem(split.table, folder, split.index)
         penalty = published_settings(specifications(folder)[split.table], "lambda_opt")
         model = estimator(problem, OPTIMAL, float(penalty), **PLAIN)
-        settings = {name: value for name, value in model.get_params().items() if name != "n_rules"}
+        settings = {name: value for name, value in model.get_params().items() if name != "n_terms"}
         yield from replace(self, settings=settings)._prefixes(split, MAX_RULES)
 
 

@@ -18,12 +18,12 @@ class Size:
 
     Attributes
     ----------
-    n_rules, n_conditions : int
+    n_terms, n_conditions : int
     n_spared : int
         Rules and conditions that constants in place of leaves would spare.
     """
 
-    n_rules: int
+    n_terms: int
     n_conditions: int
     n_spared: int = 0
 
@@ -59,15 +59,15 @@ def size_of_trees(trees: Iterable[Iterable[Path]]) -> Size:
     --------
     >>> stump = [frozenset({(0, True)}), frozenset({(0, False)})]
     >>> size_of_trees([stump])
-    Size(n_rules=2, n_conditions=2, n_spared=2)
+    Size(n_terms=2, n_conditions=2, n_spared=2)
     """
-    n_rules = n_conditions = n_spared = 0
+    n_terms = n_conditions = n_spared = 0
     for tree in trees:
         lengths = [len(path) for path in tree]
-        n_rules += len(lengths)
+        n_terms += len(lengths)
         n_conditions += sum(lengths)
         n_spared += 1 + max(lengths)
-    return Size(n_rules, n_conditions, n_spared)
+    return Size(n_terms, n_conditions, n_spared)
 
 
 def sklearn_paths(tree: Any) -> Iterator[Path]:

@@ -75,7 +75,7 @@ def curves(points: pd.DataFrame, metric: str, *, is_lenient: bool = False) -> pd
     one leaf of every tree is a constant, which has no size.
     """
     own = points[points[metric].notna()].copy()
-    own["size"] = own["n_rules"] + own["n_conditions"] - is_lenient * own["n_spared"]
+    own["size"] = own["n_terms"] + own["n_conditions"] - is_lenient * own["n_spared"]
     found = {}
     for key, group in own.groupby(["table", "method", "split"], sort=False):
         if group["size"].isna().any():

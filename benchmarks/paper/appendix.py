@@ -77,7 +77,7 @@ def measure_rules(run: Run, name: str) -> Iterator[dict[str, Any]]:
         model.fit(problem.X, problem.y)
         times.append([at - started for at in seen])
     for i, seconds in enumerate(np.min(times, axis=0), start=1):
-        yield {"problem": name, "n_rules": i, "seconds": round(float(seconds), 5)}
+        yield {"problem": name, "n_terms": i, "seconds": round(float(seconds), 5)}
 
 
 def _note_time(progress: Any, seen: list[float]) -> None:
@@ -122,7 +122,7 @@ def make(run: Run) -> None:
         output / "time_rules.csv",
         [(name,) for name in PRUNING],
         partial(measure_rules, run),
-        ("problem", "n_rules", "seconds"),
+        ("problem", "n_terms", "seconds"),
         n_jobs,
     )
     penalties = PENALTIES[4:] if run.is_quick else PENALTIES
@@ -149,7 +149,7 @@ def draw(by_rules: list[dict[str, Any]], by_penalty: list[dict[str, Any]]) -> An
     """Both figures of times side by side."""
     figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained", sharey=True)
     figure.get_layout_engine().set(wspace=0.06)
-    draw_lines(axes[0], by_rules, "n_rules")
+    draw_lines(axes[0], by_rules, "n_terms")
     axes[0].set(xlabel="number of rules", xticks=range(1, 11), ylabel="CPU seconds, one thread")
     draw_lines(axes[1], by_penalty, "l2_regularization")
     axes[1].set(xlabel="λ", xscale="log")

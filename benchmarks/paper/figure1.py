@@ -29,27 +29,27 @@ MAX_THRESHOLDS = 3
 N_FEATURES_OF_CURVE = 6
 N_TEST_ROWS = 10_000
 CLASS_COLOURS = {1: "#1f5a8a", -1: "#b3541e"}
-COLUMNS = ("n_features", "method", "n_rules_asked", "sample", "n_rules", "accuracy")
+COLUMNS = ("n_features", "method", "n_terms_asked", "sample", "n_terms", "accuracy")
 
 
 def measure(
-    n_features: int, method: str, n_rules_asked: int, sample: int
+    n_features: int, method: str, n_terms_asked: int, sample: int
 ) -> Iterator[dict[str, Any]]:
     """Accuracy on new rows by the number of rules."""
     train = noisy_parity(100 * 2**n_features, n_features, noise=NOISE, random_state=2 * sample)
     test = noisy_parity(N_TEST_ROWS, n_features, noise=NOISE, random_state=2 * sample + 1)
-    key = dict(zip(COLUMNS, (n_features, method, n_rules_asked, sample), strict=False))
+    key = dict(zip(COLUMNS, (n_features, method, n_terms_asked, sample), strict=False))
     stages = _boosted_trees if method == XGBOOST else _boosted_rules
-    for n_rules, scores in stages(train, test, method, n_rules_asked):
+    for n_terms, scores in stages(train, test, method, n_terms_asked):
         accuracy = np.mean((scores > 0) == (test.target > 0))
-        yield key | {"n_rules": n_rules, "accuracy": round(float(accuracy), 4)}
+        yield key | {"n_terms": n_terms, "accuracy": round(float(accuracy), 4)}
 
 
 def _boosted_rules(
-    train: Dataset, test: Dataset, search: str, n_rules: int
+    train: Dataset, test: Dataset, search: str, n_terms: int
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
     model = RuleBoostingClassifier(
-        n_rules,
+        n_terms,
         **AS_IN_THE_PAPER,
         search=search,
         l2_regularization=1.0,
@@ -62,13 +62,13 @@ def _boosted_rules(
 
 
 def _boosted_trees(
-    train: Dataset, test: Dataset, _: str, n_rules: int
+    train: Dataset, test: Dataset, _: str, n_terms: int
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
     """Trees deep enough for whole corners; every leaf is a rule."""
     from xgboost import XGBClassifier
 
     n_features = len(train.feature_names)
-    n_trees = max(1, n_rules // 2**n_features)
+    n_trees = max(1, n_terms // 2**n_features)
     model = XGBClassifier(n_estimators=n_trees, max_depth=n_features, n_jobs=1)
     model.fit(train.data, (train.target > 0).astype(int))
     nodes = model.get_booster().trees_to_dataframe()
@@ -88,10 +88,10 @@ def keys(run: Run) -> list[tuple[int, str, int, int]]:
         for method in (OPTIMAL, GREEDY, XGBOOST)
         for sample in samples
     ]
-    n_rules = {OPTIMAL: 128, GREEDY: 1024, XGBOOST: 64 * 64}
+    n_terms = {OPTIMAL: 128, GREEDY: 1024, XGBOOST: 64 * 64}
     return wanted + [
-        (N_FEATURES_OF_CURVE, method, n_rules[method], sample)
-        for method in n_rules
+        (N_FEATURES_OF_CURVE, method, n_terms[method], sample)
+        for method in n_terms
         for sample in samples
     ]
 
@@ -204,10 +204,10 @@ def draw_features(ax: Axes, rows: list[dict[str, Any]]) -> None:
     for method in (OPTIMAL, GREEDY, XGBOOST):
         by_count: dict[int, list[float]] = {}
         for row in rows:
-            is_last = row["n_rules_asked"] == 2 ** row["n_features"]
+            is_last = row["n_terms_asked"] == 2 ** row["n_features"]
             if row["method"] == method and is_last:
                 by_sample = by_count.setdefault(row["n_features"], [])
-                if method == XGBOOST or row["n_rules"] == 2 ** row["n_features"]:
+                if method == XGBOOST or row["n_terms"] == 2 ** row["n_features"]:
                     by_sample.append(row["accuracy"])
         counts = sorted(by_count)
         means = [np.mean(by_count[count]) for count in counts]
@@ -225,8 +225,8 @@ def draw_sizes(ax: Axes, rows: list[dict[str, Any]]) -> None:
         by_sample: dict[int, list[tuple[int, float]]] = {}
         for row in rows:
             is_curve = row["n_features"] == N_FEATURES_OF_CURVE and row["method"] == method
-            if is_curve and row["n_rules_asked"] != 2**N_FEATURES_OF_CURVE:
-                point = row["n_rules"], row["accuracy"]
+            if is_curve and row["n_terms_asked"] != 2**N_FEATURES_OF_CURVE:
+                point = row["n_terms"], row["accuracy"]
                 by_sample.setdefault(row["sample"], []).append(point)
         # Stage by stage: after as many trees, samples have different numbers of leaves.
         n_stages = min(map(len, by_sample.values()))

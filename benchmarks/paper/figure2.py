@@ -43,7 +43,7 @@ def to_frame(
         for method in methods
         for row in rows
         if (row["problem"], row["method"], row["kind"]) == (name, method, "curve")
-        and row["n_rules"] >= smallest
+        and row["n_terms"] >= smallest
     ]
     frame = pd.DataFrame(kept).rename(columns={"method": "estimator"})
     # RuleFit has another penalty, which differs from point to point.

@@ -30,7 +30,7 @@ def make(run: Run) -> None:
 def rules(run: Run, name: str, method: str) -> list[dict[str, Any]]:
     """Rules of the first split, one row each."""
     problem = run.load(name, 0)
-    model = estimator(problem, method, run.penalty(name, method), n_rules=N_RULES)
+    model = estimator(problem, method, run.penalty(name, method), n_terms=N_RULES)
     model.fit(problem.X, problem.y)
     return [
         {

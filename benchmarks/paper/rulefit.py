@@ -108,7 +108,7 @@ class RuleFitScores:
         The same of the classes that they predict, which ranks all rows of a class alike.
     unbounded_score : float
         Score with the penalty that cross-validation chooses.
-    unbounded_n_rules : int
+    unbounded_n_terms : int
     seconds : float
         CPU time of the trees and of the bounded models.
     """
@@ -116,7 +116,7 @@ class RuleFitScores:
     curve: dict[int, float]
     label_curve: dict[int, float]
     unbounded_score: float
-    unbounded_n_rules: int
+    unbounded_n_terms: int
     seconds: float
 
 
@@ -177,9 +177,9 @@ def linear_path(columns: Floats, y: Floats) -> list[tuple[float, Floats]]:
     # A little at a time: with many rules in the model a step takes much longer.
     while smallest > 1e-3 * largest:
         penalties = smallest * np.geomspace(1, 0.8, 4)
-        n_rules = np.count_nonzero(weights_at(penalties), axis=1)
-        smallest = penalties[_first_above(n_rules, MAX_RULES)]
-        if n_rules.max() > MAX_RULES:
+        n_terms = np.count_nonzero(weights_at(penalties), axis=1)
+        smallest = penalties[_first_above(n_terms, MAX_RULES)]
+        if n_terms.max() > MAX_RULES:
             break
     weights = weights_at(np.linspace(largest, smallest, N_PENALTIES))
     return [(float(mean - means @ row), row) for row in weights]

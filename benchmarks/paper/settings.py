@@ -89,7 +89,7 @@ def estimator(problem: Problem, method: str, l2_regularization: float, **options
     make = RuleBoostingClassifier if problem.task == "classification" else RuleBoostingRegressor
     settings = {
         **AS_IN_THE_PAPER,
-        "n_rules": problem.n_rules,
+        "n_terms": problem.n_terms,
         "search": method,
         "l2_regularization": l2_regularization,
         "max_conditions": None,
@@ -186,5 +186,5 @@ def curves_of(
     for row in rows:
         is_asked_for = row["problem"] == problem and row["method"] == method
         if is_asked_for and row["kind"] == kind:
-            by_split.setdefault(row["split"], {})[row["n_rules"]] = row["score"]
+            by_split.setdefault(row["split"], {})[row["n_terms"]] = row["score"]
     return iter(by_split.values())

@@ -35,7 +35,7 @@ CHOSEN = ", λ chosen"
 BY_CLASS = "RuleFit on predicted classes"
 METHODS = (GREEDY, OPTIMAL, GREEDY + CHOSEN, OPTIMAL + CHOSEN, RULEFIT)
 PUBLISHED = {RULEFIT: "rf", GREEDY: "grd", OPTIMAL: "opt"}
-COLUMNS = ("problem", "method", "split", "l2_regularization", "seconds", "kind", "n_rules", "score")
+COLUMNS = ("problem", "method", "split", "l2_regularization", "seconds", "kind", "n_terms", "score")
 LEVEL = 0.01
 
 
@@ -58,7 +58,7 @@ def measure(run: Run, name: str, method: str, split: int) -> Iterator[dict[str, 
     )
     shared |= {"l2_regularization": model.l2_regularization, "seconds": round(seconds, 4)}
     for size, score in enumerate(scores):
-        yield shared | {"n_rules": size, "score": float(score)}
+        yield shared | {"n_terms": size, "score": float(score)}
 
 
 def _measure_rulefit(problem: Problem, shared: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -71,10 +71,10 @@ def _measure_rulefit(problem: Problem, shared: dict[str, Any]) -> Iterator[dict[
     start = {0: 0.5} if problem.task == "classification" else {}
     for kind, curve in (("curve", found.curve), ("labels", found.label_curve)):
         for size, score in (start | curve).items():
-            yield shared | {"kind": kind, "n_rules": size, "score": score}
+            yield shared | {"kind": kind, "n_terms": size, "score": score}
     yield shared | {
         "kind": "unbounded",
-        "n_rules": found.unbounded_n_rules,
+        "n_terms": found.unbounded_n_terms,
         "score": found.unbounded_score,
     }
 
@@ -113,7 +113,7 @@ def summarize(run: Run, rows: list[dict[str, Any]]) -> pd.DataFrame:
                     "seconds": _mean_seconds(own),
                     "published_seconds": published[f"time_{key}"] if key else None,
                     "unbounded_score": _mean(row["score"] for row in whole),
-                    "unbounded_rules": _mean(row["n_rules"] for row in whole),
+                    "unbounded_rules": _mean(row["n_terms"] for row in whole),
                 }
             )
     table = pd.DataFrame(lines)

@@ -32,7 +32,7 @@ class Task:
     y : ndarray of float
     loss : {"logistic", "squared"}
     l2_regularization : float
-    n_rules : int
+    n_terms : int
     max_conditions_per_column : dict of str to int
     time_limit : float
         CPU seconds for a fit.
@@ -42,7 +42,7 @@ class Task:
     y: np.ndarray
     loss: str
     l2_regularization: float
-    n_rules: int
+    n_terms: int
     max_conditions_per_column: dict[str, int]
     time_limit: float
 
@@ -83,7 +83,7 @@ class Measurement:
     nodes : int or None
         Queries that were extended by further conditions.
     weights : list of float
-    covered : ndarray of shape (n_rules, n_rows), dtype bool, or None
+    covered : ndarray of shape (n_terms, n_rows), dtype bool, or None
         Rows that each rule covers.
     """
 

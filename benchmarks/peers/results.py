@@ -20,7 +20,7 @@ class Result:
     problem, program : str
     source : {"live", "stored", "published"}
         Measured in this run, measured before, or taken from the paper.
-    n_rules : int
+    n_terms : int
         Rules found.
     seconds : float
         CPU time; where `is_complete` is false, a lower bound.
@@ -35,7 +35,7 @@ class Result:
     problem: str
     program: str
     source: str
-    n_rules: int
+    n_terms: int
     seconds: float
     is_complete: bool
     n_conditions: int | None = None
@@ -79,7 +79,7 @@ def baselines(folder: Path) -> dict[tuple[str, str], Result]:
             problem,
             program,
             "stored",
-            n_rules=len(lines),
+            n_terms=len(lines),
             seconds=float(lines[-1]["cum_cpu"]),
             is_complete=len(lines) == N_RULES,
             evaluations=sum(int(line["created"]) for line in lines) if program == REALKD else None,

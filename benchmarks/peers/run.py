@@ -197,7 +197,7 @@ def to_task(problem: Problem, time_limit: float) -> Task:
         problem.y,
         loss=problem.loss,
         l2_regularization=problem.l2_regularization,
-        n_rules=problem.n_rules,
+        n_terms=problem.n_terms,
         max_conditions_per_column=problem.max_conditions_per_column,
         time_limit=time_limit,
     )
@@ -211,7 +211,7 @@ def to_results(problem: Problem, measurements: dict[str, Measurement]) -> list[R
             problem.name,
             program,
             "live",
-            n_rules=len(measurement.weights),
+            n_terms=len(measurement.weights),
             seconds=measurement.seconds,
             is_complete=measurement.is_complete,
             n_conditions=measurement.n_conditions,

@@ -14,10 +14,10 @@ from fastogb import GeneralRuleBoostingEstimator
 from benchmarks.peers.exchange import Measurement, Stopwatch, read_task
 
 
-def make_model(task, categorical, n_rules):
+def make_model(task, categorical, n_terms):
     """Make an estimator with the paper's objective, weights and search."""
     return GeneralRuleBoostingEstimator(
-        num_rules=n_rules,
+        num_rules=n_terms,
         loss=task.loss,
         reg=task.l2_regularization,
         search="exhaustive",
@@ -40,8 +40,8 @@ def main(folder):
     measurement = Measurement(versions=versions)
     with Stopwatch(measurement, folder, task.time_limit):
         # The second rule compiles what the first one does not need yet.
-        make_model(task, categorical, n_rules=2).fit(X, task.y)
-    model = make_model(task, categorical, task.n_rules)
+        make_model(task, categorical, n_terms=2).fit(X, task.y)
+    model = make_model(task, categorical, task.n_terms)
     with Stopwatch(measurement, folder, task.time_limit) as stopwatch:
         model.fit(X, task.y)
     measurement.seconds = stopwatch.seconds

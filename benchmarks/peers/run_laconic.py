@@ -28,7 +28,7 @@ def make_model(task, branching):
     """Make an estimator with the paper's settings; it derives the paper's conditions itself."""
     estimator = RuleBoostingClassifier if task.loss == "logistic" else RuleBoostingRegressor
     return estimator(
-        task.n_rules,
+        task.n_terms,
         **AS_IN_THE_PAPER,
         conditions=partial(paper_conditions, limits=task.max_conditions_per_column),
         l2_regularization=task.l2_regularization,

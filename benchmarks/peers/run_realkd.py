@@ -45,7 +45,7 @@ def main(folder):
         max_col_attr=task.max_conditions_per_column,
     )
     with Stopwatch(measurement, folder, task.time_limit) as stopwatch:
-        for _ in range(task.n_rules):
+        for _ in range(task.n_terms):
             model.max_rules += 1
             model.fit(X, y)
             measurement.weights.append(float(model[-1].y))

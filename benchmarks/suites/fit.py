@@ -24,7 +24,7 @@ class Fit:
         drawn = planted(*SIZES[size], r2=0.99)
         self.table = drawn.table
         self.target = drawn.classes if task == "classification" else drawn.target
-        self.estimator = ESTIMATORS[task](n_rules=5, node_limit=10)
+        self.estimator = ESTIMATORS[task](n_terms=5, node_limit=10)
 
     def fit(self) -> None:
         with warnings.catch_warnings():

@@ -375,13 +375,13 @@ class Truth:
         signs: Sequence[int] = (),
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find the weights, and intercepts, of the smallest risk."""
-        n_rules = len(covered)
-        outputs = np.zeros(n_rules, dtype=int) if outputs is None else outputs
-        n_weights = n_rules + (self.n_outputs if self.fit_intercept else 0)
+        n_terms = len(covered)
+        outputs = np.zeros(n_terms, dtype=int) if outputs is None else outputs
+        n_weights = n_terms + (self.n_outputs if self.fit_intercept else 0)
 
         def divided(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            intercepts = point[n_rules:] if self.fit_intercept else np.zeros(self.n_outputs)
-            return point[:n_rules], intercepts
+            intercepts = point[n_terms:] if self.fit_intercept else np.zeros(self.n_outputs)
+            return point[:n_terms], intercepts
 
         def risk(point: np.ndarray) -> float:
             parts = divided(point)

@@ -97,7 +97,7 @@ def _run(problem: Problem, folder: Path, is_judged: bool) -> None:
 def _fitted(problem: Problem, case: Case, is_judged: bool) -> Any:
     changes = {}
     if problem["operation"] == "warm_start":
-        changes = {"n_rules": 1, "warm_start": True}
+        changes = {"n_terms": 1, "warm_start": True}
     model = problem.estimator(**changes).fit(**case.placed.fit_arguments())
     if not is_judged:
         return model

@@ -160,7 +160,7 @@ def judge_penalty(model: Any, problem: Problem) -> None:
 def judge_rules(model: Any, problem: Problem, rules: Rules) -> None:
     """Check that rules are what they may be."""
     limits, truth = problem.limits, problem.truth
-    given = [] if problem["rules"] != "initial_rules" else [problem.good_rule(2)]
+    given = [] if problem["rules"] != "initial_terms" else [problem.good_rule(2)]
     for rule, atoms, covered in zip(rules.ensemble, rules.atoms, rules.covered, strict=True):
         signs = limits.signs(atoms, rule.output)
         check(signs, "A rule that constraints forbid", rule)
@@ -294,7 +294,7 @@ def place_of(problem: Problem, model: Any, position: int) -> Place:
     ensemble = model.ensemble_
     rules, truth = Rules(problem, ensemble), problem.truth
     if not problem.is_joint:
-        return place_after(problem, ensemble.with_rules(ensemble[:position].rules))
+        return place_after(problem, ensemble.with_terms(ensemble[:position].rules))
     rest = [n for n in range(len(ensemble)) if n != position]
     covered, outputs = rules.covered[rest], rules.outputs[rest]
     signs = [rules.signs[n] for n in rest]
@@ -316,8 +316,8 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
                 place = place_of(problem, model, position)
                 judge_certificate(problem, place, rules, position, result, tolerance=1e-5)
         return
-    n_rules = getattr(model, "n_rules_", N_RULES)
-    ensembles = [model.stages_[0], *_history(problem, placed, n_rules)]
+    n_terms = getattr(model, "n_terms_", N_RULES)
+    ensembles = [model.stages_[0], *_history(problem, placed, n_terms)]
     check(
         [rule.query for rule in ensembles[-1]] == [rule.query for rule in rules.ensemble]
         if len(ensembles) > 1
@@ -336,10 +336,10 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
     judge_end(model, problem, ensembles[-1])
 
 
-def _history(problem: Problem, placed: Placed, n_rules: int) -> list[RuleEnsemble]:
+def _history(problem: Problem, placed: Placed, n_terms: int) -> list[RuleEnsemble]:
     """Fit once more, and note the model after every rule."""
     found: list[RuleEnsemble] = []
-    if n_rules == 0:
+    if n_terms == 0:
         return found
 
     def note(progress: Any) -> None:
@@ -347,7 +347,7 @@ def _history(problem: Problem, placed: Placed, n_rules: int) -> list[RuleEnsembl
             found.append(progress.ensemble)
 
     kind = problem.row | {"operation": "fit"}
-    estimator = Problem(kind, problem.seed).estimator(callback=note, n_rules=n_rules)
+    estimator = Problem(kind, problem.seed).estimator(callback=note, n_terms=n_terms)
     estimator.fit(**placed.fit_arguments())
     return found
 
@@ -388,7 +388,7 @@ def judge_certificate(
 
 def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
     """Check that fewer rules than were asked for are all there are."""
-    n_wanted = getattr(model, "n_rules_", N_RULES)
+    n_wanted = getattr(model, "n_terms_", N_RULES)
     if len(ensemble) >= n_wanted or problem["search"] != "optimal" or problem["signs"] != "free":
         return
     if problem["limits"] == "node_limit":

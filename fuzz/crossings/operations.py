@@ -111,12 +111,12 @@ def fit(model: Any, case: Case) -> Any:
 
 def cross_validate(model: Any, case: Case) -> Any:
     """Check that the model is that of as many rules as were chosen."""
-    if hasattr(model, "n_rules_"):
-        check(len(model.cv_results_["n_rules"]) > model.n_rules_ >= 0, "No such size")
-        check(len(model.ensemble_) <= model.n_rules_, "More rules than were chosen")
-        if model.n_rules_ > 0:
+    if hasattr(model, "n_terms_"):
+        check(len(model.cv_results_["n_terms"]) > model.n_terms_ >= 0, "No such size")
+        check(len(model.ensemble_) <= model.n_terms_, "More rules than were chosen")
+        if model.n_terms_ > 0:
             row = case.problem.row | {"operation": "fit"}
-            estimator = Problem(row, case.problem.seed).estimator(n_rules=model.n_rules_)
+            estimator = Problem(row, case.problem.seed).estimator(n_terms=model.n_terms_)
             plain = estimator.fit(**case.arguments)
             check_same_model(model, plain, "Cross-validated and plain")
     return model.predict(case.table).tolist()
@@ -125,7 +125,7 @@ def cross_validate(model: Any, case: Case) -> Any:
 def warm_start(model: Any, case: Case) -> Any:
     """Check that some rules and then more are as all at once."""
     problem = case.problem
-    model.set_params(n_rules=N_RULES)
+    model.set_params(n_terms=N_RULES)
     model.fit(**case.placed.fit_arguments())
     if problem.is_polished:
         # Other rules may be best among more.
@@ -195,9 +195,9 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
         check(is_there or said, "A rule that was asked for is not there", text, after)
     edits = list(result.edits_)
     for entry, ensemble in ((edits[0], before), (edits[-1], after)):
-        unique = ensemble.with_rules({(r.query, r.output): r for r in ensemble}.values())
+        unique = ensemble.with_terms({(r.query, r.output): r for r in ensemble}.values())
         risk = Rules(problem, unique).refitted_risk()
-        check(entry.n_rules == len(unique), "Another number of rules", entry, unique)
+        check(entry.n_terms == len(unique), "Another number of rules", entry, unique)
         check(is_close(entry.risk, risk, 1e-6), "Another risk", entry.words, entry.risk, risk)
     return [str(after), str(result.edits_)]
 
@@ -320,17 +320,17 @@ def certificate(model: Any, case: Case) -> Any:
     return [made.objective, made.bound, made.summary]
 
 
-def _good_risk(problem: Problem, n_rules: int) -> float:
+def _good_risk(problem: Problem, n_terms: int) -> float:
     """Compute the risk of the best of some models of good rules with their best weights."""
     truth, sets = problem.truth, problem.sets
     masks = [_covered(problem, atoms) for atoms in problem.good_rules[:6]]
     found = []
     for first in range(min(3, len(masks))):
-        chosen = np.array(masks[first : first + max(n_rules, 1)])
+        chosen = np.array(masks[first : first + max(n_terms, 1)])
         outputs = np.zeros(len(chosen), dtype=int)
         weights, intercepts = truth.refit(chosen)
         found.append(truth.risk(truth.raw(chosen, outputs, (weights, intercepts)), weights))
-    return min(found) if sets.atoms and found and n_rules > 0 else np.inf
+    return min(found) if sets.atoms and found and n_terms > 0 else np.inf
 
 
 def report(model: Any, case: Case) -> Any:

@@ -229,7 +229,7 @@ class Problem:
 
     def parameters(self) -> dict[str, Any]:
         """List the parameters of the estimator that are not the default."""
-        chosen: dict[str, Any] = {"n_rules": N_RULES, "max_conditions": self.max_conditions}
+        chosen: dict[str, Any] = {"n_terms": N_RULES, "max_conditions": self.max_conditions}
         chosen |= {"strategy": self["strategy"], "fit_intercept": self.fit_intercept}
         chosen |= {"loss": self.loss_parameter, "search": self["search"]}
         chosen |= _LIMITS[self["limits"]]
@@ -257,8 +257,8 @@ class Problem:
             chosen["weight_signs"] = "positive"
         if self.costs:
             chosen["feature_costs"] = self.costs
-        if self["rules"] == "initial_rules":
-            chosen["initial_rules"] = [self.written(2)]
+        if self["rules"] == "initial_terms":
+            chosen["initial_terms"] = [self.written(2)]
         if self["rules"] == "excluded_rules":
             chosen["excluded_rules"] = [self.written(0)]
         return chosen

@@ -24,7 +24,7 @@ def random_target(rng, loss_name, n_rows):
     return rng.normal(size=n_rows) * 10
 
 
-def random_fit(seed, loss_name, *, is_weighted=False, n_rules=5, **options):
+def random_fit(seed, loss_name, *, is_weighted=False, n_terms=5, **options):
     """A table, its candidates, target, weights, and the rounds that boosting makes of them."""
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(10, 60))
@@ -40,7 +40,7 @@ def random_fit(seed, loss_name, *, is_weighted=False, n_rules=5, **options):
         sample_weight=weights,
         search_options=options,
     )
-    return X, candidates, y, weights, run_boost(rounds, n_rules)
+    return X, candidates, y, weights, run_boost(rounds, n_terms)
 
 
 def problems_of(candidates, y, loss, weights, rules, X, l2_regularization=0.5):
@@ -107,7 +107,7 @@ def test_scores_in_training_are_those_of_the_ensemble(seed, is_weighted, loss_na
 @seeds
 def test_no_round_is_beaten_by_a_heuristic(seed, loss_name):
     X, candidates, y, weights, states = random_fit(seed, loss_name, is_weighted=True)
-    rules, results = states[-1].ensemble.rules, states[-1].results
+    rules, results = states[-1].ensemble.terms, states[-1].results
     problems = problems_of(candidates, y, LOSSES[loss_name], weights, rules, X)
     for problem, result in zip(problems, results, strict=True):
         assert result.is_optimal
@@ -146,9 +146,9 @@ def test_gains_fall_for_squared_loss_without_regularization():
     assert np.all(np.diff(risks) < 0)
 
 
-def rules_for(X, y, *, start=0.0, n_rules=20):
+def rules_for(X, y, *, start=0.0, n_terms=20):
     rounds = make_rounds(candidate_conditions(X), y, SquaredLoss())
-    return [state.ensemble[-1] for state in run_boost(rounds, n_rules, RuleEnsemble((), start))]
+    return [state.ensemble[-1] for state in run_boost(rounds, n_terms, RuleEnsemble((), start))]
 
 
 def test_stops_when_the_fit_is_exact():
@@ -166,7 +166,7 @@ def test_stops_at_rounding_errors(n_rows, scale):
     rng = np.random.default_rng(n_rows)
     x = rng.integers(0, 3, n_rows)
     y = scale * np.array([0.1, 0.7, -0.3])[x]
-    rules = rules_for(x[:, None], y, n_rules=100)
+    rules = rules_for(x[:, None], y, n_terms=100)
     assert_allclose(RuleEnsemble(tuple(rules)).raw_predictions(x[:, None]), y, rtol=1e-9)
     assert min(abs(rule.weight) for rule in rules) > 1e-10 * scale
     assert len(rules) < 60
@@ -180,7 +180,7 @@ def test_does_not_fit_the_rounding_errors_of_its_start():
 
 def test_small_targets_next_to_a_huge_one_are_fitted():
     X, y = [[1], [2], [3], [4]], [1e9, 1.0, 2.0, 3.0]
-    scores = RuleEnsemble(tuple(rules_for(X, y, n_rules=50))).raw_predictions(X)
+    scores = RuleEnsemble(tuple(rules_for(X, y, n_terms=50))).raw_predictions(X)
     assert_allclose(scores, y, rtol=1e-6)
 
 
@@ -190,7 +190,7 @@ def test_goes_on_from_a_start():
 
 
 def test_no_rules_asked_for():
-    assert rules_for([[1], [2]], [1, 2], n_rules=0) == []
+    assert rules_for([[1], [2]], [1, 2], n_terms=0) == []
 
 
 def test_no_candidates_give_the_rule_that_always_holds():
@@ -247,7 +247,7 @@ def test_poisson_finds_group_means():
     assert_allclose(np.exp(last.ensemble.raw_predictions(x[:, None])), y, rtol=1e-6)
 
 
-def refitted_fit(seed, loss_name, objective="joint", *, fit_intercept, n_rules=4):
+def refitted_fit(seed, loss_name, objective="joint", *, fit_intercept, n_terms=4):
     rng = np.random.default_rng(seed)
     n_rows = int(rng.integers(10, 40))
     X = random_table(rng, n_rows)
@@ -265,7 +265,7 @@ def refitted_fit(seed, loss_name, objective="joint", *, fit_intercept, n_rules=4
         fit_intercept=fit_intercept,
         search_options={"method": "reference", "max_conditions": 2},
     )
-    states = run_boost(rounds, n_rules, RuleEnsemble((), intercept))
+    states = run_boost(rounds, n_terms, RuleEnsemble((), intercept))
     return X, y, weights, intercept, rounds, states
 
 
@@ -325,7 +325,7 @@ def test_refitted_risk_never_rises(seed, loss_name):
 
 @seeds
 def test_first_joint_rule_without_intercept_is_the_stagewise_one(seed):
-    options = {"fit_intercept": False, "n_rules": 1}
+    options = {"fit_intercept": False, "n_terms": 1}
     [joint] = refitted_fit(seed, "squared", "joint", **options)[-1]
     [stagewise] = refitted_fit(seed, "squared", "stagewise", **options)[-1]
     assert joint.ensemble[0].query == stagewise.ensemble[0].query

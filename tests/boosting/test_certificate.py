@@ -30,7 +30,7 @@ class Drawn:
     covered: np.ndarray
     risk: TrainingRisk
     max_conditions: int
-    n_rules: int
+    n_terms: int
     l2_regularization: float
 
     @property
@@ -58,7 +58,7 @@ class Drawn:
             "fit_intercept": risk.fit_intercept,
             "sample_weight": risk.sample_weight,
         }
-        for chosen in combinations(columns, min(self.n_rules, len(columns))):
+        for chosen in combinations(columns, min(self.n_terms, len(columns))):
             weights = fit_weights(chosen, risk.y, risk.loss, **options)
             values.append(penalised_loss(weights, chosen, risk.y, risk.loss, **options))
         return min(values)
@@ -82,7 +82,7 @@ def draw(seed):
 
 
 def proof_of(drawn, compared=None, **options):
-    compared = compared or EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = compared or EnsemblesOfSize(drawn.n_terms, drawn.l2_regularization)
     return prove(
         drawn.extents, drawn.risk, compared, max_conditions=drawn.max_conditions, **options
     )
@@ -116,7 +116,7 @@ def test_bound_of_equal_total_weight_is_true_and_tight(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_proofs_pass_the_check(seed):
     drawn = draw(seed)
-    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = EnsemblesOfSize(drawn.n_terms, drawn.l2_regularization)
     for each in (compared, EnsemblesOfWeight(0.5)):
         bound = proof_of(drawn, each).bound
         assert is_proven(drawn.covered, drawn.risk, each, bound, drawn.max_conditions)
@@ -139,7 +139,7 @@ def test_check_refuses_what_is_not_proven(change):
         "forces": {"forces": forces},
         "sign": {"forces": -forces},
     }[change]
-    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = EnsemblesOfSize(drawn.n_terms, drawn.l2_regularization)
     wrong = dataclasses.replace(bound, **changed)
     assert is_proven(drawn.covered, drawn.risk, compared, bound, drawn.max_conditions)
     assert not is_proven(drawn.covered, drawn.risk, compared, wrong, drawn.max_conditions)
@@ -296,7 +296,7 @@ def test_interrupted_and_threaded_proofs_are_true(seed):
     """However a proof ends, no ensemble is below its bounds, for any number of rules."""
     drawn = draw(seed)
     best = drawn.best_value()
-    compared = EnsemblesOfSize(drawn.n_rules, drawn.l2_regularization)
+    compared = EnsemblesOfSize(drawn.n_terms, drawn.l2_regularization)
     for n_calls in (0, 1, 3):
         calls = iter(range(n_calls))
 
@@ -331,16 +331,16 @@ def test_bounds_by_size_are_true(seed):
             by_size=by_size,
         )
         assert len(proof.bounds_by_size) == 4
-        for n_rules in (1, 2):
+        for n_terms in (1, 2):
             smaller = type(drawn)(
                 drawn.covered,
                 drawn.risk,
                 drawn.max_conditions,
-                n_rules,
+                n_terms,
                 drawn.l2_regularization,
             )
             slack = 1e-12 * drawn.risk.value_at_constant
-            assert proof.bounds_by_size[n_rules] <= smaller.best_value() + slack
+            assert proof.bounds_by_size[n_terms] <= smaller.best_value() + slack
     free = prove(drawn.extents, drawn.risk, EnsemblesOfWeight(1.0), max_conditions=2, by_size=True)
     assert free.bounds_by_size == ()
 

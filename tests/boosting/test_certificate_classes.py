@@ -460,7 +460,7 @@ def test_search_that_was_not_begun_has_a_bound(posed, monkeypatch):
 
 @pytest.fixture(scope="module")
 def model(table):
-    return RuleBoostingClassifier(n_rules=4, l2_regularization=2.0, max_conditions=2).fit(*table)
+    return RuleBoostingClassifier(n_terms=4, l2_regularization=2.0, max_conditions=2).fit(*table)
 
 
 def certificate_of(model, X, y, compared, weights=None, **options):
@@ -534,7 +534,7 @@ def test_limits_are_those_of_the_model_where_it_is_beyond_them(model, table):
     long = Query(tuple(dict.fromkeys(model.ensemble_.conditions))[:3])
     rules = (*model.ensemble_, Rule(long, 0.1, 2))
     edited = copy.copy(model)
-    edited.ensemble_ = model.ensemble_.with_rules(rules)
+    edited.ensemble_ = model.ensemble_.with_terms(rules)
     edited.stages_ = edited.ensemble_.stages
     certificate = certificate_of(edited, X, y, EnsemblesOfWeight(5.0), min_coverage=1e4)
     assert certificate.max_conditions == 3
@@ -545,7 +545,7 @@ def test_limits_are_those_of_the_model_where_it_is_beyond_them(model, table):
 def test_certificates_of_one_output_are_those_of_estimators(table):
     X = table[0]
     y = X[:, 0] + (X[:, 1] > 0)
-    model = RuleBoostingRegressor(n_rules=3, l2_regularization=5.0).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(X, y)
     known = model.certificate(X, y, by_size=True)
     candidates = candidate_conditions(X)
     found = certify(

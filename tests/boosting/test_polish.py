@@ -33,7 +33,7 @@ def random_problem(seed, is_classified=False):
 class Fit:
     """A boosted model, and what came of polishing it."""
 
-    def __init__(self, seed, *, penalty, intercept, loss=None, n_rules=3, **search_options):
+    def __init__(self, seed, *, penalty, intercept, loss=None, n_terms=3, **search_options):
         self.loss = loss or SquaredLoss()
         self.penalty, self.intercept = penalty, intercept
         X, self.y, self.weights = random_problem(seed, isinstance(self.loss, LogisticLoss))
@@ -50,7 +50,7 @@ class Fit:
             search_options={"max_conditions": MAX_CONDITIONS, **search_options},
         )
         start = RuleEnsemble((), constant, ("x0", "x1", "x2"))
-        self.state = run_boost(self.rounds, n_rules, start)[-1]
+        self.state = run_boost(self.rounds, n_terms, start)[-1]
         self.X = X
 
     def extent(self, query):
@@ -123,12 +123,12 @@ def test_no_single_exchange_improves_a_polished_model(seed, penalty, intercept):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_risk_never_rises(seed, loss, penalty, intercept):
     fit = Fit(seed, penalty=penalty or 0.1, intercept=intercept, loss=loss)
-    n_rules, risks = len(fit.state.ensemble), [fit.risk(fit.state.ensemble)]
+    n_terms, risks = len(fit.state.ensemble), [fit.risk(fit.state.ensemble)]
     for step in fit.polish():
         ensemble, results, extents = step.state.ensemble, step.state.results, step.state.covered
         risks.append(fit.risk(ensemble))
         assert step.is_exchanged == (risks[-1] != risks[-2])
-        assert len(ensemble) == len(results) == len(extents) == n_rules
+        assert len(ensemble) == len(results) == len(extents) == n_terms
         for rule, result, covered in zip(ensemble, results, extents, strict=True):
             assert np.array_equal(rule.query.covered(fit.X), covered)
             assert np.array_equal(fit.extent(result.query), covered)

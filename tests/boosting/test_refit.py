@@ -58,8 +58,8 @@ class Case(NamedTuple):
 
 def random_case(seed, loss_name):
     rng = np.random.default_rng(seed)
-    n_rows, n_rules = int(rng.integers(2, 80)), int(rng.integers(0, 9))
-    covered = rng.random((n_rules, n_rows)) < rng.random((n_rules, 1))
+    n_rows, n_terms = int(rng.integers(2, 80)), int(rng.integers(0, 9))
+    covered = rng.random((n_terms, n_rows)) < rng.random((n_terms, 1))
     options = {"penalty": rng.choice([0.1, 1.0, 30.0]), "fit_intercept": rng.random() < 0.5}
     if loss_name == "logistic":
         y = rng.choice([-1.0, 1.0], n_rows)
@@ -112,11 +112,11 @@ def test_single_weight_is_that_of_a_stagewise_round():
 def test_rules_that_are_there_twice(loss_name):
     for seed in range(10):
         case, _ = random_case(seed, loss_name)
-        n_rules = len(case.covered)
+        n_terms = len(case.covered)
         once = case.fit(penalty=1.0)
         both = case._replace(covered=np.vstack([case.covered, case.covered])).fit(penalty=2.0)
-        sums = both[:n_rules] + both[n_rules : 2 * n_rules]
-        assert_allclose([*sums, *both[2 * n_rules :]], once, rtol=1e-6, atol=1e-9)
+        sums = both[:n_terms] + both[n_terms : 2 * n_terms]
+        assert_allclose([*sums, *both[2 * n_terms :]], once, rtol=1e-6, atol=1e-9)
 
 
 def test_duplicates_without_penalty_share_their_weight():
@@ -206,13 +206,13 @@ def test_weights_come_back_from_where_the_loss_is_all_but_linear(start):
 def test_weights_keep_their_signs_and_are_the_best_such_weights(loss):
     for seed in range(150):
         rng = np.random.default_rng(seed)
-        n_rules = int(rng.integers(1, 7))
-        covered = rng.random((n_rules, 40)) < 0.5
+        n_terms = int(rng.integers(1, 7))
+        covered = rng.random((n_terms, 40)) < 0.5
         covered[0] = True
         penalty = rng.choice([0.01, 1.0, 5.0])
         y = rng.normal(size=40) if isinstance(loss, SquaredLoss) else rng.choice([-1.0, 1.0], 40)
-        signs = rng.choice([-1, 0, 1], n_rules)
-        start = rng.normal(size=n_rules)
+        signs = rng.choice([-1, 0, 1], n_terms)
+        start = rng.normal(size=n_terms)
         weights = fit_weights(covered, y, loss, start, penalty=penalty, signs=signs)
         assert (weights * signs >= 0).all()
         # No feasible direction leads downhill: slopes are 0, or pull to the wrong side of 0.

@@ -36,8 +36,8 @@ class Problem(NamedTuple):
     rounds: Rounds
     start: RuleEnsemble
 
-    def boosted(self, n_rules=3, **options) -> State:
-        return run_boost(self.rounds, n_rules, self.start, **options)[-1]
+    def boosted(self, n_terms=3, **options) -> State:
+        return run_boost(self.rounds, n_terms, self.start, **options)[-1]
 
     def row_weights(self) -> np.ndarray:
         return np.ones(len(self.y)) if self.weights is None else self.weights
@@ -68,7 +68,7 @@ def classes_problem(seed, *, penalty=0.5, fit_intercept=True, **options) -> Prob
     )
     start = class_constants(y, weights, N_CLASSES)
     if not fit_intercept:
-        start = start.with_rules((), intercepts=[0.0] * N_CLASSES)
+        start = start.with_terms((), intercepts=[0.0] * N_CLASSES)
     return Problem(X, y, weights, rounds, start)
 
 
@@ -180,7 +180,7 @@ def test_rules_are_exchanged_between_classes():
     assert n_classes > 0
 
 
-def eliminated(problem, columns, n_rules) -> list[int]:
+def eliminated(problem, columns, n_terms) -> list[int]:
     """Leave out the rule that costs least, to second order, until there are few; by hand."""
     left, gone = [*range(len(columns))], []
     while len(left) > 1:
@@ -195,7 +195,7 @@ def eliminated(problem, columns, n_rules) -> list[int]:
         room = np.diag(np.linalg.pinv(curvature, rcond=1e-10, hermitian=True))[: len(left)]
         leaving = int(np.argmin(w[: len(left)] ** 2 / room))
         gone.append(left.pop(leaving))
-    return [*left, *reversed(gone)][:n_rules]
+    return [*left, *reversed(gone)][:n_terms]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -373,15 +373,15 @@ def test_nothing_is_claimed_about_rules_that_were_found_beside_one_that_has_left
     n_left = 0
     for seed in range(60):
         _, _, rounds, start = signed_problem(seed)
-        n_rules = 0
+        n_terms = 0
         for state in run_boost(rounds, 8, start):
-            if len(state.ensemble) <= n_rules:
+            if len(state.ensemble) <= n_terms:
                 n_left += 1
                 later = state.results[state.n_certified :]
                 assert not any(result.is_optimal for result in later)
                 assert all(result.bound == np.inf for result in later)
                 assert [len(stage) for stage in state.stages] == [*range(len(state.ensemble) + 1)]
-            n_rules = len(state.ensemble)
+            n_terms = len(state.ensemble)
     assert n_left > 3
 
 

@@ -193,9 +193,9 @@ def test_rules_to_go_on_from_have_a_say():
     X, y = rng.normal(size=(40, 2)), rng.normal(size=40)
     model = RuleBoostingRegressor(1, warm_start=True).fit(X, 1e10 * y)
     query = model.ensemble_[0].query
-    model.set_params(n_rules=2).fit(X, 1e-300 * y)
+    model.set_params(n_terms=2).fit(X, 1e-300 * y)
     assert model.ensemble_[0].query == query
     assert np.isfinite(model.predict(X)).all()
     given = Rule(model.ensemble_[0].query, 1e10)
-    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_rules=[given])
+    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_terms=[given])
     assert kept.fit(X, 1e-300 * y).ensemble_[0] == given

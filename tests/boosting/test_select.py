@@ -36,10 +36,10 @@ def test_weights_fit_and_the_first_leaves_last(loss, seed):
     rounds = make_rounds(candidates, y, loss, l2_regularization=1.0, fit_intercept=True)
     options = {"penalty": 1.0, "fit_intercept": True}
     found = {}
-    for n_rules in (1, 2, 3):
-        state = select(rounds, RuleEnsemble(), columns, n_rules)
+    for n_terms in (1, 2, 3):
+        state = select(rounds, RuleEnsemble(), columns, n_terms)
         ensemble = state.ensemble
-        assert len(ensemble) == len(state.covered) == len(state.results) == n_rules
+        assert len(ensemble) == len(state.covered) == len(state.results) == n_terms
         weights = np.array([*(rule.weight for rule in ensemble), ensemble.intercept])
         best = fit_weights(state.covered, y, loss, **options)
         value, least = (
@@ -47,10 +47,10 @@ def test_weights_fit_and_the_first_leaves_last(loss, seed):
         )
         assert value == pytest.approx(least)
         assert_array_equal(ensemble.covered(X).T, state.covered)
-        assert [len(stage) for stage in state.stages] == [*range(n_rules + 1)]
+        assert [len(stage) for stage in state.stages] == [*range(n_terms + 1)]
         assert state.stages[-1] == ensemble
-        found[n_rules] = [result.query for result in state.results]
-        assert [candidates.extents.covered(list(q)).tolist() for q in found[n_rules]] == [
+        found[n_terms] = [result.query for result in state.results]
+        assert [candidates.extents.covered(list(q)).tolist() for q in found[n_terms]] == [
             covered.tolist() for covered in state.covered
         ]
         assert {result.status for result in state.results} == {SearchStatus.HEURISTIC}

@@ -150,7 +150,7 @@ def test_a_first_rule_of_one_condition_is_the_best_of_all_sets(loss):
         y = drawn_target(loss, generator.uniform(0, 3, n_groups + 1)[codes], generator)
         weights = generator.integers(0, 4, n_rows) + 0.5 if number % 2 else np.ones(n_rows)
         options = {
-            "n_rules": 1,
+            "n_terms": 1,
             "max_conditions": 1,
             "categories": "sets",
             "strategy": ("joint", "stagewise")[number // 2 % 2],
@@ -218,7 +218,7 @@ class TestRareCategories:
         generator = np.random.default_rng(0)
         cities = generator.choice(["Bern", "Rome", *(f"c{n}" for n in range(40))], 400)
         y = np.where(np.isin(cities, ["Bern", "Rome"]), 0.0, 5.0)
-        parameters = {"n_rules": 1, "max_categories": 2, "l2_regularization": 0}
+        parameters = {"n_terms": 1, "max_categories": 2, "l2_regularization": 0}
         common = ["Bern"] * 50 + ["Rome"] * 50
         X = pl.DataFrame({"city": [*cities, *common]})
         model = RuleBoostingRegressor(**parameters).fit(X, [*y, *([0.0] * 100)])
@@ -258,7 +258,7 @@ class TestOrder:
     def test_they_are_written_as_thresholds(self):
         for X, options in self.frames():
             y = [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-            model = RuleBoostingRegressor(n_rules=1, l2_regularization=0, **options).fit(X, y)
+            model = RuleBoostingRegressor(n_terms=1, l2_regularization=0, **options).fit(X, y)
             assert "size > M" in str(model)
             assert model.predict(X) == pytest.approx(y)
 
@@ -291,7 +291,7 @@ class TestWhichColumns:
         [["zip"], [0], [True, False], np.array([True, False]), {"zip": "nominal"}, {0: "nominal"}],
     )
     def test_numbers_can_be_categories(self, given):
-        model = RuleBoostingRegressor(n_rules=1, categorical_features=given, l2_regularization=0)
+        model = RuleBoostingRegressor(n_terms=1, categorical_features=given, l2_regularization=0)
         model.fit(self.X, [1.0, 0.0, 1.0, 0.0])
         assert "zip == 8001" in str(model)
         assert model.settings_.categorical_features == {"zip": "nominal"}
@@ -355,10 +355,10 @@ def test_sets_replace_piles_of_negations():
     region = generator.choice(["N", "NE", "E", "S", "W"], 400)
     y = np.where(np.isin(region, ["N", "NE"]), 2.0, 0.0) + generator.normal(scale=0.1, size=400)
     X = pl.DataFrame({"region": region})
-    model = RuleBoostingRegressor(n_rules=1, categories="sets").fit(X, y)
+    model = RuleBoostingRegressor(n_terms=1, categories="sets").fit(X, y)
     assert len(model.ensemble_[0].query) == 1
     assert "region not in {N, NE}" in str(model) or "region in {N, NE}" in str(model)
-    values = RuleBoostingRegressor(n_rules=1).fit(X, y)
+    values = RuleBoostingRegressor(n_terms=1).fit(X, y)
     assert [len(result.query) for result in values.search_results_] == [2]
     assert [len(rule.query) for rule in values.ensemble_] == [1]
     assert "region not in {N, NE}" in str(values)
@@ -369,7 +369,7 @@ def test_classes_give_the_order_of_their_shares():
     city = generator.choice([f"c{n}" for n in range(9)], 900)
     share = np.isin(city, ["c1", "c4", "c7"])
     y = np.where(generator.random(900) < np.where(share, 0.9, 0.1), "yes", "no")
-    model = RuleBoostingClassifier(n_rules=1, categories="sets").fit(
+    model = RuleBoostingClassifier(n_terms=1, categories="sets").fit(
         pl.DataFrame({"city": city}), y
     )
     assert "{c1, c4, c7}" in str(model)

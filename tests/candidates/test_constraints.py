@@ -324,7 +324,7 @@ def random_model(seed):
     estimator, parameters = list(kinds)[seed % 6]
     is_classifier = estimator is RuleBoostingClassifier
     return estimator(
-        n_rules=8,
+        n_terms=8,
         monotonic_cst={0: 1, 1: -1},
         l2_regularization=float(rng.choice([0.01, 1.0, 10.0])),
         max_thresholds=int(rng.integers(1, 6)),

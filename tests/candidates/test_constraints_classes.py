@@ -144,7 +144,7 @@ def test_probabilities_of_models_with_such_signs_are_monotone(n_classes):
     given = {"x0": 1, "x1": {labels[0]: -1}, "x2": {labels[1]: 1}}
     constraints = read_constraints(NAMES, labels, monotonic_cst=given)
     grid = np.linspace(-2.5, 2.5, 21)
-    n_rules = 0
+    n_terms = 0
     for _ in range(40):
         rules = []
         for _ in range(12):
@@ -162,7 +162,7 @@ def test_probabilities_of_models_with_such_signs_are_monotone(n_classes):
             else:
                 with pytest.raises(ValueError, match="fits no weight that the constraints allow"):
                     constraints.check(query, output)
-        n_rules += len(rules)
+        n_terms += len(rules)
         outputs = tuple(Output(label, float(rng.normal())) for label in labels)
         ensemble = RuleEnsemble(tuple(rules), outputs=outputs, feature_names=NAMES)
         for feature, (label, direction) in enumerate(((n_classes - 1, 1), (0, -1), (1, 1))):
@@ -171,7 +171,7 @@ def test_probabilities_of_models_with_such_signs_are_monotone(n_classes):
             probabilities = softmax(ensemble.raw_predictions(rows), axis=1)[:, label]
             steps = direction * np.diff(probabilities.reshape(10, -1), axis=1)
             assert (steps >= -1e-12).all()
-    assert n_rules > 100
+    assert n_terms > 100
 
 
 def test_what_speaks_against_a_rule_is_said_in_words():

@@ -12,7 +12,7 @@ from laconic.cli import main
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     people().write_csv(folder / "people.csv")
-    drop = ["--drop", "spent", "--n-rules", "3", "--l2-regularization", "2"]
+    drop = ["--drop", "spent", "--n-terms", "3", "--l2-regularization", "2"]
     table = str(folder / "people.csv")
     model = ["--model", str(folder / "client.json")]
     assert main(["fit", table, "--target", "client", "--weight", "weight", *drop, *model]) == 0
@@ -69,5 +69,5 @@ def test_saved_numbers_reach_the_report(run, folder):
         in run("show", folder / "client.json")[1]
     )
     whole = json.loads(out)["whole"]
-    assert whole["n_rules"] == 3
+    assert whole["n_terms"] == 3
     assert len(whole["sizes"]) == 4

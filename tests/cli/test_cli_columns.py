@@ -24,7 +24,7 @@ def test_one_odd_cell_does_not_pass_unnoticed(run, tmp_path):
     path, model = tmp_path / "table.csv", tmp_path / "model.json"
     a = [*map(str, range(40)), "??", "NA"]
     pl.DataFrame({"a": a, "b": ["x", "y", "1"] * 14, "y": range(42)}).write_csv(path)
-    fit = ["fit", path, "--target", "y", "--model", model, "--n-rules", 1, "--search", "greedy"]
+    fit = ["fit", path, "--target", "y", "--model", model, "--n-terms", 1, "--search", "greedy"]
     code, _, err = run(*fit)
     assert code == 0
     assert err == (
@@ -50,7 +50,7 @@ def test_all_usual_texts_for_missing_cells_are_known(run, tmp_path):
     gaps += ["n/a", "#N/A", "<NA>"]
     numbers = [f"{number},1" for number in range(15)]
     path.write_text("\n".join(["a,y", *numbers, *(f"{gap},0" for gap in gaps)]))
-    code, out, err = run("fit", path, "--target", "y", "--n-rules", 1)
+    code, out, err = run("fit", path, "--target", "y", "--n-terms", 1)
     assert (code, err) == (0, "")
     assert re.search(r"a is missing +15 ", out)
 

@@ -34,14 +34,14 @@ def saved(tmp_path):
 
 
 def test_same_models(run, saved):
-    a = saved("a", n_rules=3)
+    a = saved("a", n_terms=3)
     code, out, err = run("compare", a, a, "--exit-code")
     assert (code, err) == (0, "")
     assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 0 added\n")
 
 
 def test_differences(run, saved):
-    a, b = saved("a", n_rules=3), saved("b", n_rules=4)
+    a, b = saved("a", n_terms=3), saved("b", n_terms=4)
     code, out, _ = run("compare", a, b)
     assert code == 0
     assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 1 added\n")
@@ -52,8 +52,8 @@ def test_differences(run, saved):
 
 def test_refitted_weights_change(run, tmp_path):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
-    for n_rules, path in enumerate(paths, start=1):
-        save_model(RuleBoostingClassifier(n_rules).fit(X, people()["client"].to_numpy()), path)
+    for n_terms, path in enumerate(paths, start=1):
+        save_model(RuleBoostingClassifier(n_terms).fit(X, people()["client"].to_numpy()), path)
     code, out, _ = run("compare", *paths, "--exit-code")
     assert code == 3
     assert out.startswith("Rules: 0 same, 1 changed, 0 dropped, 1 added\n")
@@ -63,7 +63,7 @@ def test_intercepts_count(run, tmp_path):
     paths = [tmp_path / "a.json", tmp_path / "b.json"]
     for path, intercept in zip(paths, (0.0, 0.5), strict=True):
         model = RuleBoostingRegressor(1).fit([[1], [2]], [1, 2])
-        model.ensemble_ = RuleEnsemble(model.ensemble_.rules, intercept, ("x0",))
+        model.ensemble_ = RuleEnsemble(model.ensemble_.terms, intercept, ("x0",))
         save_model(model, path)
     code, out, _ = run("compare", *paths, "--exit-code")
     assert code == 3
@@ -86,7 +86,7 @@ def test_intercepts_of_several_classes_count(run, tmp_path):
 
 
 def test_agreement(run, saved, tmp_path):
-    a, b = saved("a", n_rules=1), saved("b", n_rules=4)
+    a, b = saved("a", n_terms=1), saved("b", n_terms=4)
     people(seed=1).write_csv(tmp_path / "new.csv")
     _, out, _ = run("compare", a, b, tmp_path / "new.csv", "--json")
     agreement = json.loads(out)["agreement"]
@@ -107,7 +107,7 @@ def test_agreement(run, saved, tmp_path):
 
 
 def test_terminal(run, saved, monkeypatch):
-    a, b = saved("a", n_rules=3), saved("b", n_rules=3, l2_regularization=30)
+    a, b = saved("a", n_terms=3), saved("b", n_terms=3, l2_regularization=30)
     pretend_terminal(monkeypatch)
     code, out, _ = run("compare", a, b)
     assert code == 0
@@ -121,7 +121,7 @@ def test_models_of_different_targets(run, saved, tmp_path):
 
 
 def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
-    a, b = saved("a", n_rules=1), saved("b", n_rules=2)
+    a, b = saved("a", n_terms=1), saved("b", n_terms=2)
     read, paths = table_file.read_file, []
     monkeypatch.setattr(
         table_file, "read_file", lambda path, *how: (paths.append(path), read(path, *how))[1]
@@ -131,7 +131,7 @@ def test_table_is_read_once_for_both_models(run, saved, table, monkeypatch):
 
 
 def test_which_model_is_better(run, saved, table):
-    a, b = saved("a", n_rules=1), saved("b", n_rules=10)
+    a, b = saved("a", n_terms=1), saved("b", n_terms=10)
     code, out, _ = run("compare", a, b, table, "--target", "client")
     assert code == 0
     assert re.search(r"log loss +0\.\d+ +0\.\d+ +-0\.\d+ ± 0\.\d+", out)
@@ -147,7 +147,7 @@ def test_which_model_is_better(run, saved, table):
 
 
 def test_models_that_predict_the_same_are_equally_good(run, saved, table):
-    a = saved("a", n_rules=2)
+    a = saved("a", n_terms=2)
     _, out, _ = run("compare", a, a, table, "--target", "client")
     assert "Both models have the same log loss on these 80 rows." in out
 

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from laconic import RuleBoostingClassifier, RuleBoostingClassifierCV
 from laconic.estimators.files import ESTIMATORS
 
-TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-rules", "2")
+TOKENS = ("--target", "client", "--drop", "spent", "weight", "--n-terms", "2")
 
 
 def test_scores_of_classes(run, table):
@@ -25,7 +25,7 @@ def test_scores_of_classes(run, table):
     for training, test in splits:
         model = RuleBoostingClassifier(2).fit(X[training], y[training])
         expected.append([np.mean(labels == y[test]) for labels in model.staged_predict(X[test])])
-    assert [size["n_rules"] for size in found["sizes"]] == [0, 1, 2]
+    assert [size["n_terms"] for size in found["sizes"]] == [0, 1, 2]
     for size, accuracies in zip(found["sizes"][1:], np.transpose(expected), strict=True):
         assert size["accuracy"] == pytest.approx(accuracies.tolist())
     no_rules = [
@@ -35,7 +35,7 @@ def test_scores_of_classes(run, table):
     assert found["sizes"][0]["log_loss"] == pytest.approx(no_rules)
     chosen = RuleBoostingClassifierCV(2, cv=splits).fit(X, y)
     assert found["best"] == chosen.cv_results_["mean_loss"].argmin()
-    assert found["within_one_standard_error"] == chosen.n_rules_
+    assert found["within_one_standard_error"] == chosen.n_terms_
 
 
 def test_every_size_is_polished(run, table):
@@ -58,10 +58,10 @@ def test_table(run, table):
 
 
 def test_regression_and_weights(run, table):
-    tokens = ("--target", "spent", "--drop", "client", "--n-rules", "2", "--json")
+    tokens = ("--target", "spent", "--drop", "client", "--n-terms", "2", "--json")
     _, plain, _ = run("cv", table, *tokens, "--drop", "weight")
     _, weighted, _ = run("cv", table, "--weight", "weight", *tokens)
-    assert set(json.loads(plain)["sizes"][0]) == {"n_rules", "rmse", "r2"}
+    assert set(json.loads(plain)["sizes"][0]) == {"n_terms", "rmse", "r2"}
     assert plain != weighted
 
 
@@ -69,11 +69,11 @@ def test_models_that_need_fewer_rules(run, tmp_path):
     pl.DataFrame({"x": [0, 1] * 10, "y": [0.0, 1.0] * 10}).write_csv(tmp_path / "t.csv")
     _, out, _ = run(
         *("cv", tmp_path / "t.csv", "--target", "y", "--task", "regression"),
-        *("--l2-regularization", "0", "--n-rules", "3", "--json"),
+        *("--l2-regularization", "0", "--n-terms", "3", "--json"),
     )
     sizes = json.loads(out)["sizes"]
     assert len(sizes) == 4
-    assert sizes[3] == sizes[1] | {"n_rules": 3}
+    assert sizes[3] == sizes[1] | {"n_terms": 3}
 
 
 def test_terminal_shows_progress(run, table, monkeypatch):

@@ -21,7 +21,7 @@ def folder(tmp_path_factory):
 
 def fit(folder, name, *options):
     table, model = str(folder / "people.csv"), ["--model", str(folder / name)]
-    plain = ["--drop", "spent", "weight", "--n-rules", "3", "--no-validation", "--quiet"]
+    plain = ["--drop", "spent", "weight", "--n-terms", "3", "--no-validation", "--quiet"]
     return ["fit", table, "--target", "client", *plain, *model, *options]
 
 
@@ -84,7 +84,7 @@ def test_constraints_are_options_of_fit(run, folder):
         "--cost",
         "income=0.001",
     ]
-    more = ["--weight-signs", "positive", "--initial-rules", "age > 50"]
+    more = ["--weight-signs", "positive", "--initial-terms", "age > 50"]
     assert run(*fit(folder, "constrained.json", *options, *more))[0] == 0
     model = load_model(folder / "constrained.json")
     assert model.settings_.constraints.settings == {
@@ -124,7 +124,7 @@ def test_weights_and_exposures_are_those_of_the_fit(run, tmp_path):
     table = X.with_columns(claims=claims, years=years, weight=weight)
     path, saved = tmp_path / "table.csv", tmp_path / "model.json"
     table.write_csv(path)
-    options = ["--loss", "poisson", "--exposure", "years", "--weight", "weight", "--n-rules", "2"]
+    options = ["--loss", "poisson", "--exposure", "years", "--weight", "weight", "--n-terms", "2"]
     assert run("fit", path, "--target", "claims", *options, "--model", saved)[0] == 0
     model = load_model(saved)
     expected = model.edit(X, claims, weight, years, drop=[1])

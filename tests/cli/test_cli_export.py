@@ -37,7 +37,7 @@ def run(capfdbinary):
 @pytest.fixture
 def model(tmp_path):
     path = tmp_path / "model.json"
-    estimator = RuleBoostingClassifier(n_rules=3).fit(TABLE.drop("client"), TABLE["client"])
+    estimator = RuleBoostingClassifier(n_terms=3).fit(TABLE.drop("client"), TABLE["client"])
     save_model(estimator, path)
     return path
 
@@ -99,7 +99,7 @@ def test_scorecard_of_a_regression_and_of_numbers_as_classes(run, tmp_path):
     table = TABLE.select("age", y=(pl.col("client") == "yes").cast(int))
     table.write_csv(data)
     X, y = table.select("age"), table["y"].to_numpy()
-    for estimator in (RuleBoostingRegressor(n_rules=2), RuleBoostingClassifier(n_rules=2)):
+    for estimator in (RuleBoostingRegressor(n_terms=2), RuleBoostingClassifier(n_terms=2)):
         save_model(estimator.fit(X, y), path)
         code, out, _ = run(*("export", path, "--to", "scorecard", "--data", data, "--target", "y"))
         assert (code, out.decode()) == (0, f"{to_scorecard(estimator, X=X, y=y)}\n")

@@ -22,7 +22,7 @@ from laconic.terms.formatting import format_weight
 
 def test_fit_shows_and_saves_the_model_of_the_api(run, table, tmp_path):
     path = tmp_path / "model.json"
-    code, out, err = run(*fit_client(table, "--n-rules", 3, "--model", path))
+    code, out, err = run(*fit_client(table, "--n-terms", 3, "--model", path))
     assert (code, err) == (0, "")
     X = people().drop("client", "spent", "weight")
     expected = RuleBoostingClassifier(3).fit(X, people()["client"].to_numpy())
@@ -55,7 +55,7 @@ def test_fit_passes_every_option_on(run, table, tmp_path, monkeypatch):
 
     monkeypatch.setitem(ESTIMATORS, "regression", Spy)
     options = {
-        "n_rules": 2,
+        "n_terms": 2,
         "strategy": "joint",
         "l2_regularization": 0.5,
         "search": "beam",
@@ -100,7 +100,7 @@ def test_limits_can_be_lifted(run, table, monkeypatch, option, word):
 
     monkeypatch.setitem(ESTIMATORS, "classification", Spy)
     flag = f"--{option.replace('_', '-')}"
-    code, *_ = run(*fit_client(table, flag, word, "--n-rules", 1, "--search", "greedy"))
+    code, *_ = run(*fit_client(table, flag, word, "--n-terms", 1, "--search", "greedy"))
     assert code == 0
     assert given[option] is None
 
@@ -109,7 +109,7 @@ def test_unproven_rules_take_one_short_line_each(run, tmp_path):
     generator = np.random.default_rng(0)
     path = tmp_path / "noise.csv"
     pl.DataFrame(generator.normal(size=(200, 8))).write_csv(path)
-    options = ["--target", "column_7", "--n-rules", 2, "--node-limit", 3]
+    options = ["--target", "column_7", "--n-terms", 2, "--node-limit", 3]
     code, out, err = run("fit", path, *options)
     assert (code, err) == (0, "")
     assert (
@@ -128,7 +128,7 @@ def test_proofs_over_all_thresholds_say_so(run, table):
 
 def test_a_fit_tells_whether_the_model_is_kept(run, table, tmp_path):
     path = tmp_path / "model.json"
-    fit = partial(fit_client, table, "--n-rules", 2)
+    fit = partial(fit_client, table, "--n-terms", 2)
     assert run(*fit())[1].endswith("Not saved. Save the model with --model model.json.\n")
     assert run(*fit("--model", path))[1].endswith(f"Saved to {path}\n")
 
@@ -151,12 +151,12 @@ def test_table_without_structure_gives_no_rules(run, tmp_path):
 
 def test_number_of_rules_by_cross_validation(run, table, tmp_path):
     model = tmp_path / "model.json"
-    code, out, err = run(*fit_client(table, "--n-rules", "auto", "--model", model))
+    code, out, err = run(*fit_client(table, "--n-terms", "auto", "--model", model))
     assert (code, err) == (0, "")
-    n_rules = len(load_model(model).ensemble_)
-    assert 1 <= n_rules <= 10
-    assert f"{n_rules} of up to 10 rules: chosen by 5-fold cross-validation, " in out
-    assert len(re.findall(r"^rule ", out, re.MULTILINE)) == n_rules
+    n_terms = len(load_model(model).ensemble_)
+    assert 1 <= n_terms <= 10
+    assert f"{n_terms} of up to 10 rules: chosen by 5-fold cross-validation, " in out
+    assert len(re.findall(r"^rule ", out, re.MULTILINE)) == n_terms
     assert not re.search(r"fold \d", out)
 
 
@@ -179,7 +179,7 @@ def ctrl_c(monkeypatch):
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_in_a_fold_without_any_size_saves_nothing(run, tmp_path):
     model = tmp_path / "model.json"
-    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-rules", "auto"]
+    hard_first_rule = ["--drop", "column_0", "--max-thresholds", 30, "--n-terms", "auto"]
     code, out, err = run(*hard_fit(tmp_path), *hard_first_rule, "--model", model)
     assert (code, out) == (130, "")
     assert err == "Interrupted before the first rule was found. Nothing is saved.\n"
@@ -215,7 +215,7 @@ def test_interrupted_fit_keeps_its_rules(tmp_path):
     assert process.returncode == 130
     assert re.fullmatch(r"Interrupted: the model has the \d of 10 rules found so far\.\n", err)
     ensemble = load_model(model).ensemble_
-    assert 1 <= ensemble.n_rules < 10
+    assert 1 <= ensemble.n_terms < 10
     # With the weight that it had by itself.
     first_rule = load_model(model).stages_[1][0]
     assert first_line.startswith(f"rule 1 of 10: {first_rule} [objective ")
@@ -236,13 +236,13 @@ def test_fit_interrupted_before_the_first_rule_saves_nothing(run, tmp_path):
 
 def test_scores_on_held_out_rows_are_those_of_cross_validation(run, table):
     """A model of 10 rules fits its own rows better than any other."""
-    code, out, _ = run(*fit_client(table, "--n-rules", 3, "--json"))
+    code, out, _ = run(*fit_client(table, "--n-terms", 3, "--json"))
     assert code == 0
     training, held_out = json.loads(out)["record"]["scores"]
     assert (training["rows"], held_out["rows"]) == ("training", "cross-validation")
     assert training["values"]["log_loss"] < held_out["values"]["log_loss"]
     assert training["errors"] == {}
-    code, out, _ = run("cv", *fit_client(table, "--n-rules", 3, "--json")[1:])
+    code, out, _ = run("cv", *fit_client(table, "--n-terms", 3, "--json")[1:])
     sizes = json.loads(out)["sizes"]
     for name in ("accuracy", "auc", "log_loss"):
         assert held_out["values"][name] == pytest.approx(np.mean(sizes[3][name]))
@@ -252,7 +252,7 @@ def test_scores_on_a_test_table(run, table, tmp_path):
     path = tmp_path / "test.csv"
     people(40, seed=1).write_csv(path)
     model = tmp_path / "model.json"
-    code, out, _ = run(*fit_client(table, "--n-rules", 3, "--test", path, "--model", model))
+    code, out, _ = run(*fit_client(table, "--n-terms", 3, "--test", path, "--model", model))
     assert code == 0
     X, y = people(40, seed=1), people(40, seed=1)["client"].to_numpy()
     score = load_model(model).score(X.drop("client", "spent", "weight"), y)
@@ -268,17 +268,17 @@ def test_test_tables_are_checked_before_the_work(run, table, tmp_path):
 
 
 def test_scores_on_training_rows_only(run, table):
-    code, out, _ = run(*fit_client(table, "--n-rules", 2, "--no-validation"))
+    code, out, _ = run(*fit_client(table, "--n-terms", 2, "--no-validation"))
     assert code == 0
     assert "held-out" not in out
     assert "Scores on the rows that a model was fitted to are too optimistic." in out
 
 
-@pytest.mark.parametrize("n_rules", [3, "auto"])
+@pytest.mark.parametrize("n_terms", [3, "auto"])
 def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules(
-    run, table, n_rules
+    run, table, n_terms
 ):
-    code, out, _ = run(*fit_client(table, "--time-limit", "1e-9", "--n-rules", n_rules))
+    code, out, _ = run(*fit_client(table, "--time-limit", "1e-9", "--n-terms", n_terms))
     assert code == 0
     assert "No rule was found before --time-limit: the prediction is " in out
     assert "No rule improves" not in out
@@ -289,7 +289,7 @@ def test_a_search_that_is_stopped_at_once_does_not_claim_that_there_are_no_rules
 def test_tables_of_few_rows_have_fewer_folds(run, tmp_path, n_yes):
     path = tmp_path / "few.csv"
     pl.DataFrame({"x": range(12), "y": ["yes"] * n_yes + ["no"] * (12 - n_yes)}).write_csv(path)
-    code, out, err = run("fit", path, "--target", "y", "--n-rules", 1)
+    code, out, err = run("fit", path, "--target", "y", "--n-terms", 1)
     assert code == 0
     assert ("held-out rows" in out) == (n_yes >= 2)
     assert ("Name rows to score on with --test" in err) == (n_yes < 2)
@@ -306,7 +306,7 @@ def test_killed_fit_goes_on_to_the_same_model(run, table, tmp_path):
     """Killed in the eighth search of each run, until one reaches the end."""
     expected, path = tmp_path / "expected.json", tmp_path / "model.json"
     checkpoint = tmp_path / "searches"
-    fit = partial(fit_client, table, "--n-rules", 3)
+    fit = partial(fit_client, table, "--n-terms", 3)
     assert run(*fit("--model", expected, "--quiet"))[0] == 0
     script = (
         "import os, signal, sys; from laconic import cli; from laconic.search.checkpoint import "

@@ -59,7 +59,7 @@ def table(tmp_path):
 
 
 def test_every_finding_has_its_line(run, table):
-    code, out, err = run("fit", table, "--target", "y", "--n-rules", 2)
+    code, out, err = run("fit", table, "--target", "y", "--n-terms", 2)
     assert code == 0
     assert err.splitlines() == [
         "note: column 'price' is read as numbers, '$" + dirty()["price"][0][1:] + "' as "
@@ -86,7 +86,7 @@ def test_every_finding_has_its_line(run, table):
 def test_columns_can_be_kept(run, table):
     every = dirty().columns
     keep = ["Unnamed: 0", *(name for name in every if name not in ("", "y"))]
-    fit = ["fit", table, "--target", "y", "--n-rules", 1, "--search", "greedy", "--json"]
+    fit = ["fit", table, "--target", "y", "--n-terms", 1, "--search", "greedy", "--json"]
     code, out, err = run(*fit, "--keep", *keep)
     assert (code, err) == (0, "")
     assert json.loads(out)["feature_names"] == keep
@@ -97,7 +97,7 @@ def test_columns_can_be_kept(run, table):
 def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command):
     model, clean = tmp_path / "model.json", tmp_path / "plain.csv"
     code, out, _ = run(
-        "fit", table, "--target", "y", "--drop", "copy", "--n-rules", 4, "--model", model
+        "fit", table, "--target", "y", "--drop", "copy", "--n-terms", 4, "--model", model
     )
     assert code == 0
     assert re.search(r"price (<=|>) \d+", out)
@@ -122,7 +122,7 @@ def test_saved_models_read_the_raw_file_as_it_was(run, table, tmp_path, command)
 
 def test_dates_that_are_none_are_pointed_out(run, table, tmp_path):
     model = tmp_path / "model.json"
-    keep = ["--drop", "copy", "price", "share", "--model", model, "--n-rules", 1, "--quiet"]
+    keep = ["--drop", "copy", "price", "share", "--model", model, "--n-terms", 1, "--quiet"]
     assert run("fit", table, "--target", "y", *keep)[0] == 0
     dirty().with_columns(day=pl.Series(["soon", *dirty()["day"].to_list()[1:]])).write_csv(table)
     code, out, err = run("predict", model, table)
@@ -146,7 +146,7 @@ def test_types_of_columns(run, tmp_path, suffix):
         }
     )
     frame.write_parquet(path) if suffix == ".parquet" else frame.write_ipc(path)
-    code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-rules", 2)
+    code, out, err = run("fit", path, "--target", "y", "--model", model, "--n-terms", 2)
     assert code == 0
     assert err.splitlines() == [
         "warning: column 'tags' has the type List(String), which rules cannot use. It is left out.",

@@ -35,7 +35,7 @@ def test_a_page_is_written(run, folder, tmp_path):
 
 def test_the_target_is_the_one_of_the_model(run, folder, tmp_path):
     path, table = tmp_path / "fate.json", folder / "passengers.csv"
-    assert run("fit", table, "--target", "fate", "--model", path, "--n-rules", 1)[0] == 0
+    assert run("fit", table, "--target", "fate", "--model", path, "--n-terms", 1)[0] == 0
     asked = run("report", path, table, "--target", "fate", "--json")
     assert asked[0] == 0
     assert run("report", path, table, "--json") == asked
@@ -64,7 +64,7 @@ def test_a_regression_is_reported(run, folder):
 
 def test_columns_that_no_rule_uses_may_be_absent(run, tmp_path):
     X = pl.DataFrame({"a": [1, 2, 3, 4] * 5, "b": ["x"] * 20})
-    model = RuleBoostingClassifier(n_rules=1).fit(X, X["a"].to_numpy() > 2)
+    model = RuleBoostingClassifier(n_terms=1).fit(X, X["a"].to_numpy() > 2)
     save_model(model, tmp_path / "model.json")
     X.select("a", (pl.col("a") > 2).alias("y")).write_csv(tmp_path / "table.csv")
     code, out, _ = run(
@@ -77,7 +77,7 @@ def test_columns_that_no_rule_uses_may_be_absent(run, tmp_path):
 def test_classes_that_look_like_numbers_stay_text(run, tmp_path):
     X = pl.DataFrame({"a": [1, 2, 3, 4] * 5})
     y = ["1" if a > 2 else "0" for a in X["a"]]
-    save_model(RuleBoostingClassifier(n_rules=1).fit(X, y), tmp_path / "model.json")
+    save_model(RuleBoostingClassifier(n_terms=1).fit(X, y), tmp_path / "model.json")
     X.with_columns(y=pl.Series(y)).write_csv(tmp_path / "table.csv")
     code, out, _ = run(
         *("report", tmp_path / "model.json", tmp_path / "table.csv", "--target", "y", "--json")
@@ -91,7 +91,7 @@ def test_a_baseline_has_columns_of_its_own(run, tmp_path):
     y = X["a"].to_numpy() > 2
     for name, column in (("model", "a"), ("greedy", "code")):
         conditions = [Condition(column, *(("==", "02") if column == "code" else (">", 2)))]
-        model = RuleBoostingClassifier(n_rules=1, conditions=conditions, search="greedy")
+        model = RuleBoostingClassifier(n_terms=1, conditions=conditions, search="greedy")
         save_model(model.fit(X, y), tmp_path / f"{name}.json")
     X.with_columns(y=pl.Series(y)).write_csv(tmp_path / "table.csv")
     code, out, _ = run(

@@ -43,10 +43,10 @@ def test_show_tells_where_a_model_comes_from(run, model, table):
 
 def test_show_tells_settings(run, table, tmp_path):
     path = tmp_path / "model.json"
-    options = ["--n-rules", 2, "--max-conditions", "none", "--no-fit-intercept", "--n-jobs", 1]
+    options = ["--n-terms", 2, "--max-conditions", "none", "--no-fit-intercept", "--n-jobs", 1]
     run("fit", table, "--target", "spent", *options, "--model", path, "--no-validation")
     _, out, _ = run("show", path)
-    assert "with --n-rules 2 --max-conditions none --no-fit-intercept." in out
+    assert "with --n-terms 2 --max-conditions none --no-fit-intercept." in out
     assert "held-out" not in out
 
 

@@ -28,7 +28,7 @@ FIT = ["--target", "client", "--drop", "spent", "weight"]
 
 def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     model = tmp_path / "model.json"
-    code, out, err = run("fit", parts, *FIT, "--n-rules", 2, "--model", model)
+    code, out, err = run("fit", parts, *FIT, "--n-terms", 2, "--model", model)
     assert code == 0
     assert "read values: 300 rows" in out
     assert "rows/s" in out
@@ -40,7 +40,7 @@ def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     )
     whole = tmp_path / "whole.parquet"
     people(300).write_parquet(whole)
-    run("fit", whole, *FIT, "--n-rules", 2, "--model", tmp_path / "whole.json", "--no-validation")
+    run("fit", whole, *FIT, "--n-terms", 2, "--model", tmp_path / "whole.json", "--no-validation")
     one, other = load_model(model), load_model(tmp_path / "whole.json")
     assert [rule.query for rule in one.ensemble_] == [rule.query for rule in other.ensemble_]
     assert one.record_.n_rows == 300
@@ -59,7 +59,7 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         (tmp_path / "shop.duckdb", "--query", "SELECT * FROM people"),
         (tmp_path / "large.csv",),
     ]:
-        code, out, _ = run("fit", path, *how, *FIT, "--n-rules", 1, "--json")
+        code, out, _ = run("fit", path, *how, *FIT, "--n-terms", 1, "--json")
         assert code == 0
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
     assert len({text[text.index('"rules"') : text.index('"weight"')] for text in outputs}) == 1
@@ -72,16 +72,16 @@ def test_files_and_addresses_of_sqlite(run, parts, tmp_path):
         connection.execute("CREATE TABLE other (x)")
         connection.commit()
     refused(run("fit", tmp_path / "shop.db", *FIT), "It has the tables 'people' and 'other'.")
-    run("fit", parts, *FIT, "--n-rules", 2, "--model", tmp_path / "known.json")
+    run("fit", parts, *FIT, "--n-terms", 2, "--model", tmp_path / "known.json")
     known = load_model(tmp_path / "known.json")
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
     for place in (tmp_path / "shop.db", f"sqlite:///{tmp_path}/shop.db"):
         code, out, _ = run(
-            "fit", place, "--query", "people", *FIT, "--n-rules", 2, "--model", model
+            "fit", place, "--query", "people", *FIT, "--n-terms", 2, "--model", model
         )
         assert code == 0
         assert "read rows: 300 rows" in out
-        assert load_model(model).ensemble_.rules == known.ensemble_.rules
+        assert load_model(model).ensemble_.terms == known.ensemble_.terms
         code, out, _ = run("predict", model, place, "--query", "people", "--output", output)
         assert (code, "300 rows written" in out) == (0, True)
         assert pl.read_parquet(output)["prediction"].to_list() == (
@@ -95,7 +95,7 @@ def test_regression_weights_and_test_rows(run, parts, tmp_path):
     people(50, seed=1).write_csv(test)
     code, out, err = run(
         *("fit", parts, "--target", "spent", "--weight", "weight", "--drop", "client"),
-        *("--n-rules", 2, "--test", test),
+        *("--n-terms", 2, "--test", test),
     )
     assert (code, err) == (0, "")
     assert "test rows" in out
@@ -108,7 +108,7 @@ def test_rows_without_a_target_and_useless_columns_are_left_out(run, tmp_path):
     )
     frame = frame.with_row_index("row")
     frame.write_parquet(tmp_path / "part-1.parquet")
-    code, out, err = run("fit", tmp_path / "part-*.parquet", *FIT, "--n-rules", 1)
+    code, out, err = run("fit", tmp_path / "part-*.parquet", *FIT, "--n-terms", 1)
     assert code == 0
     assert "rows have no target, 'client', and are left out" in err
     assert "column 'row' counts the rows. It is left out." in err
@@ -123,7 +123,7 @@ def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_duration
     if has_durations:  # which polars reads, and not DuckDB
         frame = frame.with_columns(since=pl.duration(hours=pl.col("age")))
     frame.write_parquet(tmp_path / "part-1.parquet")
-    code, out, err = run("fit", tmp_path / "part-*.parquet", "--target", "spent", "--n-rules", 1)
+    code, out, err = run("fit", tmp_path / "part-*.parquet", "--target", "spent", "--n-terms", 1)
     assert code == 0
     assert "rows have no target, 'spent', and are left out" in err
     assert f"Fitted to {frame['spent'].is_not_nan().sum()} rows" in out
@@ -131,7 +131,7 @@ def test_rows_whose_target_is_no_number_are_left_out(run, tmp_path, has_duration
 
 def test_predictions_are_written_in_parts(run, parts, tmp_path):
     model, output = tmp_path / "model.json", tmp_path / "out.parquet"
-    run("fit", parts, *FIT, "--n-rules", 2, "--model", model, "--quiet")
+    run("fit", parts, *FIT, "--n-terms", 2, "--model", model, "--quiet")
     code, out, err = run(
         "predict", model, parts, "--output", output, "--probabilities", "--keep-columns"
     )
@@ -151,7 +151,7 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
     ("options", "message"),
     [
         (["--target", "clint"], "Did you mean 'client'?"),
-        (["--target", "client", "--n-rules", "auto"], "--n-rules auto needs a table"),
+        (["--target", "client", "--n-terms", "auto"], "--n-terms auto needs a table"),
         (
             ["--target", "spent", "--exposure", "[red]plan"],
             "The exposure must be a positive number",
@@ -172,7 +172,7 @@ def fit_both(run, tmp_path, monkeypatch):
         models = []
         for limit in (2**31, 10):
             monkeypatch.setattr(streamed, "MAX_BYTES_TO_LOAD", limit)
-            how = (*options, "--n-rules", 1, "--model", tmp_path / "model.json", "--no-validation")
+            how = (*options, "--n-terms", 1, "--model", tmp_path / "model.json", "--no-validation")
             code, _, err = run("fit", tmp_path / name, "--target", "y", *how, "--quiet")
             assert code == 0
             models.append(load_model(tmp_path / "model.json"))
@@ -226,7 +226,7 @@ def test_missing_texts_are_missing_wherever_they_stand(run, tmp_path, monkeypatc
     )
     if kind == "durations":  # which polars reads, and not DuckDB
         frame = frame.with_columns(span=pl.duration(days=pl.col("n")))
-    table, how = tmp_path / "table.parquet", ("--target", "y", "--n-rules", 1, "--no-validation")
+    table, how = tmp_path / "table.parquet", ("--target", "y", "--n-terms", 1, "--no-validation")
     frame.write_parquet(table)
     assert run("fit", table, *how, "--model", tmp_path / "known.json")[0] == 0
     run("predict", tmp_path / "known.json", table, "--output", tmp_path / "known.parquet")
@@ -254,7 +254,7 @@ def test_a_folder_of_texts_is_read_like_one_of_them(run, tmp_path):
     (folder / "0.csv").write_text("x;y\n")
     (folder / "1.csv").write_text("x;y\n" + "NA;no\n0,5;no\n" * 20)
     (folder / "2.csv").write_text("x;y\n" + "2,5;yes\n3;yes\n" * 20)
-    code, out, err = run("fit", folder, "--target", "y", "--n-rules", 1)
+    code, out, err = run("fit", folder, "--target", "y", "--n-terms", 1)
     assert code == 0
     assert "x > " in out
     assert "column" not in err
@@ -265,7 +265,7 @@ def test_counts_over_an_exposure(run, parts, tmp_path):
     people(300).write_parquet(tmp_path / "whole.parquet")
     for number, table in enumerate((parts, tmp_path / "whole.parquet")):
         model = tmp_path / f"{number}.json"
-        how = ("--target", "age", "--exposure", "weight", "--loss", "poisson", "--n-rules", 1)
+        how = ("--target", "age", "--exposure", "weight", "--loss", "poisson", "--n-terms", 1)
         code, _, _ = run("fit", table, *how, "--model", model, "--no-validation")
         assert code == 0
         models.append(load_model(model))

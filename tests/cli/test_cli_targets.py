@@ -28,7 +28,7 @@ def test_task_follows_from_the_target(run, tmp_path, values, task, suffix):
     frame = pl.DataFrame({"x": range(12), "y": y})
     path = tmp_path / f"table{suffix}"
     frame.write_csv(path) if suffix == ".csv" else frame.write_parquet(path)
-    code, out, _ = run("fit", path, "--target", "y", "--n-rules", 1)
+    code, out, _ = run("fit", path, "--target", "y", "--n-terms", 1)
     assert code == 0
     assert f"{task} model: 1 rule" in out
 
@@ -81,14 +81,14 @@ def test_rows_without_a_target_are_left_out(run, tmp_path, y, missing):
     code, out, err = run(*report)
     assert (code, err) == (0, told)
     assert json.loads(out)["data"]["n_rows"] == 15
-    assert run("cv", path, "--target", "y", "--n-rules", 1, "--folds", 2)[2] == told
+    assert run("cv", path, "--target", "y", "--n-terms", 1, "--folds", 2)[2] == told
     assert len(run("predict", model, path)[1].splitlines()) == 21
 
 
 def test_three_classes_are_fitted(run, tmp_path):
     path = tmp_path / "table.csv"
     pl.DataFrame({"x": range(30), "y": ["low"] * 10 + ["mid"] * 10 + ["top"] * 10}).write_csv(path)
-    told = run("fit", path, "--target", "y", "--n-rules", "2")[1]
+    told = run("fit", path, "--target", "y", "--n-terms", "2")[1]
     assert "Classification model" in told
     assert "class" in told
 
@@ -96,10 +96,10 @@ def test_three_classes_are_fitted(run, tmp_path):
 def test_a_few_whole_numbers_are_told_of(run, tmp_path):
     path = tmp_path / "table.csv"
     pl.DataFrame({"x": range(30), "y": [0, 1, 2] * 10}).write_csv(path)
-    _, told, notes = run("fit", path, "--target", "y", "--n-rules", "1")
+    _, told, notes = run("fit", path, "--target", "y", "--n-terms", "1")
     assert "Regression model" in told
     assert "If they are classes, use --task classification" in notes
-    told = run("fit", path, "--target", "y", "--task", "classification", "--n-rules", "1")[1]
+    told = run("fit", path, "--target", "y", "--task", "classification", "--n-terms", "1")[1]
     assert "Classification model" in told
 
 

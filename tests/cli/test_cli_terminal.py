@@ -13,7 +13,7 @@ from laconic import RuleBoostingClassifier, RuleBoostingRegressor, save_model
 def test_counts_and_objectives_read_well(run, tmp_path):
     path = tmp_path / "costs.csv"
     path.write_text("x,cost\n" + "".join(f"{x},{100 * (x > 4)}\n" for x in range(8)))
-    options = ("--task", "regression", "--n-rules", "1", "--l2-regularization", "0")
+    options = ("--task", "regression", "--n-terms", "1", "--l2-regularization", "0")
     code, out, _ = run("fit", path, "--target", "cost", *options)
     assert code == 0
     assert re.search(r" \d,\d{3} +proven optimal", out)
@@ -32,7 +32,7 @@ def test_names_from_tables_cannot_command_the_terminal(run, tmp_path):
 
 def test_rules_are_shown_once_on_a_terminal(run, table, monkeypatch):
     pretend_terminal(monkeypatch)
-    code, out, _ = run(*fit_client(table, "--n-rules", 3))
+    code, out, _ = run(*fit_client(table, "--n-terms", 3))
     assert code == 0
     lines = [re.sub(r"\x1b\[[?\d;]*[a-zA-Z]", "", line).strip() for line in out.splitlines()]
     assert sum(" if " in line for line in lines) == 0

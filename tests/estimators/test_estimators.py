@@ -123,8 +123,8 @@ def test_staged_decision_function():
     stages = list(model.staged_decision_function(X))
     assert len(stages) == len(model.ensemble_) == 5
     assert_array_equal(stages[-1], model.decision_function(X))
-    for n_rules, stage in enumerate(stages, start=1):
-        shorter = RuleBoostingClassifier(n_rules).fit(X, y)
+    for n_terms, stage in enumerate(stages, start=1):
+        shorter = RuleBoostingClassifier(n_terms).fit(X, y)
         assert_array_equal(stage, shorter.decision_function(X))
 
 
@@ -174,7 +174,7 @@ def test_weights_count_rows(task, seed):
     X = random_table(rng, 40)
     y = rng.choice([0, 1], 40) if task == "classifier" else rng.normal(size=40)
     counts = rng.integers(0, 4, 40)
-    parameters = {"n_rules": 5, "max_thresholds": 3, "min_coverage": 2}
+    parameters = {"n_terms": 5, "max_thresholds": 3, "min_coverage": 2}
     repeated = ESTIMATORS[task](**parameters).fit(np.repeat(X, counts, axis=0), y.repeat(counts))
     weighted = ESTIMATORS[task](**parameters).fit(X, y, sample_weight=counts)
     assert [rule.query for rule in weighted.ensemble_] == [r.query for r in repeated.ensemble_]
@@ -230,7 +230,7 @@ def test_scalar_weight():
 def test_noisy_parity_is_solved_by_its_orthants(n_features, n_rows, max_thresholds, seed):
     train = noisy_parity(n_rows, n_features, noise=0.2, random_state=seed)
     test = noisy_parity(4000, n_features, noise=0.2, random_state=100 + seed)
-    parameters = STAGEWISE | {"n_rules": 2**n_features, "max_thresholds": max_thresholds}
+    parameters = STAGEWISE | {"n_terms": 2**n_features, "max_thresholds": max_thresholds}
     model = RuleBoostingClassifier(**parameters).fit(train.data, train.target)
     assert all(result.is_optimal for result in model.search_results_)
     orthants = set()

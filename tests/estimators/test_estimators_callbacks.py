@@ -24,8 +24,8 @@ except ImportError:
 class Recorder:
     """Writes down what it is told, and ends a fit after some rules."""
 
-    def __init__(self, n_rules=None):
-        self.n_rules = n_rules
+    def __init__(self, n_terms=None):
+        self.n_terms = n_terms
         self.calls = []
         self.models = []
         self.told = []
@@ -45,15 +45,15 @@ class Recorder:
         self.calls.append(("end", context.task_name, context.task_id))
         self.models.append(fitted_estimator)
         self.told.append((X, y, metadata))
-        return context.task_name == "rule" and context.task_id + 1 == self.n_rules
+        return context.task_name == "rule" and context.task_id + 1 == self.n_terms
 
     @property
     def n_found(self):
         return sum(call[:2] == ("end", "rule") for call in self.calls)
 
 
-def rule_calls(n_rules):
-    return [(what, "rule", number) for number in range(n_rules) for what in ("begin", "end")]
+def rule_calls(n_terms):
+    return [(what, "rule", number) for number in range(n_terms) for what in ("begin", "end")]
 
 
 @both
@@ -102,7 +102,7 @@ def test_a_fit_without_callbacks_has_no_tasks(monkeypatch):
 @both
 def test_a_callback_ends_the_fit(task):
     X, y = numeric_problem(task)
-    recorder = Recorder(n_rules=2)
+    recorder = Recorder(n_terms=2)
     model = ESTIMATORS[task](5).set_callbacks(recorder).fit(X, y)
     assert len(model.ensemble_) == recorder.n_found == 2
     assert recorder.calls[-2:] == [("end", "fit", 0), "teardown"]
@@ -135,7 +135,7 @@ def test_rules_that_go_on():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
     recorder = Recorder()
-    model.set_params(n_rules=5).set_callbacks(recorder).fit(X, y)
+    model.set_params(n_terms=5).set_callbacks(recorder).fit(X, y)
     assert recorder.n_found == 3
     assert [len(seen.ensemble_) for seen in recorder.models] == [3, 4, 5, 5]
 
@@ -160,7 +160,7 @@ def test_weights_and_rates_are_told():
     np.testing.assert_allclose(metadata["sample_weight"], weights * years)
 
 
-def test_folds_are_tasks_with_rules():
+def test_folds_are_tasks_with_terms():
     X, y = numeric_problem("regressor")
     recorder = Recorder()
     model = RuleBoostingRegressorCV(3, cv=2).set_callbacks(recorder).fit(X, y)
@@ -169,7 +169,7 @@ def test_folds_are_tasks_with_rules():
     assert sorted(begun) == sorted(ended)
     assert [name for name in begun if name != "rule"] == ["fit", "fold", "fold", "all rows"]
     last = begun.index("all rows")
-    assert begun[last + 1 :] == ["rule"] * model.n_rules_
+    assert begun[last + 1 :] == ["rule"] * model.n_terms_
     assert ended[-2:] == ["all rows", "fit"]
     assert recorder.models[-1].ensemble_ == model.ensemble_
 
@@ -198,7 +198,7 @@ def test_inside_of_other_estimators():
     X, y = numeric_problem("regressor")
     shown = io.StringIO()
     pipeline = make_pipeline(StandardScaler(), RuleBoostingRegressor(2))
-    search = GridSearchCV(pipeline, {"ruleboostingregressor__n_rules": [1, 2]}, cv=2)
+    search = GridSearchCV(pipeline, {"ruleboostingregressor__n_terms": [1, 2]}, cv=2)
     with redirect_stdout(shown):
         search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, y)
     assert "RuleBoostingRegressor" in shown.getvalue()

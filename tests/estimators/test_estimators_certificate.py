@@ -24,13 +24,13 @@ def table():
 
 @pytest.fixture(scope="module")
 def regressor(table):
-    return RuleBoostingRegressor(n_rules=3, l2_regularization=5.0).fit(*table)
+    return RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(*table)
 
 
 @pytest.fixture(scope="module")
 def classifier(table):
     X, y = table
-    return RuleBoostingClassifier(n_rules=3, l2_regularization=2.0).fit(
+    return RuleBoostingClassifier(n_terms=3, l2_regularization=2.0).fit(
         X, np.where(y > 1, "b", "a")
     )
 
@@ -75,7 +75,7 @@ def test_weights_count_as_rows(table):
     X, y = table
     weights = np.resize([0, 1, 2], len(y))
     repeated = np.repeat(np.arange(len(y)), weights)
-    options = {"n_rules": 2, "l2_regularization": 5.0}
+    options = {"n_terms": 2, "l2_regularization": 5.0}
     weighted = RuleBoostingRegressor(**options).fit(X, y, weights)
     plain = RuleBoostingRegressor(**options).fit(X[repeated], y[repeated])
     by_weight = weighted.certificate(X, y, weights)
@@ -88,7 +88,7 @@ def test_weights_count_as_rows(table):
 
 def test_without_an_intercept(table):
     X, y = table
-    model = RuleBoostingRegressor(n_rules=2, l2_regularization=5.0, fit_intercept=False).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=2, l2_regularization=5.0, fit_intercept=False).fit(X, y)
     certificate = model.certificate(X, y)
     assert certificate.start == pytest.approx((y**2).sum())
     assert certificate.verify(X)
@@ -96,7 +96,7 @@ def test_without_an_intercept(table):
 
 def test_edited_model_brings_its_own_conditions(regressor, table):
     X, y = table
-    model = RuleBoostingRegressor(n_rules=3, l2_regularization=5.0).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=5.0).fit(X, y)
     own = Query(tuple(Condition("x0", ">", t) for t in (-9.0, -8.0, -7.0, 0.001)))
     rules = (*model.ensemble_, Rule(own, 0.01))
     model.ensemble_ = RuleEnsemble(rules, model.ensemble_.intercept, model.ensemble_.feature_names)
@@ -111,7 +111,7 @@ def test_rules_of_several_fits_bring_their_own_conditions():
     X = rng.normal(size=(200, 1))
     y = 1.0 * (X[:, 0] > 1.2) + 0.01 * rng.normal(size=200)
     model = RuleBoostingRegressor(1, l2_regularization=1.0, max_thresholds=50, warm_start=True)
-    model.fit(X, y).set_params(n_rules=2, max_thresholds=1).fit(X, y)
+    model.fit(X, y).set_params(n_terms=2, max_thresholds=1).fit(X, y)
     certificate = model.certificate(X, y)
     assert set(model.ensemble_.conditions) <= set(certificate.conditions)
     assert certificate.verify(X)
@@ -140,7 +140,7 @@ def test_rivals_may_have_another_penalty(table):
 def test_loaded_model_of_given_conditions_knows_them(table, tmp_path):
     X, y = table
     given = [Condition("x0", ">", 0.0), Condition("x1", ">", 0.5)]
-    model = RuleBoostingRegressor(n_rules=2, conditions=given).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=2, conditions=given).fit(X, y)
     save_model(model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert loaded.certificate(X, y).bound == model.certificate(X, y).bound
@@ -181,7 +181,7 @@ def test_words(regressor, table):
 def test_plain_values(regressor, table):
     values = regressor.certificate(*table).to_dict()
     assert json.loads(json.dumps(values)) == values
-    assert values["n_rules"] == 3
+    assert values["n_terms"] == 3
 
 
 def test_parameters_are_checked(regressor, table):
@@ -193,7 +193,7 @@ def test_losses_without_a_name_have_no_certificate(table):
     class Twice(SquaredLoss):
         pass
 
-    model = RuleBoostingRegressor(n_rules=1, loss=Twice()).fit(*table)
+    model = RuleBoostingRegressor(n_terms=1, loss=Twice()).fit(*table)
     with pytest.raises(ValueError, match="one of the losses logistic, multinomial or squared"):
         model.certificate(*table)
 

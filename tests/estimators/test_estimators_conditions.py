@@ -82,7 +82,7 @@ class TestGivenConditions:
     def test_warm_start(self):
         X, y = patients()
         model = RuleBoostingRegressor(1, conditions=CUTOFFS, warm_start=True).fit(X, y)
-        model.set_params(n_rules=4).fit(X, y)
+        model.set_params(n_terms=4).fit(X, y)
         expected = RuleBoostingRegressor(4, conditions=CUTOFFS).fit(X, y)
         assert model.ensemble_ == expected.ensemble_
 

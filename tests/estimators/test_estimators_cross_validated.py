@@ -68,7 +68,7 @@ def known_rules(task, n_true, seed, n_rows=None):
 @pytest.mark.parametrize(("n_true", "at_least"), [(0, 9), (1, 8), (3, 8)])
 def test_the_true_number_is_found(task, n_true, at_least):
     found = [
-        ESTIMATORS[task](**JOINT).fit(*known_rules(task, n_true, seed)).n_rules_
+        ESTIMATORS[task](**JOINT).fit(*known_rules(task, n_true, seed)).n_terms_
         for seed in range(10)
     ]
     assert found.count(n_true) >= at_least, found
@@ -78,7 +78,7 @@ def test_every_size_is_judged_with_its_own_weights():
     X, y = known_rules("regressor", 3, 0, n_rows=90)
     splits = list(KFold(3).split(X))
     model = RuleBoostingRegressorCV(4, cv=splits, l2_regularization=1.0).fit(X, y)
-    assert len(model.cv_results_["n_rules"]) == 5
+    assert len(model.cv_results_["n_terms"]) == 5
     names = model.ensemble_.feature_names
     for number, (train, test) in enumerate(splits):
         rounds = make_rounds(
@@ -106,27 +106,27 @@ def test_every_size_is_judged_with_its_own_weights():
 def test_the_model_is_that_of_all_rows(task):
     X, y = known_rules(task, 3, 0)
     model = ESTIMATORS[task](**JOINT).fit(X, y)
-    plain = ESTIMATORS[task].__base__(model.n_rules_, **JOINT).fit(X, y)
+    plain = ESTIMATORS[task].__base__(model.n_terms_, **JOINT).fit(X, y)
     assert model.ensemble_ == plain.ensemble_
     assert model.rule_coverages_ == plain.rule_coverages_
     assert [result.query for result in model.search_results_] == [
         result.query for result in plain.search_results_
     ]
-    assert model.cv_results_["n_rules"][-1] == len(model.cv_results_["mean_loss"]) - 1 <= 10
+    assert model.cv_results_["n_terms"][-1] == len(model.cv_results_["mean_loss"]) - 1 <= 10
     assert_array_equal(model.predict(X), ESTIMATORS[task](**JOINT).fit(X, y).predict(X))
 
 
 def test_sorted_rows_do_no_harm():
     X, y = known_rules("regressor", 1, 0)
     order = np.argsort(y)
-    assert RuleBoostingRegressorCV(**JOINT).fit(X[order], y[order]).n_rules_ == 1
+    assert RuleBoostingRegressorCV(**JOINT).fit(X[order], y[order]).n_terms_ == 1
 
 
 def test_sizes_end_where_no_further_rule_helps():
     X, y = known_rules("regressor", 0, 0)
     results = RuleBoostingRegressorCV(50, **JOINT).fit(X, y).cv_results_
     best = results["mean_loss"].argmin()
-    assert results["n_rules"][-1] == best + 3
+    assert results["n_terms"][-1] == best + 3
 
 
 @both
@@ -145,11 +145,11 @@ def test_sentence_names_the_best_size():
     for seed in range(10):
         model = RuleBoostingRegressorCV(**JOINT).fit(*known_rules("regressor", 1, seed))
         best = int(model.cv_results_["mean_loss"].argmin())
-        reasons[model.reason_.split("cross-validation, ")[1]] = (model.n_rules_, best)
-    n_rules, best = reasons.pop("with the smallest loss.")
-    assert n_rules == best
-    for words, (n_rules, best) in reasons.items():
-        assert n_rules < best
+        reasons[model.reason_.split("cross-validation, ")[1]] = (model.n_terms_, best)
+    n_terms, best = reasons.pop("with the smallest loss.")
+    assert n_terms == best
+    for words, (n_terms, best) in reasons.items():
+        assert n_terms < best
         start = "the fewest within one standard error of the smallest loss, that of "
         assert words == f"{start}{best} rules."
     assert reasons
@@ -160,7 +160,7 @@ def test_a_model_without_rules_can_do_everything(task, tmp_path):
     X, y = known_rules(task, 0, 1, n_rows=300)
     X = pd.DataFrame(X, columns=list("abcdefgh"))
     model = ESTIMATORS[task](**JOINT).fit(X, y)
-    assert model.n_rules_ == len(model.ensemble_) == len(model.search_results_) == 0
+    assert model.n_terms_ == len(model.ensemble_) == len(model.search_results_) == 0
     assert "(intercept)" in str(model)
     assert "0 of up to 10 rules" in model._repr_html_()
     assert len(np.unique(model.predict(X))) == 1
@@ -201,13 +201,13 @@ def test_pickle_clone_and_grid_search(task):
     X, y = known_rules(task, 1, 0, n_rows=120)
     model = ESTIMATORS[task](4, cv=3, max_conditions=2).fit(X, y)
     loaded = pickle.loads(pickle.dumps(model))
-    assert (loaded.ensemble_, loaded.n_rules_) == (model.ensemble_, model.n_rules_)
+    assert (loaded.ensemble_, loaded.n_terms_) == (model.ensemble_, model.n_terms_)
     assert_array_equal(loaded.cv_results_["mean_loss"], model.cv_results_["mean_loss"])
     assert clone(model).get_params() == model.get_params()
     grid = {"l2_regularization": [1.0, 10.0], "cv": [2, 3]}
     found = GridSearchCV(clone(model), grid, cv=2).fit(X, y)
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
-    assert hasattr(found.best_estimator_, "n_rules_")
+    assert hasattr(found.best_estimator_, "n_terms_")
 
 
 @both
@@ -220,7 +220,7 @@ def test_weights_count_like_rows(task):
     def splits(groups):
         return [(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in range(3)]
 
-    parameters = {"n_rules": 5, "max_conditions": 2}
+    parameters = {"n_terms": 5, "max_conditions": 2}
     model = ESTIMATORS[task](cv=splits(groups), **parameters).fit(X, y, weights)
     other = ESTIMATORS[task](cv=splits(groups[repeated]), **parameters)
     other.fit(X[repeated], y[repeated])
@@ -237,7 +237,7 @@ def test_tables_of_all_kinds(backend):
     if backend == "lists":
         X = [list(row) for row in zip(*columns.values(), strict=True)]
     model = RuleBoostingRegressorCV(5, cv=3, max_conditions=2).fit(X, score)
-    assert 1 <= model.n_rules_ == len(model.ensemble_)
+    assert 1 <= model.n_terms_ == len(model.ensemble_)
 
 
 def test_conditions_follow_the_rows_of_each_fold():
@@ -272,7 +272,7 @@ def test_help_lists_all_parameters(task):
     names = inspect.signature(ESTIMATORS[task]).parameters
     plain = inspect.signature(ESTIMATORS[task].__base__).parameters
     assert set(names) == set(plain) - {"warm_start"} | {"cv"}
-    assert list(names)[:2] == ["n_rules", "cv"]
+    assert list(names)[:2] == ["n_terms", "cv"]
     assert all(re.search(rf"\n{name} : .*\n    \S", doc) for name in [*names, "cv_results_"])
     assert "warm_start :" not in doc
 
@@ -289,9 +289,9 @@ def test_progress_tells_folds_from_the_fit(capsys):
     ]
 
 
-def interrupt_at(stage, n_rules):
+def interrupt_at(stage, n_terms):
     def press(progress):
-        if progress.stage == stage and progress.search is None and len(progress.rules) == n_rules:
+        if progress.stage == stage and progress.search is None and len(progress.rules) == n_terms:
             signal.raise_signal(signal.SIGINT)
 
     return press
@@ -304,13 +304,13 @@ def test_ctrl_c_in_a_fold_can_keep_what_is_known():
     with pytest.warns(ConvergenceWarning, match="chosen among 0 to 2, not up to 10") as caught:
         model.fit(X, y)
     assert caught[0].filename == __file__
-    assert (len(model.ensemble_), len(model.cv_results_["n_rules"])) == (2, 3)
+    assert (len(model.ensemble_), len(model.cv_results_["n_terms"])) == (2, 3)
 
 
-@pytest.mark.parametrize(("on_interrupt", "n_rules"), [("keep", 1), ("raise", 3)])
-def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_rules):
+@pytest.mark.parametrize(("on_interrupt", "n_terms"), [("keep", 1), ("raise", 3)])
+def test_ctrl_c_in_a_fold_raises_otherwise(on_interrupt, n_terms):
     X, y = known_rules("regressor", 3, 0)
-    callback = interrupt_at("fold 2 of 5", n_rules)
+    callback = interrupt_at("fold 2 of 5", n_terms)
     model = RuleBoostingRegressorCV(callback=callback, on_interrupt=on_interrupt, **JOINT)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
@@ -322,12 +322,12 @@ def test_ctrl_c_after_the_folds_keeps_rules():
     model = RuleBoostingRegressorCV(callback=interrupt_at("", 1), on_interrupt="keep", **JOINT)
     with pytest.warns(ConvergenceWarning, match=r"model has 1 of 3 rules\. Fit again to find"):
         model.fit(X, y)
-    assert (model.n_rules_, len(model.ensemble_)) == (3, 1)
+    assert (model.n_terms_, len(model.ensemble_)) == (3, 1)
 
 
 def test_callback_ends_the_folds():
     X, y = known_rules("regressor", 3, 0)
     model = RuleBoostingRegressorCV(callback=lambda progress: len(progress.rules) == 2, **JOINT)
     model.fit(X, y)
-    assert len(model.cv_results_["n_rules"]) == 2
-    assert len(model.ensemble_) == model.n_rules_ == 1
+    assert len(model.cv_results_["n_terms"]) == 2
+    assert len(model.ensemble_) == model.n_terms_ == 1

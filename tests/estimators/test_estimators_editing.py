@@ -53,11 +53,11 @@ def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
 
 def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
     X, y = data
-    edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_rules=4)
+    edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_terms=4)
     words = [edit.words for edit in edited.edits_]
     assert words == ["before", f"without {queries(model)[1]}", "with x3 <= 1"]
     before, dropped, forced = edited.edits_
-    assert (before.n_rules, dropped.n_rules, forced.n_rules) == (4, 3, 4)
+    assert (before.n_terms, dropped.n_terms, forced.n_terms) == (4, 3, 4)
     assert dropped.risk > before.risk
     assert forced.risk <= dropped.risk
 
@@ -74,8 +74,8 @@ def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
 
 
 def test_more_or_fewer_rules_can_be_asked_for(model, data):
-    assert len(model.edit(*data, drop=[1, 2], n_rules=2).ensemble_) == 2
-    longer = model.edit(*data, n_rules=6)
+    assert len(model.edit(*data, drop=[1, 2], n_terms=2).ensemble_) == 2
+    longer = model.edit(*data, n_terms=6)
     assert queries(longer)[:4] == queries(model)
     assert longer.edits_[-1].words == "completed by 2 rules"
 
@@ -100,7 +100,7 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     model = RuleBoostingClassifier(5).fit(X, y > 1)
     save_model(model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
-    edited = loaded.edit(X, y > 1, drop=[1, 4], force=["x3 <= 1"], n_rules=3)
+    edited = loaded.edit(X, y > 1, drop=[1, 4], force=["x3 <= 1"], n_terms=3)
     assert len(edited.ensemble_) == 4
     contributions = edited.explain(X[:3])
     assert contributions is not None
@@ -138,8 +138,8 @@ class Chosen(RuleBoostingRegressorCV):
 class ShortRules(RuleBoostingClassifierCV):
     """A model of a user's own, with few parameters and one more."""
 
-    def __init__(self, n_rules=4, *, cv=5, note=""):
-        super().__init__(n_rules, cv=cv, max_conditions=1, loss=SquaredLoss())
+    def __init__(self, n_terms=4, *, cv=5, note=""):
+        super().__init__(n_terms, cv=cv, max_conditions=1, loss=SquaredLoss())
         self.note = note
 
 
@@ -163,8 +163,8 @@ def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path)
 class OfOneCondition(RuleBoostingRegressor):
     """A model of a user's own, with few parameters."""
 
-    def __init__(self, n_rules=4):
-        super().__init__(n_rules, max_conditions=1)
+    def __init__(self, n_terms=4):
+        super().__init__(n_terms, max_conditions=1)
 
 
 def test_models_of_ones_own_with_few_parameters_can_be_edited(data):
@@ -274,7 +274,7 @@ def test_a_rule_that_was_found_twice_is_kept_once():
     options = {"strategy": "stagewise", "weight_signs": "positive", "l2_regularization": 20.0}
     model = RuleBoostingRegressor(4, max_conditions=1, **options).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_] == ["x0 > 0"] * 4
-    edited = model.edit(X, y, force=["x1 > 0"], n_rules=2)
+    edited = model.edit(X, y, force=["x1 > 0"], n_terms=2)
     assert [str(rule.query) for rule in edited.ensemble_] == ["x0 > 0", "x1 > 0"]
 
 
@@ -292,7 +292,7 @@ def test_a_rule_that_is_there_twice_is_judged_once():
 
 
 @pytest.mark.parametrize("estimator", [RuleBoostingClassifier, RuleBoostingClassifierCV])
-@pytest.mark.parametrize("others", [{"class_weight": {False: 1, True: 50}}, {"n_rules": 9}])
+@pytest.mark.parametrize("others", [{"class_weight": {False: 1, True: 50}}, {"n_terms": 9}])
 def test_parameters_set_after_the_fit_do_not_change_edits(estimator, others, data):
     X, y = data[0], data[1] > 1
     model = estimator(3).fit(X, y)
@@ -336,7 +336,7 @@ def test_a_forced_rule_is_about_a_class_that_constraints_allow():
     y = np.select([score < 0.5, score < 2.2], ["low", "middle"], "high")
     options = {"monotonic_cst": {0: {"high": 1}}, "weight_signs": "positive"}
     model = RuleBoostingClassifier(2, **options).fit(X, y)
-    edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_rules=3)
+    edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_terms=3)
     [rule] = [rule for rule in edited.ensemble_ if str(rule.query) == "x0 > 4 & x1 > 3"]
     assert edited.ensemble_.outputs[rule.output].name == "high"
 

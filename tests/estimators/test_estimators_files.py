@@ -125,7 +125,7 @@ def test_loaded_model_pickles_clones_and_goes_on():
     assert_same_model(pickle.loads(pickle.dumps(loaded)), model, X)
     with pytest.raises(NotFittedError):
         clone(loaded).predict(X)
-    loaded.set_params(n_rules=4, warm_start=True).fit(X, y)
+    loaded.set_params(n_terms=4, warm_start=True).fit(X, y)
     assert loaded.ensemble_ == RuleBoostingRegressor(4).fit(X, y).ensemble_
 
 
@@ -182,7 +182,7 @@ def test_every_relation_round_trips():
 def test_byte_order_mark_is_welcome(tmp_path):
     path = tmp_path / "model.json"
     path.write_text(json.dumps(small_model()), encoding="utf-8-sig")
-    assert load_model(path).ensemble_.n_rules == 2
+    assert load_model(path).ensemble_.n_terms == 2
 
 
 @pytest.mark.parametrize(
@@ -217,13 +217,13 @@ def test_loaded_parameters_are_what_came_of_functions_and_positions():
     y = X["count"].to_numpy() / 3 + X["flag"].to_numpy()
     rule = Query((Condition("count", ">", 2),))
     model = RuleBoostingRegressor(
-        3, conditions=conditions, monotonic_cst=[0, 0, 0, 1], initial_rules=["count > 2"]
+        3, conditions=conditions, monotonic_cst=[0, 0, 0, 1], initial_terms=["count > 2"]
     ).fit(X, y)
     loaded = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
     assert loaded.settings_ == model.settings_
     assert tuple(loaded.conditions) == tuple(conditions(X))
     assert loaded.monotonic_cst == {"count": 1}
-    assert loaded.initial_rules == [rule]
+    assert loaded.initial_terms == [rule]
     assert clone(loaded).fit(X, y).ensemble_ == model.ensemble_
 
 
@@ -349,7 +349,7 @@ def test_saving_follows_links_and_spares_folders(tmp_path):
     link.symlink_to(target)
     save_model(fitted_regressor(), link)
     assert link.is_symlink()
-    assert load_model(target).ensemble_.n_rules == 4
+    assert load_model(target).ensemble_.n_terms == 4
     with pytest.raises(ValueError, match="folder or a device"):
         save_model(fitted_regressor(), tmp_path)
     with pytest.raises(FileNotFoundError, match="There is no folder"):

@@ -53,7 +53,7 @@ def test_second_start_can_be_the_better_one():
     better = 0
     for seed in range(12):
         X, y = tangled("regressor", seed, 80)
-        options = {"n_rules": 3, "l2_regularization": 1.0}
+        options = {"n_terms": 3, "l2_regularization": 1.0}
         polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
         model = RuleBoostingRegressor(strategy="global", **options).fit(X, y)
         better += objective(model, X, y) < objective(polished, X, y) * (1 - 1e-9)
@@ -80,9 +80,9 @@ def test_sizes_are_bounded():
         assert size.bound <= size.objective * (1 + 1e-12)
     bounds = [size.bound for size in certificate.sizes]
     assert bounds == sorted(bounds, reverse=True)
-    for n_rules in (1, 2, 3):
-        other = RuleBoostingRegressor(n_rules, strategy="global", l2_regularization=2.0).fit(X, y)
-        assert bounds[n_rules] <= other.certificate_.objective
+    for n_terms in (1, 2, 3):
+        other = RuleBoostingRegressor(n_terms, strategy="global", l2_regularization=2.0).fit(X, y)
+        assert bounds[n_terms] <= other.certificate_.objective
 
 
 def test_without_penalty_the_total_weight_counts():
@@ -135,7 +135,7 @@ def test_files_keep_the_numbers(task, tmp_path):
 def test_edited_model_loses_its_certificate(tmp_path):
     X, y = tangled("regressor")
     model = copy.copy(RuleBoostingRegressor(3, strategy="global").fit(X, y))
-    model.ensemble_ = model.ensemble_.with_rules(model.ensemble_[:2])
+    model.ensemble_ = model.ensemble_.with_terms(model.ensemble_[:2])
     model.search_results_ = model.search_results_[:2]
     model.stages_ = model.ensemble_.stages
     assert model.own_certificate is None
@@ -154,8 +154,8 @@ def test_next_fit_forgets_the_certificate():
 def test_cross_validation_chooses_with_polished_rules():
     X, y = tangled("regressor")
     model = RuleBoostingRegressorCV(3, strategy="global", cv=3).fit(X, y)
-    assert len(model.ensemble_) == model.n_rules_
-    assert model.certificate_.compared.n_rules == model.n_rules_
+    assert len(model.ensemble_) == model.n_terms_
+    assert model.certificate_.compared.n_terms == model.n_terms_
 
 
 @both
@@ -194,7 +194,7 @@ def test_progress_says_what_it_is_at(capsys):
 @pytest.mark.parametrize("seed", range(4))
 def test_callback_ends_the_fit_with_the_first_start(stage, seed):
     X, y = tangled("regressor", seed, 80)
-    options = {"n_rules": 3, "l2_regularization": 1.0}
+    options = {"n_terms": 3, "l2_regularization": 1.0}
     polished = RuleBoostingRegressor(strategy="polished", **options).fit(X, y)
     model = RuleBoostingRegressor(
         strategy="global", callback=lambda progress: progress.stage == stage, **options

@@ -149,9 +149,9 @@ def test_weights_that_leave_one_class():
 @pytest.mark.parametrize(
     ("name", "value", "requirement"),
     [
-        ("n_rules", 0, "an int in the range [1, inf)"),
-        ("n_rules", 2.0, "an int in the range [1, inf)"),
-        ("n_rules", True, "an int in the range [1, inf)"),
+        ("n_terms", 0, "an int in the range [1, inf)"),
+        ("n_terms", 2.0, "an int in the range [1, inf)"),
+        ("n_terms", True, "an int in the range [1, inf)"),
         ("loss", "Huber", "or an object with the methods of laconic.losses.Loss"),
         ("strategy", "Joint", "a str among {'joint', 'stagewise', 'polished', 'global'}"),
         ("strategy", None, "a str among {'joint', 'stagewise', 'polished', 'global'}"),

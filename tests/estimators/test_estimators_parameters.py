@@ -127,7 +127,7 @@ def test_max_thresholds_and_categories_without_negation():
 @pytest.mark.parametrize("factor", [0.5, 0.9])
 def test_approximation_factor_is_a_promise(factor):
     X, y = numeric_problem("classifier", n_rows=200, n_features=6)
-    parameters = {"n_rules": 4, "l2_regularization": 0.1}
+    parameters = {"n_terms": 4, "l2_regularization": 0.1}
     model = RuleBoostingClassifier(approximation_factor=factor, **parameters).fit(X, y)
     exact = RuleBoostingClassifier(**parameters).fit(X, y)
     # To within the rounding of a quotient.
@@ -189,7 +189,7 @@ def test_automatic_penalty_counts_as_so_many_rows(task, fit_intercept, is_weight
     X, y = numeric_problem(task)
     y = np.where(X[:, 1] > 1, 1, 0) if task == "classifier" else y
     weights = np.linspace(0.5, 2.0, 80) if is_weighted else None
-    shared = {"fit_intercept": fit_intercept, "n_rules": 3}
+    shared = {"fit_intercept": fit_intercept, "n_terms": 3}
     model = ESTIMATORS[task](l2_regularization="auto", **shared).fit(X, y, weights)
     if task == "regressor":
         expected = PSEUDO_ROWS * 2.0
@@ -208,5 +208,5 @@ def test_automatic_penalty_stays_the_same_in_a_warm_start():
     options = {"l2_regularization": "auto", "fit_intercept": True, "strategy": "joint"}
     model = RuleBoostingClassifier(2, warm_start=True, max_conditions=2, **options).fit(X, y)
     before = model.l2_regularization_
-    model.set_params(n_rules=4).fit(X, y)
+    model.set_params(n_terms=4).fit(X, y)
     assert model.l2_regularization_ == before

@@ -122,7 +122,7 @@ def test_too_many_rounds_are_told(monkeypatch):
 def test_rules_of_an_earlier_fit_are_polished_too():
     X, y = three_rules()
     model = RuleBoostingRegressor(1, strategy="polished", warm_start=True, **JOINT).fit(X, y)
-    model.set_params(n_rules=3).fit(X, y)
+    model.set_params(n_terms=3).fit(X, y)
     direct = RuleBoostingRegressor(3, strategy="polished", **JOINT).fit(X, y)
     assert_allclose(risk(model, X, y), risk(direct, X, y))
 
@@ -133,8 +133,8 @@ def test_first_rules_of_a_polished_model_have_weights_of_their_own(tmp_path):
     plain = RuleBoostingRegressor(3, **JOINT).fit(X, y)
     assert model.ensemble_[0].query != plain.ensemble_[0].query
     assert model.stages_[-1] == model.ensemble_
-    for n_rules, stage in enumerate(model.stages_):
-        assert [rule.query for rule in stage] == [rule.query for rule in model.ensemble_[:n_rules]]
+    for n_terms, stage in enumerate(model.stages_):
+        assert [rule.query for rule in stage] == [rule.query for rule in model.ensemble_[:n_terms]]
         # The squared loss has no slope left: neither to the intercept nor to any weight.
         residuals = y - stage.raw_predictions(X)
         assert abs(residuals.sum()) < 1e-9
@@ -150,7 +150,7 @@ def test_sizes_are_judged_by_polished_models():
     X, y = three_rules()
     plain = RuleBoostingRegressorCV(**JOINT).fit(X, y)
     model = RuleBoostingRegressorCV(strategy="polished", **JOINT).fit(X, y)
-    assert (plain.n_rules_, model.n_rules_) == (5, 4)
+    assert (plain.n_terms_, model.n_terms_) == (5, 4)
     assert_allclose(plain.cv_results_["mean_loss"][:2], model.cv_results_["mean_loss"][:2])
     assert plain.cv_results_["mean_loss"][4] > model.cv_results_["mean_loss"][4]
     assert (

@@ -62,9 +62,9 @@ def test_callback_sees_every_rule():
     model = RuleBoostingRegressor(3, callback=remember).fit(X, y)
     assert all(isinstance(progress, FitProgress) for progress in seen)
     assert [len(progress.rules) for progress in seen] == [1, 2, 3]
-    assert seen[-1].rules == model.ensemble_.rules
+    assert seen[-1].rules == model.ensemble_.terms
     assert list(seen[-1].search_results) == model.search_results_
-    assert {progress.n_rules for progress in seen} == {3}
+    assert {progress.n_terms for progress in seen} == {3}
 
 
 def test_callback_sees_weights_change():
@@ -77,7 +77,7 @@ def test_callback_sees_weights_change():
     options = {"strategy": "joint", "fit_intercept": True, "max_conditions": 2}
     model = RuleBoostingRegressor(3, callback=remember, **options).fit(X, y)
     assert [len(rules) for rules in seen] == [1, 2, 3]
-    assert seen[-1] == model.ensemble_.rules
+    assert seen[-1] == model.ensemble_.terms
     assert seen[0][0].query == seen[1][0].query
     assert seen[0][0].weight != seen[1][0].weight
 

@@ -79,4 +79,4 @@ def test_printer_never_asks_to_stop():
 
 def test_progress_is_read_only():
     with pytest.raises(FrozenInstanceError):
-        after_rule().n_rules = 5
+        after_rule().n_terms = 5

@@ -59,18 +59,18 @@ def test_fewest_within_a_standard_error_of_the_difference():
     small = rng.normal(size=400)
     losses = np.array([noise + 1, noise + 0.01 * small + 1e-4, noise])
     choice = choose(sizes_of(losses, 4), np.array_split(np.arange(400), 4), np.ones(400))
-    assert (choice.n_rules, choice.best) == (1, 2)
+    assert (choice.n_terms, choice.best) == (1, 2)
     errors = choice.results["standard_error"]
     assert_allclose(errors[1], 0.01 * small.std() / 20)
     assert errors[2] == 0 < errors[1]
     assert_allclose(choice.results["mean_loss"], losses.mean(axis=1))
     assert_allclose(choice.results["split2_loss"], losses[:, 200:300].mean(axis=1))
-    assert_array_equal(choice.results["n_rules"], [0, 1, 2])
+    assert_array_equal(choice.results["n_terms"], [0, 1, 2])
 
 
 def test_no_rule_where_nothing_helps():
     losses = np.array([[1.0, 2.0, 3.0], [1.5, 2.0, 2.5], [1.0, 2.0, 3.0]])
-    assert choose(sizes_of(losses), [np.arange(3)], np.ones(3)).n_rules == 0
+    assert choose(sizes_of(losses), [np.arange(3)], np.ones(3)).n_terms == 0
 
 
 def test_weights_count_as_rows():

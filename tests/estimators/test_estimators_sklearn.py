@@ -37,12 +37,12 @@ def test_pickle_and_clone(task):
 def test_grid_search_in_a_pipeline(task):
     X, y = numeric_problem(task)
     pipeline = Pipeline([("scale", StandardScaler()), ("rules", ESTIMATORS[task]())])
-    grid = {"rules__l2_regularization": [0.1, 10.0], "rules__n_rules": [1, 3]}
+    grid = {"rules__l2_regularization": [0.1, 10.0], "rules__n_terms": [1, 3]}
     found = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
     assert len(found.cv_results_["mean_test_score"]) == 4
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
     rules = found.best_estimator_.named_steps["rules"]
-    assert rules.n_rules == found.best_params_["rules__n_rules"] == len(rules.ensemble_)
+    assert rules.n_terms == found.best_params_["rules__n_terms"] == len(rules.ensemble_)
 
 
 def test_cross_validation_in_processes():

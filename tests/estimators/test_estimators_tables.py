@@ -202,7 +202,7 @@ def test_column_that_is_missing_in_training_only():
 def test_duplicate_columns_use_the_first():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(4).fit(np.column_stack([X, X]), y)
-    assert model.ensemble_.rules == RuleBoostingRegressor(4).fit(X, y).ensemble_.rules
+    assert model.ensemble_.terms == RuleBoostingRegressor(4).fit(X, y).ensemble_.terms
 
 
 def test_three_hundred_categories():
@@ -283,8 +283,8 @@ def test_rules_do_not_depend_on_the_unit_of_the_target(scale, options):
     assert_allclose(weights / scale, expected, rtol=1e-10)
     assert [r.status for r in model.search_results_] == [r.status for r in usual.search_results_]
     # More rules for the same target go on from these.
-    model.set_params(warm_start=True, n_rules=6).fit(X, scale * y)
-    usual.set_params(warm_start=True, n_rules=6).fit(X, y)
+    model.set_params(warm_start=True, n_terms=6).fit(X, scale * y)
+    usual.set_params(warm_start=True, n_terms=6).fit(X, y)
     assert [rule.query for rule in model.ensemble_] == [rule.query for rule in usual.ensemble_]
 
 
@@ -311,7 +311,7 @@ def test_number_of_rules_does_not_depend_on_the_unit_of_the_target(scale):
     y = 4 * ((X[:, 0] > 2) & (X[:, 1] > 1)) + 2 * generator.normal(size=200)
     usual = RuleBoostingRegressorCV().fit(X, y)
     model = RuleBoostingRegressorCV().fit(X, scale * y)
-    assert model.n_rules_ == usual.n_rules_ == 1
+    assert model.n_terms_ == usual.n_terms_ == 1
     expected = usual.cv_results_["mean_loss"] * scale * scale
     assert_allclose(model.cv_results_["mean_loss"], expected, rtol=1e-9)
 

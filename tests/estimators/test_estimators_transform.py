@@ -115,7 +115,7 @@ def test_names_of_equal_conditions():
     model = RuleBoostingClassifier(1).fit(X, y)
     query = Query((Condition("x0", ">", 5),))
     rules = [Rule(query, 1.0, output) for output in (0, 2, 2)]
-    model.ensemble_ = model.ensemble_.with_rules([*rules, Rule(Query(), 1.0, 1)])
+    model.ensemble_ = model.ensemble_.with_terms([*rules, Rule(Query(), 1.0, 1)])
     assert model.get_feature_names_out().tolist() == [
         "x0 > 5 for class 0",
         "x0 > 5 for class 2",
@@ -130,7 +130,7 @@ def test_numbers_leave_names_of_features_alone():
     model = RuleBoostingRegressor(1).fit(X, y)
     plain, numbered = (Query((Condition(name, "==", "x"),)) for name in ("a", "b (2)"))
     rules = [Rule(plain, 1.0), Rule(plain, 2.0), Rule(numbered, 1.0), Rule(plain, 2.0)]
-    model.ensemble_ = model.ensemble_.with_rules(rules)
+    model.ensemble_ = model.ensemble_.with_terms(rules)
     names = model.get_feature_names_out().tolist()
     assert names == ["a == x", "a == x (2)", "b (2) == x", "a == x (3)"]
 
@@ -186,7 +186,7 @@ def test_beside_other_columns(output):
     ).set_output(transform=output)
     frame = union.fit_transform(table, score)
     assert list(frame.columns) == union.get_feature_names_out().tolist()
-    assert frame.shape[1] == 1 + union.transformer_list[1][1].n_rules_
+    assert frame.shape[1] == 1 + union.transformer_list[1][1].n_terms_
 
 
 @pytest.mark.parametrize("output", ["pandas", "polars"])

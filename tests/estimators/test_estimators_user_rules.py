@@ -34,10 +34,10 @@ def table(n_rows=200, seed=0):
 
 
 @pytest.mark.parametrize("strategy", ["joint", "stagewise"])
-def test_initial_rules_come_first_and_the_others_are_found_given_them(strategy):
+def test_initial_terms_come_first_and_the_others_are_found_given_them(strategy):
     X, y = table()
     texts = ['age > 65 & sex == "f"', "income <= 30"]
-    model = RuleBoostingRegressor(5, strategy=strategy, initial_rules=texts).fit(X, y)
+    model = RuleBoostingRegressor(5, strategy=strategy, initial_terms=texts).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_[:2]] == [
         "age > 65 & sex == f",
         "income <= 30",
@@ -59,38 +59,38 @@ def test_initial_rules_come_first_and_the_others_are_found_given_them(strategy):
 def test_weights_of_given_rules_are_the_best_ones_or_their_own():
     X, y = table()
     rule = Rule(Query(RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query.conditions), 0.125)
-    joint = RuleBoostingRegressor(1, initial_rules=[rule]).fit(X, y)
+    joint = RuleBoostingRegressor(1, initial_terms=[rule]).fit(X, y)
     searched = RuleBoostingRegressor(1).fit(X, y)
     assert joint.ensemble_[0].weight == pytest.approx(searched.ensemble_[0].weight)
-    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_rules=[rule]).fit(X, y)
+    kept = RuleBoostingRegressor(1, strategy="stagewise", initial_terms=[rule]).fit(X, y)
     assert kept.ensemble_[0].weight == 0.125
 
 
 def test_polishing_does_not_exchange_them():
     X, y = table()
     texts = ["income <= 30", "age <= 20"]
-    model = RuleBoostingRegressor(4, strategy="polished", initial_rules=texts).fit(X, y)
+    model = RuleBoostingRegressor(4, strategy="polished", initial_terms=texts).fit(X, y)
     assert [str(rule.query) for rule in model.ensemble_[:2]] == texts
-    everything = RuleBoostingRegressor(2, strategy="polished", initial_rules=texts).fit(X, y)
+    everything = RuleBoostingRegressor(2, strategy="polished", initial_terms=texts).fit(X, y)
     assert [str(rule.query) for rule in everything.ensemble_] == texts
 
 
 def test_they_are_saved_and_cloned(tmp_path):
     X, y = table()
-    model = RuleBoostingClassifier(3, initial_rules=["age > 65"]).fit(X, y > 0)
+    model = RuleBoostingClassifier(3, initial_terms=["age > 65"]).fit(X, y > 0)
     save_model(model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert loaded.ensemble_ == model.ensemble_
     assert loaded.search_results_[0].status is SearchStatus.GIVEN
     assert clone(model).fit(X, y > 0).ensemble_ == model.ensemble_
-    chosen = RuleBoostingClassifierCV(4, initial_rules=["age > 65"]).fit(X, y > 0)
-    assert chosen.n_rules_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
+    chosen = RuleBoostingClassifierCV(4, initial_terms=["age > 65"]).fit(X, y > 0)
+    assert chosen.n_terms_ == 0 or str(chosen.ensemble_[0].query) == "age > 65"
 
 
 @pytest.mark.parametrize("parameters", [{}, {"strategy": "stagewise"}, {"strategy": "polished"}])
 def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, tmp_path):
     X, y = table()
-    given = {"initial_rules": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
+    given = {"initial_terms": ["age > 65"], "monotonic_cst": {"age": -1, "income": 1}}
     model = RuleBoostingRegressor(3, **given, **parameters)
     with pytest.warns(ConvergenceWarning, match="'age > 65' has the weight 0, as the constraints"):
         model.fit(X, y)
@@ -108,7 +108,7 @@ def test_a_given_rule_that_fits_no_allowed_weight_stays_without_one(parameters, 
 def test_a_given_rule_that_costs_more_than_it_gains_is_saved(parameters, tmp_path):
     X, y = table()
     model = RuleBoostingRegressor(
-        2, initial_rules=["age > 65"], feature_costs={"age": 100.0}, **parameters
+        2, initial_terms=["age > 65"], feature_costs={"age": 100.0}, **parameters
     ).fit(X, y)
     assert str(model.ensemble_[0].query) == "age > 65"
     assert model.search_results_[0].objective_value == 0.0
@@ -120,12 +120,12 @@ def test_a_given_rule_that_costs_more_than_it_gains_is_saved(parameters, tmp_pat
 def test_models_of_a_chosen_size_have_them_in_any_case():
     X, y = table()
     noise = np.random.default_rng(1).normal(size=len(y))
-    assert RuleBoostingRegressorCV(6).fit(X, noise).n_rules_ == 0
+    assert RuleBoostingRegressorCV(6).fit(X, noise).n_terms_ == 0
     texts = ["age > 65", "income <= 30", "income > 55", "age <= 30", "age <= 25"]
     for n_given in (1, 5):
-        model = RuleBoostingRegressorCV(6, initial_rules=texts[:n_given]).fit(X, noise)
+        model = RuleBoostingRegressorCV(6, initial_terms=texts[:n_given]).fit(X, noise)
         assert [str(rule.query) for rule in model.ensemble_] == texts[:n_given]
-        assert model.n_rules_ == n_given
+        assert model.n_terms_ == n_given
         assert f"{n_given} of up to 6 rules" in model.reason_
 
 
@@ -133,30 +133,30 @@ def test_they_join_a_model_that_is_there():
     X, y = table()
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
     before = [rule.query for rule in model.ensemble_]
-    model.set_params(n_rules=4, initial_rules=["age > 65"]).fit(X, y)
+    model.set_params(n_terms=4, initial_terms=["age > 65"]).fit(X, y)
     queries = [rule.query for rule in model.ensemble_]
     assert queries[:2] == before
     assert [str(query) for query in queries].index("age > 65") == 2
-    assert len(model.set_params(n_rules=5).fit(X, y).ensemble_) == 5
+    assert len(model.set_params(n_terms=5).fit(X, y).ensemble_) == 5
     assert [str(rule.query) for rule in model.ensemble_].count("age > 65") == 1
-    model.set_params(initial_rules=["age > 65", "income > 55"])
-    with pytest.raises(ValueError, match="n_rules=5 must not be smaller than the 5 rules fitted "):
+    model.set_params(initial_terms=["age > 65", "income > 55"])
+    with pytest.raises(ValueError, match="n_terms=5 must not be smaller than the 5 rules fitted "):
         model.fit(X, y)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"initial_rules": ["agee > 3"]}, "no feature 'agee'. Did you mean 'age'"),
-        ({"initial_rules": ["sex == x"]}, "'sex' has no category 'x'"),
-        ({"initial_rules": ["age > 3", "age > 3"]}, "must be different. Got 'age > 3' twice"),
-        ({"initial_rules": "age > 3"}, "must be a list of str, Query or Rule, or None"),
-        ({"n_rules": 1, "initial_rules": ["age > 3", "age > 4"]}, "must not be smaller than"),
+        ({"initial_terms": ["agee > 3"]}, "no feature 'agee'. Did you mean 'age'"),
+        ({"initial_terms": ["sex == x"]}, "'sex' has no category 'x'"),
+        ({"initial_terms": ["age > 3", "age > 3"]}, "must be different. Got 'age > 3' twice"),
+        ({"initial_terms": "age > 3"}, "must be a list of str, Query or Rule, or None"),
+        ({"n_terms": 1, "initial_terms": ["age > 3", "age > 4"]}, "must not be smaller than"),
         (
-            {"initial_rules": ["age > 3"], "feature_costs": {"age": np.inf}},
+            {"initial_terms": ["age > 3"], "feature_costs": {"age": np.inf}},
             "may not use 'age', as the constraints say",
         ),
-        ({"initial_rules": ["age > 3"], "strategy": "global"}, "must be None with strategy"),
+        ({"initial_terms": ["age > 3"], "strategy": "global"}, "must be None with strategy"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(parameters, message):
@@ -172,7 +172,7 @@ def test_rules_of_long_tables_cover_the_rows_that_they_say():
     X = rng.normal(size=(LONG_TABLE + 10, 1)).round(3)
     y = 2.0 * (X[:, 0] > 0.12345) + rng.normal(size=len(X))
     model = RuleBoostingRegressor(
-        2, initial_rules=["x0 > 0.12345"], excluded_rules=["x0 > 0.9"], max_thresholds=1
+        2, initial_terms=["x0 > 0.12345"], excluded_rules=["x0 > 0.9"], max_thresholds=1
     ).fit(X, y)
     assert str(model.ensemble_[0].query) == "x0 > 0.12345"
     assert model.rule_coverages_[0].coverage == (X[:, 0] > 0.12345).sum()
@@ -196,7 +196,7 @@ def test_excluded_rules_are_not_found_in_other_words_either():
 def test_a_given_rule_that_is_also_excluded_has_its_objective(strategy):
     """Its certificate said 0, as rules are worth that are not to be found."""
     X, y = table()
-    options = {"n_rules": 2, "strategy": strategy, "initial_rules": ["age > 60"]}
+    options = {"n_terms": 2, "strategy": strategy, "initial_terms": ["age > 60"]}
     given = RuleBoostingRegressor(**options).fit(X, y).search_results_[0]
     excluded = RuleBoostingRegressor(**options, excluded_rules=["age > 60"]).fit(X, y)
     found = excluded.search_results_[0]

@@ -21,7 +21,7 @@ def test_warm_start_goes_on_where_it_stopped(task, fit_intercept):
     y = score > 1 if task == "classifier" else score
     at_once = ESTIMATORS[task](10, fit_intercept=fit_intercept).fit(frame, y)
     model = ESTIMATORS[task](5, fit_intercept=fit_intercept, warm_start=True).fit(frame, y)
-    model.set_params(n_rules=10).fit(frame, y)
+    model.set_params(n_terms=10).fit(frame, y)
     assert len(model.ensemble_) == 10
     assert model.ensemble_ == at_once.ensemble_
     assert len(model.search_results_) == 10
@@ -37,7 +37,7 @@ def test_warm_start_with_refitted_weights(task, fit_intercept):
     options = {"fit_intercept": fit_intercept, "max_conditions": 2}
     at_once = ESTIMATORS[task](6, **options).fit(frame, y)
     model = ESTIMATORS[task](3, warm_start=True, **options).fit(frame, y)
-    model.set_params(n_rules=6).fit(frame, y)
+    model.set_params(n_terms=6).fit(frame, y)
     assert [rule.query for rule in model.ensemble_] == [rule.query for rule in at_once.ensemble_]
     assert_allclose(
         model.ensemble_.raw_predictions(frame), at_once.ensemble_.raw_predictions(frame)
@@ -48,18 +48,18 @@ def test_warm_start_with_refitted_weights(task, fit_intercept):
 def test_warm_start_after_an_exact_fit_adds_nothing():
     X, y = [[1], [2], [3]], [0.1, 0.7, -0.3]
     model = RuleBoostingRegressor(50, l2_regularization=0, warm_start=True).fit(X, y)
-    n_rules = len(model.ensemble_)
-    assert n_rules < 50
-    assert len(model.set_params(n_rules=100).fit(X, y).ensemble_) == n_rules
+    n_terms = len(model.ensemble_)
+    assert n_terms < 50
+    assert len(model.set_params(n_terms=100).fit(X, y).ensemble_) == n_terms
 
 
 def test_settings_that_differ_between_rules_are_told():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
     settings = model.settings_
-    assert model.set_params(n_rules=3).fit(X, y).settings_ == replace(settings, n_rules=3)
-    assert model.set_params(n_rules=4, max_conditions=1).fit(X, y).settings_.is_mixed
-    assert model.set_params(n_rules=5).fit(X, y).settings_.is_mixed
+    assert model.set_params(n_terms=3).fit(X, y).settings_ == replace(settings, n_terms=3)
+    assert model.set_params(n_terms=4, max_conditions=1).fit(X, y).settings_.is_mixed
+    assert model.set_params(n_terms=5).fit(X, y).settings_.is_mixed
     assert model.certificate(X, y).max_conditions == max(
         len(rule.query) for rule in model.ensemble_
     )
@@ -76,8 +76,8 @@ def test_settings_that_differ_between_rules_are_told():
 def test_warm_start_with_fewer_rules():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="n_rules=2 must not be smaller than the 3 rules"):
-        model.set_params(n_rules=2, max_conditions=1).fit(X, y)
+    with pytest.raises(ValueError, match="n_terms=2 must not be smaller than the 3 rules"):
+        model.set_params(n_terms=2, max_conditions=1).fit(X, y)
     assert len(model.ensemble_) == 3
     assert model.settings_.max_conditions == 3
 
@@ -87,7 +87,7 @@ def test_warm_start_with_other_classes(labels):
     X, y = numeric_problem("classifier")
     model = RuleBoostingClassifier(3, warm_start=True).fit(X, np.array(["a", "b"])[y])
     with pytest.raises(ValueError, match=r"classes must stay the same, \['a', 'b'\]. Got"):
-        model.set_params(n_rules=5).fit(X, np.array(labels)[y])
+        model.set_params(n_terms=5).fit(X, np.array(labels)[y])
 
 
 def test_warm_start_with_other_columns():
@@ -107,7 +107,7 @@ def test_warm_start_without_the_names():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(2, warm_start=True).fit(pd.DataFrame(X, columns=list("abc")), y)
     with pytest.warns(UserWarning, match="does not have valid feature names"):
-        model.set_params(n_rules=4).fit(X, y)
+        model.set_params(n_terms=4).fit(X, y)
     at_once = RuleBoostingRegressor(4).fit(pd.DataFrame(X, columns=list("abc")), y)
     assert model.ensemble_ == at_once.ensemble_
 
@@ -115,7 +115,7 @@ def test_warm_start_without_the_names():
 def test_without_warm_start_fit_starts_over():
     X, y = numeric_problem("regressor")
     model = RuleBoostingRegressor(3).fit(X, y)
-    model.set_params(n_rules=2).fit(X[:, :1], -y)
+    model.set_params(n_terms=2).fit(X[:, :1], -y)
     assert model.ensemble_ == RuleBoostingRegressor(2).fit(X[:, :1], -y).ensemble_
     assert model.n_features_in_ == 1
 
@@ -123,7 +123,7 @@ def test_without_warm_start_fit_starts_over():
 def test_warm_start_with_other_kinds_of_numbers():
     model = RuleBoostingRegressor(1, warm_start=True).fit([[1, 0], [2, 1]], [0, 1])
     assert model.ensemble_.feature_kinds == {"x0": "integer", "x1": "boolean"}
-    model.set_params(n_rules=2).fit([[1.5, 0], [2, 1]], [0, 1])
+    model.set_params(n_terms=2).fit([[1.5, 0], [2, 1]], [0, 1])
     assert model.ensemble_.feature_kinds == {"x1": "boolean"}
 
 
@@ -144,7 +144,7 @@ def test_rules_that_leave_in_a_warm_start_make_room_for_others():
     y = 2.0 * (X[:, 0] > 0) + (X[:, 1] > 0) - (X[:, 2] > 0) * (X[:, 0] < 0)
     options = {"fit_intercept": False, "max_conditions": 2}
     model = RuleBoostingRegressor(2, warm_start=True, **options).fit(X, y)
-    model.set_params(n_rules=3, weight_signs="negative").fit(X, y)
+    model.set_params(n_terms=3, weight_signs="negative").fit(X, y)
     fresh = RuleBoostingRegressor(3, weight_signs="negative", **options).fit(X, y)
     assert len(fresh.ensemble_) == 3
     assert model.ensemble_ == fresh.ensemble_
@@ -160,9 +160,9 @@ def test_ctrl_c_leaves_the_model_before_or_the_one_after(monkeypatch):
 
     monkeypatch.setattr("laconic.estimators.base.feature_importances", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        model.set_params(n_rules=3).fit(X, y)
+        model.set_params(n_terms=3).fit(X, y)
     changed = {name for name, value in vars(model).items() if before.get(name) is not value}
-    assert changed == {"n_rules"}
+    assert changed == {"n_terms"}
 
 
 def test_a_warm_start_that_fails_keeps_where_the_model_came_from():
@@ -170,6 +170,6 @@ def test_a_warm_start_that_fails_keeps_where_the_model_came_from():
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
     model.record_ = "from a file"
     with pytest.raises(ValueError, match="must not be smaller"):
-        model.set_params(n_rules=1).fit(X, y)
+        model.set_params(n_terms=1).fit(X, y)
     assert model.record_ == "from a file"
-    assert model.set_params(n_rules=3).fit(X, y).record_ is None
+    assert model.set_params(n_terms=3).fit(X, y).record_ is None

@@ -171,10 +171,10 @@ def test_warm_start_warns_about_new_rules_only():
     search = scripted_search(*[(SearchStatus.NODE_LIMIT, 0.5)] * 4, OPTIMAL, OPTIMAL)
     model = RuleBoostingRegressor(2, search=search, warm_start=True)
     assert fit_warnings(model)[0].startswith("2 of 2 rules are")
-    [message] = fit_warnings(model.set_params(n_rules=5))
+    [message] = fit_warnings(model.set_params(n_terms=5))
     assert message.startswith("2 of 3 new rules are")
     assert "rules 3 and 4" in message
-    model.set_params(n_rules=6).fit(*numeric_problem("regressor"))
+    model.set_params(n_terms=6).fit(*numeric_problem("regressor"))
 
 
 def test_interrupted_fit_warns_about_unproven_rules_too():

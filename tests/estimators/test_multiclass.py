@@ -161,21 +161,21 @@ def test_weights_count_like_repeated_rows(iris):
 
 def test_warm_start_goes_on_where_it_was(iris, model):
     growing = RuleBoostingClassifier(2, warm_start=True).fit(*iris)
-    growing.set_params(n_rules=5).fit(*iris)
+    growing.set_params(n_terms=5).fit(*iris)
     assert [rule.query for rule in growing.ensemble_] == [rule.query for rule in model.ensemble_]
     assert_allclose(growing.predict_proba(iris[0]), model.predict_proba(iris[0]), rtol=1e-6)
     assert len(growing.stages_) == 6
     with pytest.raises(ValueError, match="the classes must stay the same"):
-        growing.set_params(n_rules=6).fit(iris[0], np.where(iris[1] == "setosa", "a", iris[1]))
+        growing.set_params(n_terms=6).fit(iris[0], np.where(iris[1] == "setosa", "a", iris[1]))
 
 
 def test_sizes_are_chosen_by_cross_validation(iris):
     X, y = iris
     model = RuleBoostingClassifierCV(4).fit(X, y)
-    assert model.n_rules_ >= 2
+    assert model.n_terms_ >= 2
     assert model.cv_results_["mean_loss"][0] == pytest.approx(np.log(3), rel=1e-6)
     shuffled = np.random.default_rng(0).permutation(y)
-    assert RuleBoostingClassifierCV(4).fit(X, shuffled).n_rules_ == 0
+    assert RuleBoostingClassifierCV(4).fit(X, shuffled).n_terms_ == 0
 
 
 def test_a_callback_ends_the_fit(iris):
@@ -198,23 +198,23 @@ def test_given_rules_are_about_a_class(iris):
     X, y = iris
     rules = [("petal length (cm) > 5", "setosa"), "petal width (cm) <= 0.8"]
     for strategy in ("joint", "stagewise"):
-        model = RuleBoostingClassifier(4, initial_rules=rules, strategy=strategy).fit(X, y)
+        model = RuleBoostingClassifier(4, initial_terms=rules, strategy=strategy).fit(X, y)
         texts = [model.ensemble_.rule_text(rule) for rule in model.ensemble_[:2]]
         assert texts[0].endswith(" for setosa if petal length (cm) > 5")
         assert texts[1].endswith(" for setosa if petal width (cm) <= 0.8")
         assert [result.status for result in model.search_results_[:2]] == ["given", "given"]
         assert all(result.is_optimal for result in model.search_results_[2:])
     own = Rule(Query((Condition("petal length (cm)", ">", 5.0),)), -0.125, 1)
-    kept = RuleBoostingClassifier(2, initial_rules=[own], strategy="stagewise").fit(X, y)
+    kept = RuleBoostingClassifier(2, initial_terms=[own], strategy="stagewise").fit(X, y)
     assert kept.ensemble_[0] == own
     with pytest.raises(ValueError, match=r"one of three or more classes\. Got 'rose'"):
-        RuleBoostingClassifier(2, initial_rules=[("petal width (cm) > 1", "rose")]).fit(X, y)
+        RuleBoostingClassifier(2, initial_terms=[("petal width (cm) > 1", "rose")]).fit(X, y)
     # The same rule may speak for one class and against another, and not twice about one.
     both = [("petal width (cm) > 1", "setosa"), ("petal width (cm) > 1", "virginica")]
-    model = RuleBoostingClassifier(2, initial_rules=both).fit(X, y)
+    model = RuleBoostingClassifier(2, initial_terms=both).fit(X, y)
     assert [rule.output for rule in model.ensemble_] == [0, 2]
     with pytest.raises(ValueError, match="Rules must be different"):
-        RuleBoostingClassifier(3, initial_rules=[both[0], both[0]]).fit(X, y)
+        RuleBoostingClassifier(3, initial_terms=[both[0], both[0]]).fit(X, y)
 
 
 @pytest.mark.parametrize("signs", ["positive", "negative"])
@@ -251,7 +251,7 @@ def test_polishing_lowers_the_penalised_loss(iris):
 def test_rules_of_classes_are_edited(iris, model, tmp_path):
     X, y = iris
     first = model.ensemble_[0]
-    edited = model.edit(X, y, drop=[1], replace={2: "petal length (cm) <= 4.8"}, n_rules=5)
+    edited = model.edit(X, y, drop=[1], replace={2: "petal length (cm) <= 4.8"}, n_terms=5)
     assert [(r.query, r.output) for r in edited.ensemble_[1:4]] == [
         (r.query, r.output) for r in model.ensemble_[2:]
     ]
@@ -260,16 +260,16 @@ def test_rules_of_classes_are_edited(iris, model, tmp_path):
     assert edited.ensemble_[0].output == model.ensemble_[1].output
     covered = first.query.covered(X)
     assert not any((rule.query.covered(X) == covered).all() for rule in edited.ensemble_)
-    forced = model.edit(X, y, force=[("petal width (cm) > 1.7", "versicolor")], n_rules=6)
+    forced = model.edit(X, y, force=[("petal width (cm) > 1.7", "versicolor")], n_terms=6)
     assert forced.ensemble_[5].output == 1
     assert forced.edits_[0].words == "before"
     assert "for versicolor" in forced.edits_[1].words
     # Where no class is named, it is the one for which the rule is of most use.
-    placed = model.edit(X, y, force=["petal width (cm) > 1.7"], n_rules=6)
+    placed = model.edit(X, y, force=["petal width (cm) > 1.7"], n_terms=6)
     chosen = placed.ensemble_[5].output
     risks = []
     for name in model.classes_:
-        each = model.edit(X, y, force=[("petal width (cm) > 1.7", name)], n_rules=6)
+        each = model.edit(X, y, force=[("petal width (cm) > 1.7", name)], n_terms=6)
         risks.append(each.edits_[1].risk)
     assert chosen == int(np.argmin(risks))
     assert placed.edits_[1].risk == pytest.approx(min(risks))
@@ -313,7 +313,7 @@ def gains_in_place(model, X, y, number, sets):
     raw = model.stages_[number - 1].raw_predictions(X)
     if is_joint:
         texts = [(str(rule.query), float(rule.output)) for rule in others]
-        beside = RuleBoostingClassifier(2, initial_rules=texts, l2_regularization=penalty).fit(X, y)
+        beside = RuleBoostingClassifier(2, initial_terms=texts, l2_regularization=penalty).fit(X, y)
         raw = beside.decision_function(X)
     gradients, hessians = LOSS.gradients(y, raw), LOSS.hessians(y, raw)
     found = {}
@@ -432,7 +432,7 @@ def test_pictures_of_rules_and_of_one_row(model, iris):
         RuleBoxDisplay.from_estimator(model, X, y, features="petal length (cm)")
 
 
-@parametrize_with_checks([RuleBoostingClassifier(n_rules=3, strategy="stagewise")])
+@parametrize_with_checks([RuleBoostingClassifier(n_terms=3, strategy="stagewise")])
 def test_the_contract_of_scikit_learn_with_classes(estimator, check):
     check(estimator)
 

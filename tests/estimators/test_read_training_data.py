@@ -91,10 +91,10 @@ def test_streams_give_the_model_of_the_table_in_memory(as_stream, target, weight
     frame = make_table(2000)
     columns = frame.select(*FEATURES, target, *([] if weight is None else [weight]))
     weights = None if weight is None else frame[weight].to_numpy()
-    model = TASKS[target](n_rules=4)
+    model = TASKS[target](n_terms=4)
     known = model.fit(frame.select(FEATURES), frame[target].to_numpy(), weights)
     assert len(known.ensemble_) == 4
-    found = TASKS[target](n_rules=4).fit(as_stream(columns), target, weight)
+    found = TASKS[target](n_terms=4).fit(as_stream(columns), target, weight)
     assert_same(found, known)
     np.testing.assert_array_equal(found.feature_names_in_, FEATURES)
     np.testing.assert_array_equal(
@@ -106,7 +106,7 @@ def test_streams_give_the_model_of_the_table_in_memory(as_stream, target, weight
 def test_rows_in_any_order_and_parts_of_any_size_give_the_same_model(target):
     frame = make_table(150).select(*FEATURES, target)
     models = [
-        TASKS[target](n_rules=3).fit(
+        TASKS[target](n_terms=3).fit(
             scan(frame.sample(fraction=1.0, shuffle=True, seed=seed), rows_per_part=size), target
         )
         for seed, size in [(0, 150), (1, 1), (2, 37), (3, 10**9)]
@@ -123,10 +123,10 @@ def test_reduced_rows_give_the_model_of_all_rows(seed, target, weight):
     weights = None if weight is None else frame[weight].to_numpy()
     if len(set(frame.filter(pl.lit(True) if weight is None else pl.col(weight) > 0)["class"])) < 2:
         return
-    model = TASKS[target](n_rules=2, max_thresholds=int(rng.integers(1, 5)))
+    model = TASKS[target](n_terms=2, max_thresholds=int(rng.integers(1, 5)))
     model.fit(frame.select(FEATURES), frame[target].to_numpy(), weights)
     columns = frame.select(*FEATURES, target, *([] if weight is None else [weight]))
-    found = TASKS[target](n_rules=2, max_thresholds=model.max_thresholds)
+    found = TASKS[target](n_terms=2, max_thresholds=model.max_thresholds)
     found.fit(scan(columns, rows_per_part=50), target, weight)
     # Ties between rules may go either way where sums are rounded in another way.
     gains = [result.objective_value for result in model.search_results_]
@@ -137,9 +137,9 @@ def test_reduced_rows_give_the_model_of_all_rows(seed, target, weight):
 def test_long_tables_in_memory_are_reduced_without_changing_the_model(monkeypatch):
     frame = make_table(read_training_data.LONG_TABLE)
     X, y = frame.select(FEATURES), frame["target"].to_numpy()
-    reduced = RuleBoostingRegressor(n_rules=3).fit(X, y)
+    reduced = RuleBoostingRegressor(n_terms=3).fit(X, y)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 10**9)
-    whole = RuleBoostingRegressor(n_rules=3).fit(X, y)
+    whole = RuleBoostingRegressor(n_terms=3).fit(X, y)
     assert [rule.query for rule in reduced.ensemble_] == [rule.query for rule in whole.ensemble_]
     np.testing.assert_allclose(reduced.predict(X), whole.predict(X), rtol=1e-12)
     np.testing.assert_allclose(reduced.feature_importances_, whole.feature_importances_)
@@ -166,9 +166,9 @@ class HuberLike:
 
 def test_losses_that_do_not_take_means_get_every_target(monkeypatch):
     frame = make_table(800).with_columns(pl.col("target").round(1))
-    known = RuleBoostingRegressor(n_rules=2, loss=HuberLike())
+    known = RuleBoostingRegressor(n_terms=2, loss=HuberLike())
     known.fit(frame.select(FEATURES), frame["target"].to_numpy())
-    found = RuleBoostingRegressor(n_rules=2, loss=HuberLike())
+    found = RuleBoostingRegressor(n_terms=2, loss=HuberLike())
     found.fit(frame.select(*FEATURES, "target").lazy(), "target")
     np.testing.assert_allclose(
         found.predict(frame.select(FEATURES)), known.predict(frame.select(FEATURES)), rtol=1e-9
@@ -180,8 +180,8 @@ def test_a_loss_of_means_may_not_be_inherited_from_by_mistake():
         takes_means = False
 
     frame = make_table(300).select(*FEATURES, "target")
-    one = RuleBoostingRegressor(n_rules=2, loss=Mine()).fit(frame.lazy(), "target")
-    other = RuleBoostingRegressor(n_rules=2).fit(frame.lazy(), "target")
+    one = RuleBoostingRegressor(n_terms=2, loss=Mine()).fit(frame.lazy(), "target")
+    other = RuleBoostingRegressor(n_terms=2).fit(frame.lazy(), "target")
     np.testing.assert_allclose(
         one.predict(frame.select(FEATURES)), other.predict(frame.select(FEATURES))
     )
@@ -189,9 +189,9 @@ def test_a_loss_of_means_may_not_be_inherited_from_by_mistake():
 
 def test_warm_start_goes_on_with_other_conditions():
     frame = make_table(1000).select(*FEATURES, "class")
-    model = RuleBoostingClassifier(n_rules=2, warm_start=True).fit(frame.lazy(), "class")
-    first = model.ensemble_.rules
-    model.set_params(n_rules=4, max_thresholds=2).fit(frame.lazy(), "class")
+    model = RuleBoostingClassifier(n_terms=2, warm_start=True).fit(frame.lazy(), "class")
+    first = model.ensemble_.terms
+    model.set_params(n_terms=4, max_thresholds=2).fit(frame.lazy(), "class")
     assert [rule.query for rule in model.ensemble_[:2]] == [rule.query for rule in first]
     covered = model.ensemble_.covered(frame.select(FEATURES)).sum(axis=0)
     assert [rule.coverage for rule in model.rule_coverages_] == covered.tolist()
@@ -202,10 +202,10 @@ def test_warm_start_goes_on_with_other_conditions():
 def test_given_conditions(monkeypatch):
     frame = make_table(500).select(*FEATURES, "class")
     own = (Condition("number", ">", 0.2), Condition("text", "==", "a"))
-    known = RuleBoostingClassifier(n_rules=2, conditions=own)
+    known = RuleBoostingClassifier(n_terms=2, conditions=own)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     known.fit(frame.select(FEATURES), frame["class"].to_numpy())
-    found = RuleBoostingClassifier(n_rules=2, conditions=own).fit(frame.lazy(), "class")
+    found = RuleBoostingClassifier(n_terms=2, conditions=own).fit(frame.lazy(), "class")
     assert_same(found, known)
     for conditions, error, message in [
         ([Condition("umber", ">", 1)], ValueError, "Did you mean 'number'"),
@@ -230,7 +230,7 @@ def test_given_conditions(monkeypatch):
 )
 def test_classes_of_any_type(cells, classes):
     frame = pl.DataFrame({"x": [1, 2, 3, 4], "y": [cells[0], cells[1]] * 2})
-    model = RuleBoostingClassifier(n_rules=1).fit(frame.lazy(), "y")
+    model = RuleBoostingClassifier(n_terms=1).fit(frame.lazy(), "y")
     assert model.classes_.dtype == classes.dtype
     np.testing.assert_array_equal(model.classes_, classes)
     assert set(model.predict(frame.select("x")).tolist()) <= set(cells)
@@ -264,7 +264,7 @@ def test_estimators_that_hold_rows_out_refuse_streams():
 def test_columns_that_tell_the_target_are_told():
     frame = make_table(300).select("number", "class").with_columns(copy=pl.col("class"))
     with pytest.warns(ColumnWarning, match="'copy' determines the target") as caught:
-        RuleBoostingClassifier(n_rules=1).fit(frame.lazy(), "class")
+        RuleBoostingClassifier(n_terms=1).fit(frame.lazy(), "class")
     assert caught[0].filename == __file__
 
 
@@ -273,7 +273,7 @@ def test_progress_tells_rows_per_second(capsys):
     source = scan(frame, rows_per_part=300)
     seen = []
     source.on_progress = seen.append
-    RuleBoostingClassifier(n_rules=1, verbose=1).fit(source, "class")
+    RuleBoostingClassifier(n_terms=1, verbose=1).fit(source, "class")
     assert {progress.step for progress in seen} == {"values", "rows"}
     assert [progress.n_rows for progress in seen if progress.step == "rows"] == [
         *(300, 600, 900),
@@ -291,7 +291,7 @@ def test_an_interrupt_leaves_no_model_behind():
     def interrupt(progress):
         raise KeyboardInterrupt
 
-    model = RuleBoostingClassifier(n_rules=1).fit(source, "class")
+    model = RuleBoostingClassifier(n_terms=1).fit(source, "class")
     source.on_progress = interrupt
     with pytest.raises(KeyboardInterrupt):
         model.fit(source, "class")
@@ -302,8 +302,8 @@ def test_targets_that_a_loss_does_not_suit_are_told_though_their_means_do():
     frame = pl.DataFrame({"x": [1, 1, 2, 2], "y": [3.0, 0.0, 2.0, 1.0]})
     with pytest.raises(ValueError, match="gamma"):
         RuleBoostingRegressor(loss="gamma").fit(frame.lazy(), "y")
-    model = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.lazy(), "y")
-    known = RuleBoostingRegressor(loss="poisson", n_rules=1).fit(frame.select("x"), frame["y"])
+    model = RuleBoostingRegressor(loss="poisson", n_terms=1).fit(frame.lazy(), "y")
+    known = RuleBoostingRegressor(loss="poisson", n_terms=1).fit(frame.select("x"), frame["y"])
     np.testing.assert_allclose(model.predict(frame.select("x")), known.predict(frame.select("x")))
 
 
@@ -313,7 +313,7 @@ def test_a_model_with_a_certificate_for_all_rows_is_made_of_them(monkeypatch):
         RuleBoostingRegressor(strategy="global").fit(frame.lazy(), "target")
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     X = frame.drop("target")
-    model = RuleBoostingRegressor(n_rules=1, strategy="global", max_conditions=1)
+    model = RuleBoostingRegressor(n_terms=1, strategy="global", max_conditions=1)
     assert model.fit(X, frame["target"]).certificate_.verify(X)
 
 
@@ -328,9 +328,9 @@ def test_an_exposure_divides_the_target_and_weighs_the_row(as_stream, loss, weig
     )
     columns = frame.select(*FEATURES, "counts", "years", *([] if weight is None else [weight]))
     weights = None if weight is None else frame[weight].to_numpy()
-    known = RuleBoostingRegressor(n_rules=3, loss=loss)
+    known = RuleBoostingRegressor(n_terms=3, loss=loss)
     known.fit(frame.select(FEATURES), frame["counts"], weights, exposure=frame["years"].to_numpy())
-    found = RuleBoostingRegressor(n_rules=3, loss=loss)
+    found = RuleBoostingRegressor(n_terms=3, loss=loss)
     found.fit(as_stream(columns), "counts", weight, exposure="years")
     assert_same(found, known)
 
@@ -370,13 +370,13 @@ def test_dates_have_the_round_thresholds_of_the_table_in_memory(
     names = ["moment", "day", "text", "long text", "few"]
     columns = frame.select(*names, "class", *([] if weight is None else [weight]))
     weights = None if weight is None else frame[weight].to_numpy()
-    known = RuleBoostingClassifier(n_rules=3)
+    known = RuleBoostingClassifier(n_terms=3)
     known.fit(frame.select(names), frame["class"].to_numpy(), weights)
     assert any(kind_of(p.value) for p in known.ensemble_.conditions)
-    found = RuleBoostingClassifier(n_rules=3).fit(as_stream(columns), "class", weight)
+    found = RuleBoostingClassifier(n_terms=3).fit(as_stream(columns), "class", weight)
     assert_same(found, known)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 10**9)
-    whole = RuleBoostingClassifier(n_rules=3)
+    whole = RuleBoostingClassifier(n_terms=3)
     whole.fit(frame.select(names), frame["class"].to_numpy(), weights)
     assert [rule.query for rule in whole.ensemble_] == [rule.query for rule in known.ensemble_]
 
@@ -386,7 +386,7 @@ def test_texts_are_dates_only_if_all_of_them_are():
     odd = frame.with_columns(
         text=pl.when(pl.int_range(900) == 899).then(pl.lit("n/a")).otherwise("text")
     )
-    model = RuleBoostingClassifier(n_rules=1)
+    model = RuleBoostingClassifier(n_terms=1)
     dated = model.fit(scan(frame, rows_per_part=100), "class").ensemble_
     assert kind_of(dated.conditions[0].value) == "date"
     texts = model.fit(scan(odd, rows_per_part=100), "class").ensemble_
@@ -398,7 +398,7 @@ def test_parts_of_dates_are_not_lost(long, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", long)
     frame = make_times(400)
     rule = "weekday of day == Sat"
-    model = RuleBoostingClassifier(n_rules=2, initial_rules=[rule])
+    model = RuleBoostingClassifier(n_terms=2, initial_terms=[rule])
     model.fit(frame.select("moment", "day"), frame["class"].to_numpy())
     covered = (frame["day"].dt.weekday() == 6).sum()
     assert model.rule_coverages_[0].coverage == covered
@@ -410,7 +410,7 @@ def test_rules_of_your_own(as_stream, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     frame = make_table(1500)
     rules = ["number > 0.123 & few in {1, 3}", 'text == "c é" & flag']
-    how = {"n_rules": 4, "initial_rules": rules, "excluded_rules": ["gaps <= 0.77 & flag == false"]}
+    how = {"n_terms": 4, "initial_terms": rules, "excluded_rules": ["gaps <= 0.77 & flag == false"]}
     known = RuleBoostingClassifier(**how).fit(frame.select(FEATURES), frame["class"].to_numpy())
     found = RuleBoostingClassifier(**how).fit(as_stream(frame.select(*FEATURES, "class")), "class")
     assert_same(found, known)
@@ -419,7 +419,7 @@ def test_rules_of_your_own(as_stream, monkeypatch):
     assert [rule.coverage for rule in found.rule_coverages_] == covered
     assert str(found.ensemble_[0].query) == str(known.ensemble_[0].query)
     with pytest.raises(ValueError, match="'text' has no category 'zzz'"):
-        RuleBoostingClassifier(initial_rules=["text == zzz"]).fit(
+        RuleBoostingClassifier(initial_terms=["text == zzz"]).fit(
             frame.select(*FEATURES, "class").lazy(), "class"
         )
 

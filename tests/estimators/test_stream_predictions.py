@@ -22,7 +22,7 @@ X = FRAME.select("x", "text")
 @pytest.fixture
 def model():
     y = np.where((FRAME["x"] > 0).to_numpy() ^ (FRAME["key"] % 7 == 0).to_numpy(), "yes", "no")
-    return RuleBoostingClassifier(n_rules=3).fit(X, y)
+    return RuleBoostingClassifier(n_terms=3).fit(X, y)
 
 
 @pytest.mark.parametrize("kind", ["files", "polars", "duckdb", "frame", "parts"])

@@ -67,7 +67,7 @@ CERTIFICATE = ("rules", 0, "certificate")
 
 
 SETTINGS = {
-    "n_rules": 7,
+    "n_terms": 7,
     "node_limit": 1000,
     "time_limit": 2.5,
     "l2_regularization": 3.0,
@@ -79,7 +79,7 @@ SETTINGS = {
         "feature_costs": {"a": 0.5, "b": None},
         "weight_signs": "positive",
     },
-    "initial_rules": [
+    "initial_terms": [
         {"conditions": [], "weight": None, "output": None},
         {
             "conditions": [{"feature": "a", "relation": "<=", "value": 2.0}],
@@ -156,10 +156,10 @@ BROKEN = [
         "settings.class_weight[0] must be a JSON array of 2 items",
         True,
     ),
-    (put([{}], "settings", "initial_rules"), "settings.initial_rules[0] must have the", True),
+    (put([{}], "settings", "initial_terms"), "settings.initial_terms[0] must have the", True),
     (
-        put([{"conditions": [], "weight": None, "output": 1}], "settings", "initial_rules"),
-        "settings.initial_rules[0].output must be the position of a class",
+        put([{"conditions": [], "weight": None, "output": 1}], "settings", "initial_terms"),
+        "settings.initial_terms[0].output must be the position of a class",
         False,
     ),
     (put([None], "settings", "excluded_rules"), "settings.excluded_rules[0] must be", True),
@@ -220,7 +220,7 @@ BROKEN = [
     (put(1, "record", "target"), "record.target must be a string", True),
     (put(-1, "record", "n_rows"), "record.n_rows must be a whole number", True),
     (put([], "record", "settings"), "record.settings must be a JSON object", True),
-    (put([], "record", "settings", "n_rules"), "record.settings.n_rules must be", True),
+    (put([], "record", "settings", "n_terms"), "record.settings.n_terms must be", True),
     (put("other", *SCORES, "rows"), "record.scores[0].rows must be 'training' or", True),
     (put("1", *SCORES, "values", "r2"), "record.scores[0].values.r2 must be a finite", True),
     (put(-1, *SCORES, "errors", "r2"), "record.scores[0].errors.r2 must be a finite", True),

@@ -143,7 +143,7 @@ def test_missing_text_is_text():
 
 def test_classes_that_end_with_zero_characters():
     labels = np.array(["a\x00", "b"] * 10, dtype=object)
-    model = RuleBoostingClassifier(n_rules=1).fit([[0], [1]] * 10, labels)
+    model = RuleBoostingClassifier(n_terms=1).fit([[0], [1]] * 10, labels)
     session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
     (found,) = session.run(["prediction"], {"X": np.array([[0.0], [1.0]])})
     assert found.tolist() == ["a\x00", "b"]

@@ -47,7 +47,7 @@ def run(made, feed):
 
 def test_classifier_in_a_pipeline():
     X, y = numeric_table()
-    model = RuleBoostingClassifier(n_rules=5)
+    model = RuleBoostingClassifier(n_terms=5)
     pipeline = make_pipeline(StandardScaler(), model).fit(X, y > 0)
     made = skl2onnx.to_onnx(pipeline, X[:1], options={"zipmap": False})
     labels, probabilities = run(made, {"X": X})
@@ -58,14 +58,14 @@ def test_classifier_in_a_pipeline():
 def test_pipeline_in_single_precision():
     X, y = numeric_table()
     X = X.astype(np.float32)
-    pipeline = make_pipeline(SimpleImputer(), RuleBoostingRegressor(n_rules=5)).fit(X, y)
+    pipeline = make_pipeline(SimpleImputer(), RuleBoostingRegressor(n_terms=5)).fit(X, y)
     [predictions] = run(skl2onnx.to_onnx(pipeline, X[:1]), {"X": X})
     np.testing.assert_allclose(predictions.ravel(), pipeline.predict(X), rtol=1e-6)
 
 
 def test_probabilities_by_class():
     X, y = numeric_table(100)
-    model = RuleBoostingClassifier(n_rules=3).fit(X, np.where(y > 0, "high", "low"))
+    model = RuleBoostingClassifier(n_terms=3).fit(X, np.where(y > 0, "high", "low"))
     made = skl2onnx.to_onnx(model, X[:1].astype(np.float32))
     X = X.astype(np.float32)
     labels, by_class = run(made, {"X": X})
@@ -76,7 +76,7 @@ def test_probabilities_by_class():
 
 def test_classes_that_end_with_zero_characters():
     X, y = numeric_table(100)
-    model = RuleBoostingClassifier(n_rules=1).fit(
+    model = RuleBoostingClassifier(n_terms=1).fit(
         X, np.where(y > 0, "a", "b").astype(object) + "\0"
     )
     labels, _ = run(skl2onnx.to_onnx(model, X[:1], options={"zipmap": False}), {"X": X})
@@ -86,7 +86,7 @@ def test_classes_that_end_with_zero_characters():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_regressor_at_the_precision_of_its_input(dtype):
     X, y = numeric_table()
-    model = RuleBoostingRegressor(n_rules=8, max_thresholds=None, time_limit=5, search="greedy")
+    model = RuleBoostingRegressor(n_terms=8, max_thresholds=None, time_limit=5, search="greedy")
     model.fit(X[:500], y[:500])
     X = X.astype(dtype)
     [predictions] = run(skl2onnx.to_onnx(model, X[:1]), {"X": X})
@@ -178,6 +178,6 @@ def test_subclasses_need_a_converter_of_their_own():
         def predict(self, X):
             return 2 * super().predict(X)
 
-    model = Doubled(n_rules=1).fit([[1.0], [2.0]], [1, 2])
+    model = Doubled(n_terms=1).fit([[1.0], [2.0]], [1, 2])
     with pytest.raises(MissingShapeCalculator):
         skl2onnx.to_onnx(model, np.array([[1.0]]))

@@ -166,7 +166,7 @@ def test_texts_of_numpy_are_written_as_texts():
 
 def test_a_fitted_model():
     X = [[1, "a"], [2, "a"], [3, "b"], [4, None]]
-    model = RuleBoostingRegressor(n_rules=3).fit(X, [5, 5, 1, 2])
+    model = RuleBoostingRegressor(n_terms=3).fit(X, [5, 5, 1, 2])
     predict = predictor(model)
     rows = [dict(zip(("x0", "x1"), row, strict=True)) for row in X]
     assert [predict(row)["prediction"] for row in rows] == model.predict(X).tolist()
@@ -174,5 +174,5 @@ def test_a_fitted_model():
 
 def test_classes_that_end_with_zero_characters():
     labels = np.array(["a\x00", "b"] * 10, dtype=object)
-    model = RuleBoostingClassifier(n_rules=1).fit([[0], [1]] * 10, labels)
+    model = RuleBoostingClassifier(n_terms=1).fit([[0], [1]] * 10, labels)
     assert predictor(model)({"x0": 0})["prediction"] == "a\x00"

@@ -54,7 +54,7 @@ def test_ten_thousand_rows_stay_within_the_stated_deviation():
     generator = np.random.default_rng(0)
     X = generator.normal(size=(10_000, 5))
     y = X[:, 0] + (X[:, 1] > 0.5) * X[:, 2]
-    model = RuleBoostingRegressor(n_rules=8, search="greedy").fit(X, y)
+    model = RuleBoostingRegressor(n_terms=8, search="greedy").fit(X, y)
     scorecard = to_scorecard(model, X=X, y=y)
     deviations = np.abs(scorecard.predict(X) - model.predict(X))
     assert deviations.max() == pytest.approx(scorecard.cost.max_deviation)
@@ -63,7 +63,7 @@ def test_ten_thousand_rows_stay_within_the_stated_deviation():
 
 def test_cost_of_a_classifier():
     X, y = load_breast_cancer(return_X_y=True)
-    model = RuleBoostingClassifier(n_rules=4, max_conditions=2).fit(X, y)
+    model = RuleBoostingClassifier(n_terms=4, max_conditions=2).fit(X, y)
     weights = np.random.default_rng(0).random(len(y))
     scorecard = to_scorecard(model, max_points=5, X=X, y=y, sample_weight=weights)
     cost = scorecard.cost
@@ -82,7 +82,7 @@ def test_cost_of_a_classifier():
 def test_cost_of_a_regressor():
     X = np.arange(8.0)[:, None]
     y = X.ravel() ** 1.5
-    model = RuleBoostingRegressor(n_rules=3).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3).fit(X, y)
     scorecard = to_scorecard(model, max_points=2, X=X, y=y)
     assert scorecard.cost.rounded_score == pytest.approx(r2_score(y, scorecard.predict(X)))
     assert scorecard.cost.loss == pytest.approx(np.mean((y - model.predict(X)) ** 2))

@@ -150,7 +150,7 @@ def identifiers(model, dialect):
 
 @ALL_DATABASES
 @pytest.mark.parametrize("spell", [str, str.upper, str.title])
-@pytest.mark.parametrize("model", [classifier(n_rules=4), few_counts(), many_classes()])
+@pytest.mark.parametrize("model", [classifier(n_terms=4), few_counts(), many_classes()])
 def test_columns_of_the_table_are_not_taken_for_ours(model, spell, dialect, request):
     """A column raw_prediction of the table was once returned as the prediction."""
     features = {p.feature for rule in model.ensemble_ for p in rule.query}
@@ -414,7 +414,7 @@ def test_one_column_per_rule():
     model = regressor()
     sql = to_sql(model, "duckdb", table="lab.visits", keep=["visit id"], rule_columns=True)
     columns = sqlglot.parse_one(sql, dialect="duckdb").find(sqlglot.exp.Subquery).this.named_selects
-    rules = [f"rule_{number}" for number in range(1, model.ensemble_.n_rules + 1)]
+    rules = [f"rule_{number}" for number in range(1, model.ensemble_.n_terms + 1)]
     assert columns == ["visit id", "raw_prediction", *rules]
 
 

@@ -107,10 +107,10 @@ def every_relation():
 NAMES = ("unused", "age", "mark", "flag", "grade", "size", "seen")
 
 
-def classifier(classes=("no", "yes"), n_rules=None, **settings):
+def classifier(classes=("no", "yes"), n_terms=None, **settings):
     """Classifier with every relation, or with the first rules of it."""
     settings = {"intercept": 0.25, "feature_names": NAMES, **settings}
-    return make_model(every_relation()[:n_rules], classes=classes, **settings)
+    return make_model(every_relation()[:n_terms], classes=classes, **settings)
 
 
 def regressor(**settings):
@@ -146,9 +146,9 @@ def model_of_our_names():
 
 MODELS = {
     "classifier": classifier(),
-    "integer classes": classifier((0, 1), n_rules=5),
-    "boolean classes": classifier((False, True), n_rules=5),
-    "classifier by squares": classifier(loss=SquaredLoss(), n_rules=5),
+    "integer classes": classifier((0, 1), n_terms=5),
+    "boolean classes": classifier((False, True), n_terms=5),
+    "classifier by squares": classifier(loss=SquaredLoss(), n_terms=5),
     "large weights": make_model(
         [((Condition("age", ">", 1.5),), 800.0), ((Condition("age", "<=", 1.5),), -800.0)],
         classes=("a", "b"),
@@ -257,20 +257,20 @@ def fitted_classifier(classes=("no", "yes"), **parameters):
     X = mixed_table()
     is_second = (X["count"].to_numpy() > 2) ^ (X["grün"].to_numpy() == "ja")
     y = np.array(classes)[is_second.astype(int)]
-    return RuleBoostingClassifier(n_rules=4, **parameters).fit(X, y)
+    return RuleBoostingClassifier(n_terms=4, **parameters).fit(X, y)
 
 
 def fitted_regressor(**parameters):
     X = mixed_table()
     y = X["count"].to_numpy() / 3 + X["flag"].to_numpy()
-    return RuleBoostingRegressor(n_rules=4, fit_intercept=True, **parameters).fit(X, y)
+    return RuleBoostingRegressor(n_terms=4, fit_intercept=True, **parameters).fit(X, y)
 
 
 SMALL_RECORD = FitRecord(
     "y",
     10,
     "2026-01-31",
-    {"n_rules": 2, "fit_intercept": False, "time_limit": None, "strategy": "joint"},
+    {"n_terms": 2, "fit_intercept": False, "time_limit": None, "strategy": "joint"},
     (RowScores("cross-validation", 10, {"r2": 0.5}, {"r2": 0.1}),),
 )
 

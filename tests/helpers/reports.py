@@ -51,7 +51,7 @@ def passengers(n_rows=400, seed=0):
 def classifier(n_rows=400, **parameters):
     """Classifier of passengers, with its table and target."""
     X, y = passengers(n_rows)
-    settings = {"n_rules": 8, "l2_regularization": 5, "max_conditions": 5, **parameters}
+    settings = {"n_terms": 8, "l2_regularization": 5, "max_conditions": 5, **parameters}
     return RuleBoostingClassifier(**settings).fit(X, y), X, y
 
 
@@ -59,7 +59,7 @@ def regressor(n_rows=400, **parameters):
     """Regressor of fares, with its table and target."""
     X, _ = passengers(n_rows)
     y = X.pop("fare").rename("fare")
-    settings = {"n_rules": 6, "fit_intercept": True, **parameters}
+    settings = {"n_terms": 6, "fit_intercept": True, **parameters}
     return RuleBoostingRegressor(**settings).fit(X, y), X, y
 
 
@@ -85,5 +85,5 @@ def hostile(n_rows=120):
     first, second, *_, last = HOSTILE_NAMES
     is_positive = (X[first] == f"{first} a") ^ (X[second] == f"{second} b") ^ (X[last] > 0.3)
     y = pd.Series(np.where(is_positive, HOSTILE_NAMES[0], HOSTILE_NAMES[1]), name=HOSTILE_NAMES[1])
-    model = RuleBoostingClassifier(n_rules=25, l2_regularization=0.1, max_conditions=3)
+    model = RuleBoostingClassifier(n_terms=25, l2_regularization=0.1, max_conditions=3)
     return model.fit(X, y), X, y

@@ -28,7 +28,7 @@ def make_rounds(
 
 def run_boost(
     rounds: Rounds,
-    n_rules: int,
+    n_terms: int,
     start: RuleEnsemble | None = None,
     *,
     covered: Sequence[np.ndarray] = (),
@@ -37,7 +37,7 @@ def run_boost(
     """Find rules one after the other, and list the models on the way."""
     ensemble = RuleEnsemble() if start is None else start
     state = rounds.begin(State(ensemble, tuple(covered)))
-    return list(boost(rounds, state, n_rules, **options))
+    return list(boost(rounds, state, n_terms, **options))
 
 
 def class_constants(y: np.ndarray, weights: np.ndarray | None, n_classes: int) -> RuleEnsemble:

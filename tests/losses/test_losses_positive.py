@@ -175,7 +175,7 @@ class OffsetPoissonLoss(OwnPoissonLoss):
 @pytest.mark.parametrize("strategy", ["stagewise", "joint"])
 def test_an_exposure_is_an_offset_of_the_poisson_loss(strategy):
     X, y, exposure = counts_table(3)
-    settings = {"n_rules": 5, "strategy": strategy, "l2_regularization": 3.0}
+    settings = {"n_terms": 5, "strategy": strategy, "l2_regularization": 3.0}
     model = RuleBoostingRegressor(loss="poisson", **settings).fit(X, y, exposure=exposure)
     other = RuleBoostingRegressor(loss=OffsetPoissonLoss(exposure), **settings).fit(X, y)
     assert [rule.query for rule in model.ensemble_] == [rule.query for rule in other.ensemble_]
@@ -243,7 +243,7 @@ def test_texts_speak_of_factors():
 def test_warm_start_keeps_the_scale():
     X, y, _ = counts_table(8)
     model = RuleBoostingRegressor(1, loss="poisson", warm_start=True).fit(X, y)
-    model.set_params(n_rules=2).fit(X, y)
+    model.set_params(n_terms=2).fit(X, y)
     assert len(model.ensemble_) == 2
     with pytest.raises(ValueError, match="the scale of the raw predictions must stay the same"):
         model.set_params(loss="squared").fit(X, y)

@@ -36,7 +36,7 @@ def parity():
 
 @pytest.fixture(scope="module")
 def classifier(parity):
-    return RuleBoostingClassifier(n_rules=4).fit(parity.data, parity.target)
+    return RuleBoostingClassifier(n_terms=4).fit(parity.data, parity.target)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def diabetes():
 
 @pytest.fixture
 def small_regressor():
-    return RuleBoostingRegressor(n_rules=3, max_conditions=2, max_thresholds=3)
+    return RuleBoostingRegressor(n_terms=3, max_conditions=2, max_thresholds=3)
 
 
 def test_curve_of_a_classifier_is_that_of_its_staged_scores(parity, classifier):
@@ -88,9 +88,9 @@ def test_model_stays_as_it_is(parity, classifier):
 
 def test_fewer_and_more_rules_than_the_model_has(parity, classifier):
     whole = score_curve(classifier, parity.data, parity.target)
-    n_rules = len(classifier.ensemble_)
+    n_terms = len(classifier.ensemble_)
     shorter = score_curve(classifier, parity.data, parity.target, max_rules=1)
-    longer = score_curve(classifier, parity.data, parity.target, max_rules=n_rules + 2)
+    longer = score_curve(classifier, parity.data, parity.target, max_rules=n_terms + 2)
     assert shorter.tolist() == whole[:2].tolist()
     assert longer.tolist() == [*whole, whole[-1], whole[-1]]
 
@@ -205,7 +205,7 @@ SCORINGS = [
 def test_table_is_read_once(backend, only_numbers, scoring, readings):
     pytest.importorskip(backend)
     X, y = clients(backend, only_numbers=only_numbers)
-    model = RuleBoostingClassifier(n_rules=5).fit(X, y)
+    model = RuleBoostingClassifier(n_terms=5).fit(X, y)
     assert len(model.ensemble_) == 5
     used = {condition.feature for rule in model.ensemble_ for condition in rule.query}
     assert len(used) > 1
@@ -222,10 +222,10 @@ def test_pipeline_transforms_once(backend, scoring, is_searched, readings):
     pytest.importorskip(backend)
     X, y = clients(backend)
     calls = []
-    rules = RuleBoostingClassifier(n_rules=3)
+    rules = RuleBoostingClassifier(n_terms=3)
     model = make_pipeline(Doubled(calls), "passthrough", Doubled(calls), rules)
     if is_searched:
-        model = GridSearchCV(model, {"ruleboostingclassifier__n_rules": [3]}, cv=2)
+        model = GridSearchCV(model, {"ruleboostingclassifier__n_terms": [3]}, cv=2)
     model.fit(X, y)
     by_hand = score_curve(
         rules.fit(nw.from_native(X).with_columns(nw.col("dose") * 4).to_native(), y),
@@ -249,7 +249,7 @@ def test_other_tables_are_read(parity, classifier):
         return float(model.decision_function(some).sum() - model.decision_function(X)[:50].sum())
 
     assert set(score_curve(classifier, parity.data, parity.target, scoring=scorer)) == {0.0}
-    pipeline = make_pipeline(StandardScaler(), RuleBoostingClassifier(n_rules=3))
+    pipeline = make_pipeline(StandardScaler(), RuleBoostingClassifier(n_terms=3))
     pipeline.fit(parity.data, parity.target)
     assert set(score_curve(pipeline, parity.data, parity.target, scoring=scorer)) == {0.0}
 
@@ -272,7 +272,7 @@ def test_scorer_may_change_what_it_gets(parity, classifier):
 def test_copies_know_no_table(copied, has_steps, parity):
     """What a scorer keeps, copies or pickles holds the model, and nothing of the rows."""
     X, y = np.tile(parity.data, (4, 1)), np.tile(parity.target, 4)  # larger than any model
-    model = RuleBoostingClassifier(n_rules=3)
+    model = RuleBoostingClassifier(n_terms=3)
     model = make_pipeline(StandardScaler(), model) if has_steps else model
     model.fit(X, y)
     before, sizes = len(pickle.dumps(model)), []
@@ -293,12 +293,12 @@ def test_smaller_sizes_of_refitted_models_have_their_own_weights(is_loaded):
     diabetes = diabetes_table()
     X, y = diabetes.data, diabetes.target
     options = {"strategy": "joint", "fit_intercept": True, "max_conditions": 2}
-    model = RuleBoostingRegressor(n_rules=4, **options).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=4, **options).fit(X, y)
     assert [len(stage) for stage in model.stages_] == [0, 1, 2, 3, 4]
     assert model.stages_[-1] == model.ensemble_
     if is_loaded:
         model = model_from_dict(model_to_dict(model))
-    sizes = [RuleBoostingRegressor(n_rules=n, **options).fit(X, y) for n in (1, 2, 3, 4)]
+    sizes = [RuleBoostingRegressor(n_terms=n, **options).fit(X, y) for n in (1, 2, 3, 4)]
     expected = [0.0, *(smaller.score(X, y) for smaller in sizes)]
     np.testing.assert_allclose(score_curve(model, X, y), expected, rtol=1e-9, atol=1e-9)
     for staged, smaller in zip(model.staged_predict(X), sizes, strict=True):
@@ -311,6 +311,6 @@ def test_smaller_sizes_of_refitted_models_have_their_own_weights(is_loaded):
 
 def test_stagewise_models_keep_their_weights():
     diabetes = diabetes_table()
-    model = RuleBoostingRegressor(n_rules=3, **STAGEWISE).fit(diabetes.data, diabetes.target)
+    model = RuleBoostingRegressor(n_terms=3, **STAGEWISE).fit(diabetes.data, diabetes.target)
     assert model.stages_ == model.ensemble_.stages
     assert model_to_dict(model)["stages"] is None

@@ -29,7 +29,7 @@ def n_read(monkeypatch):
 @both
 def test_everything_is_what_the_model_says(task):
     X, y = numeric_problem(task)
-    model = ESTIMATORS[task](n_rules=4).fit(X, y)
+    model = ESTIMATORS[task](n_terms=4).fit(X, y)
     predictions = model.predictions_for(X)
     assert predictions.n_rows == len(X)
     assert_array_equal(predictions.covered, model.ensemble_.covered(X))
@@ -47,7 +47,7 @@ def test_everything_is_what_the_model_says(task):
 @both
 def test_columns_are_read_once(task, n_read):
     X, y = numeric_problem(task)
-    model = ESTIMATORS[task](n_rules=4).fit(X, y)
+    model = ESTIMATORS[task](n_terms=4).fit(X, y)
     names = ["x0", "x1", "x2"]
     predictions = model.predictions_for(X)
     frame = pd.DataFrame(X, columns=names)
@@ -62,7 +62,7 @@ def test_columns_are_read_once(task, n_read):
 @both
 def test_raw_predictions_take_no_more_memory_than_they_need(task):
     X, y = numeric_problem(task)
-    model = ESTIMATORS[task](n_rules=20, search="greedy", l2_regularization=0.01).fit(X, y)
+    model = ESTIMATORS[task](n_terms=20, search="greedy", l2_regularization=0.01).fit(X, y)
     assert len(model.ensemble_) == 20
     many = np.tile(X, (4000, 1))
     for knows_rules in (False, True):

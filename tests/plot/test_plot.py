@@ -94,12 +94,12 @@ def texts_inside(display):
 class TestSizeScore:
     def test_training_rows_and_the_chosen_size(self):
         X, y = [[1], [2], [3], [4]] * 5, [5, 6, 1, 2] * 5
-        model = RuleBoostingRegressorCV(n_rules=4).fit(X, y)
+        model = RuleBoostingRegressorCV(n_terms=4).fit(X, y)
         display = SizeScoreDisplay.from_estimator(model, X, y, X_train=X[:8], y_train=y[:8])
         assert len(display.train_line_.get_xdata()) == len(display.scores)
-        assert display.n_rules == model.n_rules_
+        assert display.n_terms == model.n_terms_
         legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-        assert legend == ["other rows", "training rows", f"chosen: {model.n_rules_}"]
+        assert legend == ["other rows", "training rows", f"chosen: {model.n_terms_}"]
         with pytest.raises(ValueError, match="Got no y_train"):
             SizeScoreDisplay.from_estimator(model, X, y, X_train=X)
 

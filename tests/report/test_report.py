@@ -106,7 +106,7 @@ def test_certificates_say_what_was_searched(fitted):
 def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
     _, X, y = fitted
     X, y = X[:100], y[:100]
-    model = RuleBoostingClassifier(n_rules=1, l2_regularization=5, **parameters).fit(X, y)
+    model = RuleBoostingClassifier(n_terms=1, l2_regularization=5, **parameters).fit(X, y)
     report = model.report(X, y)
     assert words in report.to_dict()["certificates"]["scope_words"]
     assert json.loads(report.to_json()) == report.to_dict()
@@ -123,7 +123,7 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
 def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     """After polishing, a rule is the best one given all others, also those after it."""
     _, X, y = fitted
-    model = RuleBoostingClassifier(n_rules=2, max_conditions=2, **parameters).fit(X[:80], y[:80])
+    model = RuleBoostingClassifier(n_terms=2, max_conditions=2, **parameters).fit(X[:80], y[:80])
     report = model.report(X[:80], y[:80])
     assert report.to_dict()["certificates"]["given"] == words
     text = " ".join(report.to_html().split())
@@ -152,7 +152,7 @@ def test_rules_of_several_searches_have_no_common_scope(fitted):
 def test_an_unproven_rule_shows_its_gap():
     X = np.random.default_rng(0).normal(size=(400, 12))
     y = np.random.default_rng(1).normal(size=400)
-    model = RuleBoostingRegressor(n_rules=1, node_limit=1, max_conditions=None)
+    model = RuleBoostingRegressor(n_terms=1, node_limit=1, max_conditions=None)
     with pytest.warns(match="not proven optimal"):
         model.fit(X, y)
     report = model.report(X, y)
@@ -182,7 +182,7 @@ def test_all_tables_of_the_same_rows_give_the_same_report(fitted):
 def test_arrays_without_names_are_reported_by_position():
     X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
     y = [False, True, True, False, False, False]
-    content = RuleBoostingClassifier(n_rules=2).fit(X, y).report(X, y).to_dict()
+    content = RuleBoostingClassifier(n_terms=2).fit(X, y).report(X, y).to_dict()
     assert [feature["name"] for feature in content["data"]["features"]] == ["x0", "x1"]
     assert content["model"]["class_labels"] == ["false", "true"]
 
@@ -244,7 +244,7 @@ def test_a_loss_of_the_users_own_has_no_what_if():
 def test_many_unused_features_are_cut_on_the_page_but_not_in_the_dictionary():
     X = np.zeros((20, 300))
     X[:10, 0] = 1
-    model = RuleBoostingRegressor(n_rules=1).fit(X, X[:, 0])
+    model = RuleBoostingRegressor(n_terms=1).fit(X, X[:, 0])
     report = model.report(X, X[:, 0])
     assert len(report.to_dict()["data"]["features"]) == 300
     assert "299 features that no rule uses" in report.to_html()
@@ -301,7 +301,7 @@ def test_a_notebook_shows_the_page_in_a_frame_of_its_own(fitted):
     source = re.search(r'srcdoc="([^"]*)"', frame)[1]
     assert unescape(source) == report.to_html()
     assert 'sandbox="allow-scripts"' in frame
-    assert repr(report).startswith("<Report: 'Rules that predict fate', n_rules=8, n_rows=400.")
+    assert repr(report).startswith("<Report: 'Rules that predict fate', n_terms=8, n_rows=400.")
 
 
 def test_missing_packages_are_named(fitted, monkeypatch):
@@ -334,7 +334,7 @@ TEXTS = st.text(min_size=1, max_size=12) | st.sampled_from(HOSTILE_NAMES)
 def test_texts_come_back_from_the_page_as_they_were(names, values):
     X = pl.DataFrame({names[0]: [*values, None] * 4, names[1]: list(range(12))})
     y = np.arange(12) % 3
-    model = RuleBoostingRegressor(n_rules=3, l2_regularization=0.1).fit(X, y)
+    model = RuleBoostingRegressor(n_terms=3, l2_regularization=0.1).fit(X, y)
     report = model.report(X, y)
     page = report.to_html()
     assert page.count("<script") == page.count("</script>") == 3
@@ -347,14 +347,14 @@ def test_texts_come_back_from_the_page_as_they_were(names, values):
 def test_half_a_surrogate_pair_is_no_obstacle(tmp_path):
     X = [["x\ud800"], ["y"]] * 5
     y = [1.0, 2.0] * 5
-    model = RuleBoostingRegressor(n_rules=1, categories="equal").fit(X, y)
+    model = RuleBoostingRegressor(n_terms=1, categories="equal").fit(X, y)
     model.report(X, y).save(tmp_path / "report.html")
     assert "\\ud800" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_page_is_small_whatever_the_number_of_rows():
     model, X, y = classifier(n_rows=10_000, max_conditions=3)
-    model.set_params(n_rules=10, warm_start=True).fit(X, y)
+    model.set_params(n_terms=10, warm_start=True).fit(X, y)
     assert len(model.ensemble_) == 10
     assert len(model.report(X, y).to_html().encode()) < 1_000_000
 
@@ -370,7 +370,7 @@ def test_pandas_columns_of_all_types_are_reported():
         }
     )
     y = np.array([0.0, 1.0, 2.0, 5.0] * 10)
-    report = RuleBoostingRegressor(n_rules=6).fit(X, y).report(X, y)
+    report = RuleBoostingRegressor(n_terms=6).fit(X, y).report(X, y)
     kinds = {f["name"]: f["kind"] for f in report.to_dict()["data"]["features"]}
     assert kinds == {
         "nullable": "integer",

@@ -71,14 +71,14 @@ def test_rows_are_counted_per_rule_per_pair_and_per_number_of_rules():
     assert [rule["n_covered_alone"] for rule in rules] == [1, 0]
     assert rules[1]["mean_target"] == 1.0
     assert rules[1]["mean_target_elsewhere"] == 0.0
-    assert overlap["n_rows_by_n_rules"] == [1, 1, 2]
+    assert overlap["n_rows_by_n_terms"] == [1, 1, 2]
     assert overlap["pairs"] == [[3, 2], [2, 2]]
 
 
 def test_a_rule_without_rows_has_no_mean():
     rules, overlap = summarize_coverage(np.zeros((2, 1), dtype=bool), np.array([1.0, 0.0]))
     assert rules[0]["mean_target"] is None
-    assert overlap["n_rows_by_n_rules"] == [2]
+    assert overlap["n_rows_by_n_terms"] == [2]
 
 
 def test_rows_are_grouped_by_the_rules_that_apply():
@@ -130,7 +130,7 @@ def test_no_model_is_the_best_constant_for_the_rows():
 )
 def test_a_baseline_is_scored_at_every_size(search, words):
     model, X, y = classifier()
-    other, *_ = classifier(n_rules=10, search=search or "optimal")
+    other, *_ = classifier(n_terms=10, search=search or "optimal")
     path = model.report(X, y, baseline=other).to_dict()["path"]
     assert path["baseline"] == words
     accuracy = path["metrics"][0]

@@ -31,7 +31,7 @@ def gain_of_refit(case, mask):
     The gain is in units of the value: twice the risk, summed over rows.
     """
     problem, refitted = case.problem, case.refitted
-    columns = np.vstack([refitted.covered, mask]).astype(float)
+    columns = np.vstack([refitted.values, mask]).astype(float)
     penalties = np.append(refitted.penalties, problem.l2_regularization)
     weights = np.append(case.weights, 0.0)
     slope = columns @ problem.gradients + penalties * weights
@@ -69,9 +69,9 @@ def test_remaining_hessians_are_those_of_the_formula():
         case = random_joint_problem(seed)
         problem, refitted = case.problem, case.refitted
         if problem.projections is None:
-            assert len(refitted.covered) == 0
+            assert len(refitted.values) == 0
             continue
-        columns = refitted.covered.astype(float)
+        columns = refitted.values.astype(float)
         matrix = (columns * problem.hessians) @ columns.T + np.diag(refitted.penalties)
         for mask in some_masks(problem, np.random.default_rng(seed)):
             total = problem.hessians[mask].sum()

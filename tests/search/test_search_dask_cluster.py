@@ -83,7 +83,7 @@ def test_models_are_those_of_one_process(dask_client, number, submitted):
     X, y = table(number)
     if kind is RuleBoostingClassifier:
         y = y > 0
-    model = kind(n_rules=3, node_limit=None, max_thresholds=3, **parameters)
+    model = kind(n_terms=3, node_limit=None, max_thresholds=3, **parameters)
     alone = clone(model).fit(X, y)
     with spread_over(dask_client):
         spread = clone(model).fit(X, y)
@@ -160,7 +160,7 @@ def test_the_problem_is_sent_once_for_all_rules(dask_client, monkeypatch):
     monkeypatch.setattr(distributed.DaskWorkers, "_broadcast", note)
     X, y = table(0)
     with spread_over(dask_client):
-        RuleBoostingRegressor(n_rules=3, node_limit=None, max_thresholds=3).fit(X, y)
+        RuleBoostingRegressor(n_terms=3, node_limit=None, max_thresholds=3).fit(X, y)
     assert sent.count("Extents") == 1
     assert sent.count("tuple") >= 3
 

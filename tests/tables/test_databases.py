@@ -127,7 +127,7 @@ def database(request):
 def test_the_model_is_that_of_the_table_in_memory(database, frame, target, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     make = {"class": RuleBoostingClassifier, "target": RuleBoostingRegressor}[target]
-    known = make(n_rules=3).fit(frame.select(COLUMNS), frame[target].to_numpy())
+    known = make(n_terms=3).fit(frame.select(COLUMNS), frame[target].to_numpy())
     other = "target" if target == "class" else "class"
     # The driver of SQLite for ADBC takes the types of a column from its first part.
     source = scan(database, query='"big rows"', rows_per_part=700)
@@ -138,7 +138,7 @@ def test_the_model_is_that_of_the_table_in_memory(database, frame, target, monke
     assert sum(sizes) == 2000
     # Batches of PostgreSQL are as large as its driver makes them.
     assert sizes in ([700, 700, 600], [2000, 0], [1400, 600], [2000])
-    found = make(n_rules=3).fit(source, target)
+    found = make(n_terms=3).fit(source, target)
     assert found.ensemble_ == known.ensemble_
     assert found.rule_coverages_ == known.rule_coverages_
 
@@ -206,7 +206,7 @@ def test_types_of_postgres(postgres_folder):
     models = []
     for kind in ("postgres, ADBC", "postgres, driver", "postgres, engine"):
         with POSTGRES[kind](postgres_folder) as connection:
-            model = RuleBoostingClassifier(n_rules=3, max_thresholds=3)
+            model = RuleBoostingClassifier(n_terms=3, max_thresholds=3)
             models.append(model.fit(scan(connection, query=query), "y"))
             assert models[-1].ensemble_.feature_kinds["flag"] == "boolean"
             [part] = scan(connection, query=query).parts(["price"])
@@ -219,7 +219,7 @@ def test_no_transaction_of_psycopg_is_left_open(postgres_folder):
     idle, open_ = psycopg.pq.TransactionStatus.IDLE, psycopg.pq.TransactionStatus.INTRANS
     with closing(psycopg.connect(how)) as connection:
         source = scan(connection, query='SELECT few, "class" FROM "big rows"')
-        RuleBoostingClassifier(n_rules=1).fit(source, "class")
+        RuleBoostingClassifier(n_terms=1).fit(source, "class")
         assert connection.info.transaction_status == idle
         # What is not committed stays, and is read.
         connection.execute("CREATE TEMPORARY TABLE mine AS SELECT 1 AS x, 2 AS y")

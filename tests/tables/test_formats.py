@@ -56,7 +56,7 @@ def test_one_row_is_read_as_the_training_file_was(run, tmp_path):
         path, model = tmp_path / "table.csv", tmp_path / "model.json"
         rows = [f"{number};1", "1;0", "2;0", "1999;1"] * 5
         path.write_text("\n".join(["a;y", *rows]))
-        fit = ["fit", path, "--target", "y", "--n-rules", 1, "--model", model, "--quiet"]
+        fit = ["fit", path, "--target", "y", "--n-terms", 1, "--model", model, "--quiet"]
         assert run(*fit) == (0, "", "")
         (tmp_path / "new.csv").write_text("a;b\n1,234;x\n")
         _, out, _ = run("predict", model, tmp_path / "new.csv")

@@ -112,6 +112,6 @@ def test_the_command_line_learns_the_same_model(run, tmp_path):
     assert run(*fit)[0] == 0
     table = read_table(tmp_path / "table.csv", drop_ids=True)
     known = load_model(tmp_path / "model.json")
-    model = RuleBoostingClassifier(n_rules=len(known.ensemble_))
+    model = RuleBoostingClassifier(n_terms=len(known.ensemble_))
     model.fit(table.drop("client", "spent", "weight"), table["client"].to_numpy())
     assert model.ensemble_ == known.ensemble_

@@ -51,7 +51,7 @@ def test_a_report_reads_every_column_once(readings, make, form):
 
 def test_a_report_reads_every_column_of_an_array_once(readings):
     X = np.random.default_rng(0).normal(size=(200, 4))
-    model = RuleBoostingClassifier(n_rules=3).fit(X, X[:, 0] > X[:, 1])
+    model = RuleBoostingClassifier(n_terms=3).fit(X, X[:, 0] > X[:, 1])
     readings.clear()
     model.report(X, X[:, 0] > X[:, 1])
     assert readings == {"x0": 1, "x1": 1, "x2": 1, "x3": 1}

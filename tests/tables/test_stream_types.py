@@ -122,10 +122,10 @@ def test_models_are_those_of_a_table_in_memory(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     frame = FRAME.select("int with gaps", "bool with gaps", "duration", "decimal", "class")
     source = KINDS[kind](frame, tmp_path) if kind not in ("csv", "json") else scan(frame)
-    model = RuleBoostingClassifier(n_rules=2, max_thresholds=5)
+    model = RuleBoostingClassifier(n_terms=2, max_thresholds=5)
     known = model.fit(frame.drop("class"), frame["class"]).ensemble_
     assert (
-        RuleBoostingClassifier(n_rules=2, max_thresholds=5).fit(source, "class").ensemble_ == known
+        RuleBoostingClassifier(n_terms=2, max_thresholds=5).fit(source, "class").ensemble_ == known
     )
 
 
@@ -141,7 +141,7 @@ def test_categories_keep_their_order(kind, weight):
         frame[weight] = rng.choice([0.0, 1.0, 2.5], 200)
     made = {"pandas": lambda: scan(frame, rows_per_part=70), "dask": lambda: dask_frame(frame)}
     made["arrow"] = lambda: scan(pa.Table.from_pandas(frame), rows_per_part=70)
-    model = RuleBoostingRegressor(n_rules=2, max_thresholds=2)
+    model = RuleBoostingRegressor(n_terms=2, max_thresholds=2)
     weights = None if weight is None else frame[weight]
     known = model.fit(frame[["size", "other"]], frame["y"], weights)
     texts, n_known = str(known), known.n_candidates_
@@ -172,7 +172,7 @@ def test_nan_in_a_parquet_file_is_missing_whatever_its_statistics_say(kind, tmp_
     )
     path = tmp_path / "table.parquet"
     frame.write_parquet(path) if kind == "polars" else pq.write_table(frame.to_arrow(), path)
-    model = RuleBoostingClassifier(n_rules=2, max_thresholds=5)
+    model = RuleBoostingClassifier(n_terms=2, max_thresholds=5)
     known = model.fit(frame.drop("class"), frame["class"]).rule_coverages_
     for source in (scan(path), duckdb.read_parquet(str(path))):
         assert model.fit(source, "class").rule_coverages_ == known
@@ -195,7 +195,7 @@ def test_intervals_of_databases_are_durations():
 
 def test_durations_are_kept_beside_predictions(tmp_path):
     frame = FRAME.select("int", "duration", "class")
-    model = RuleBoostingClassifier(n_rules=1).fit(frame.drop("class"), frame["class"])
+    model = RuleBoostingClassifier(n_terms=1).fit(frame.drop("class"), frame["class"])
     path = tmp_path / "out.parquet"
     for source in (duckdb.sql("SELECT * FROM frame"), KINDS["parquet"](frame, tmp_path)):
         model.save_predictions(source, path, keep_columns=["duration"])

@@ -39,8 +39,8 @@ def test_whole_numbers_do_not_round_the_decimals_of_later_files(suffix, tmp_path
     frame = pl.DataFrame({"x": x, "y": y})
     whole_numbers = frame.filter(pl.col("x") % 1 == 0).cast({"x": pl.Int64})
     paths = files_of(tmp_path, suffix, whole_numbers, frame.filter(pl.col("x") % 1 != 0))
-    known = RuleBoostingRegressor(n_rules=2).fit(frame[["x"]], y)
-    found = RuleBoostingRegressor(n_rules=2).fit(scan(paths), "y")
+    known = RuleBoostingRegressor(n_terms=2).fit(frame[["x"]], y)
+    found = RuleBoostingRegressor(n_terms=2).fit(scan(paths), "y")
     assert [rule.query for rule in found.ensemble_] == [rule.query for rule in known.ensemble_]
     known.save_predictions(scan(paths), tmp_path / "out.parquet", keep_columns=["x"])
     written = pl.read_parquet(tmp_path / "out.parquet").sort("x")
@@ -189,6 +189,6 @@ def test_categories_of_files_are_not_taken_for_dates(tmp_path):
     days = pl.Series(["2024-01-01", "2024-01-02"] * 20, dtype=pl.Categorical)
     frame = pl.DataFrame({"day": days, "y": ["no", "yes"] * 20})
     source = scan(files_of(tmp_path, ".parquet", frame[:15], frame[15:]))
-    model = RuleBoostingClassifier(n_rules=1).fit(source, "y")
-    known = RuleBoostingClassifier(n_rules=1).fit(frame[["day"]], frame["y"])
+    model = RuleBoostingClassifier(n_terms=1).fit(source, "y")
+    known = RuleBoostingClassifier(n_terms=1).fit(frame[["day"]], frame["y"])
     assert model.ensemble_[0].query == known.ensemble_[0].query

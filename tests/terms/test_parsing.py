@@ -239,19 +239,19 @@ def test_rules_of_models_told_of_an_order_can_be_given_again(declared):
     X = pd.DataFrame({"size": pd.Series(size, dtype=dtype)})
     y = 2.0 * np.isin(size, order[:2]) + rng.normal(size=200)
     model = RuleBoostingRegressor(1, categorical_features={"size": "ordered"}).fit(X, y)
-    [text] = model.ensemble_.condition_texts(model.ensemble_.rules[0].query)
+    [text] = model.ensemble_.condition_texts(model.ensemble_.terms[0].query)
     assert text in (f"size <= {order[1]}", f"size > {order[1]}")
-    covered = model.ensemble_.rules[0].query.covered(X)
+    covered = model.ensemble_.terms[0].query.covered(X)
     given = RuleBoostingRegressor(
-        1, categorical_features={"size": "ordered"}, initial_rules=[text]
+        1, categorical_features={"size": "ordered"}, initial_terms=[text]
     ).fit(X, y)
-    assert (given.ensemble_.rules[0].query.covered(X) == covered).all()
+    assert (given.ensemble_.terms[0].query.covered(X) == covered).all()
     forced = model.edit(X, y, drop=[1], force=[text])
-    assert (forced.ensemble_.rules[0].query.covered(X) == covered).all()
+    assert (forced.ensemble_.terms[0].query.covered(X) == covered).all()
     other = RuleBoostingRegressor(
         1, categorical_features={"size": "ordered"}, excluded_rules=[text]
     ).fit(X, y)
-    assert (other.ensemble_.rules[0].query.covered(X) != covered).any()
+    assert (other.ensemble_.terms[0].query.covered(X) != covered).any()
 
 
 def test_rules_and_queries_are_taken_as_they_are():

@@ -32,7 +32,7 @@ def test_fitted_attribute_is_that_of_the_training_rows(make):
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     weights = generator.integers(0, 3, size=60).astype(float)
     model = make(3).fit(X, y, weights)
-    assert len(model.rule_coverages_) == model.ensemble_.n_rules == 3
+    assert len(model.rule_coverages_) == model.ensemble_.n_terms == 3
     for rule, found in zip(model.ensemble_, model.rule_coverages_, strict=True):
         covered = rule.query.covered(X)
         assert found.coverage == weights[covered].sum()
@@ -43,7 +43,7 @@ def test_fitted_attribute_is_that_of_the_training_rows(make):
 def test_warm_start_and_refit():
     y = [0.0, 0.0, 1.0, 1.0, 5.0, 5.0]
     model = RuleBoostingRegressor(1, warm_start=True).fit(X, y)
-    model.set_params(n_rules=3).fit(X, y)
+    model.set_params(n_terms=3).fit(X, y)
     assert model.rule_coverages_ == rule_coverages(model.ensemble_.covered(X).T, np.array(y))
-    with pytest.raises(ValueError, match="n_rules"):
-        model.set_params(n_rules=0, warm_start=False).fit(X, y)
+    with pytest.raises(ValueError, match="n_terms"):
+        model.set_params(n_terms=0, warm_start=False).fit(X, y)

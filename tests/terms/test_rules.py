@@ -127,7 +127,7 @@ class TestRuleEnsemble:
         assert RuleEnsemble(rules, feature_names=feature_names).used_features == used
 
     def test_sequence(self):
-        assert len(self.ENSEMBLE) == self.ENSEMBLE.n_rules == 4
+        assert len(self.ENSEMBLE) == self.ENSEMBLE.n_terms == 4
         assert self.ENSEMBLE.n_conditions == 4
         assert self.ENSEMBLE.conditions == [X_IS, OLD, YOUNG, X_IS]
         assert self.ENSEMBLE[2] == rule(0.3)

@@ -74,7 +74,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
     >>> X = np.array([[a, b] for a in (0, 1, 2) for b in (0, 1)])
     >>> candidates, y = candidate_conditions(X), np.array([0.0, 1.0, 2.0, 0.0, 0.0, 2.0])
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0, is_joint=True)
-    >>> *_, state = boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=3)
+    >>> *_, state = boost(rounds, rounds.begin(State(RuleEnsemble())), n_terms=3)
     >>> print(state.ensemble)
     +0.2500 always
      +1.750 if x0 > 1 & x1 > 0
@@ -119,12 +119,12 @@ def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> Sta
     return replace(new.only(order), stages=state.stages, n_certified=None)
 
 
-# While there are more rules than this, and than twice `n_rules`, several are removed at once.
+# While there are more rules than this, and than twice `n_terms`, several are removed at once.
 _MANY = 100
 
 
 def select(
-    rounds: Rounds, start: RuleEnsemble, columns: Sequence[RuleColumn], n_rules: int
+    rounds: Rounds, start: RuleEnsemble, columns: Sequence[RuleColumn], n_terms: int
 ) -> State:
     """Choose some of given rules, by backward elimination.
 
@@ -138,7 +138,7 @@ def select(
         An ensemble without rules: intercepts to start from, and the features.
     columns : sequence of RuleColumn
         With queries, and weights to start from.
-    n_rules : int
+    n_terms : int
         Largest number of rules to keep.
 
     Returns
@@ -171,17 +171,17 @@ def select(
         for each, result in zip(chosen, results, strict=True)
     ]
     covered = tuple(each.covered for each in chosen)
-    everything = State(start.with_rules(rules), covered, tuple(results), (start,))
+    everything = State(start.with_terms(rules), covered, tuple(results), (start,))
     left, gone = [*range(len(rules))], []
     state, _ = rounds.refit(everything)
     while len(left) > 1:
-        excess = len(left) - max(_MANY, 2 * n_rules)
+        excess = len(left) - max(_MANY, 2 * n_terms)
         leaving = np.argsort(_costs(rounds, state), kind="stable")[: max(1, excess // 2)].tolist()
         stays = [n for n in range(len(left)) if n not in leaving]
         gone += [left[n] for n in leaving]
         left = [left[n] for n in stays]
         state, _ = rounds.refit(state.only(stays))
-    kept, _ = rounds.refit(everything.only([*left, *reversed(gone)][:n_rules]))
+    kept, _ = rounds.refit(everything.only([*left, *reversed(gone)][:n_terms]))
     return replace(kept, stages=rounds.stages(kept))
 
 
@@ -216,10 +216,10 @@ def _shortened(rounds: Rounds, column: RuleColumn) -> RuleColumn:
 
 def _costs(rounds: Rounds, state: State) -> Floats:
     """Compute the increase of the penalised loss, to second order, without each of the rules."""
-    risk, n_rules = rounds.risk(state), len(state.ensemble)
+    risk, n_terms = rounds.risk(state), len(state.ensemble)
     curvature = risk.at(risk.start).curvature
-    inverse = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_rules]
-    weights = risk.start[:n_rules]
+    inverse = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_terms]
+    weights = risk.start[:n_terms]
     # A rule that others can replace completely has no cost.
-    costs = np.divide(weights**2, 2.0 * inverse, where=inverse > 0.0, out=np.zeros(n_rules))
+    costs = np.divide(weights**2, 2.0 * inverse, where=inverse > 0.0, out=np.zeros(n_terms))
     return np.asarray(costs, dtype=np.float64)

@@ -130,7 +130,7 @@ def ensemble_risk(
         The penalty λ on the square of each weight, not of intercepts.
     sample_weight : ndarray of shape (n_rows,), default=None
     fit_intercept : bool
-    signs : int array of shape (n_rules,), default=None
+    signs : int array of shape (n_terms,), default=None
         1 for weights that must not be negative, -1 for those that must not be positive, 0 for
         others.
 
@@ -170,14 +170,14 @@ def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble,
     rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
     intercepts = found[len(rules) :]
     if len(intercepts) == 0:
-        return ensemble.with_rules(rules), n_halvings
+        return ensemble.with_terms(rules), n_halvings
     weights = (abs(rule.weight) for rule in rules)
     if ensemble.outputs:
         # A constant that is added to all of them changes no probability.
         intercepts = intercepts - intercepts.mean()
     elif abs(intercepts[0]) <= _ROUNDING * min(filter(None, weights), default=0.0):
         intercepts[0] = 0.0  # and not a rounding error
-    return ensemble.with_rules(rules, intercepts.tolist()), n_halvings
+    return ensemble.with_terms(rules, intercepts.tolist()), n_halvings
 
 
 def guarded_step(

@@ -62,9 +62,9 @@ class State:
     """Number of rules before the first one that was found beside a rule which has left the model
     since, so that its certificate no longer holds; None if there is no such rule."""
 
-    def first(self, n_rules: int) -> State:
+    def first(self, n_terms: int) -> State:
         """Return the first rules."""
-        return self.only(range(n_rules))
+        return self.only(range(n_terms))
 
     def without(self, position: int) -> State:
         """Return all rules but one."""
@@ -74,7 +74,7 @@ class State:
         """Return some of the rules."""
         return replace(
             self,
-            ensemble=self.ensemble.with_rules(self.ensemble[n] for n in positions),
+            ensemble=self.ensemble.with_terms(self.ensemble[n] for n in positions),
             covered=tuple(self.covered[n] for n in positions),
             # During its search, a rule has no certificate yet.
             results=tuple(self.results[n] for n in positions if n < len(self.results)),
@@ -370,7 +370,7 @@ class Rounds:
         """Append a rule, and refit if weights are refitted; None if a found rule has no weight."""
         added = replace(
             state,
-            ensemble=state.ensemble.with_rules((*state.ensemble, rule)),
+            ensemble=state.ensemble.with_terms((*state.ensemble, rule)),
             covered=(*state.covered, covered),
             results=(*state.results, result),
         )
@@ -488,13 +488,13 @@ class Rounds:
 
 
 def boost(
-    rounds: Rounds, start: State, n_rules: int, given: Sequence[tuple[InitialRule, Bools]] = ()
+    rounds: Rounds, start: State, n_terms: int, given: Sequence[tuple[InitialRule, Bools]] = ()
 ) -> Generator[State, None, SearchResult | None]:
     """Find one rule after the other, each given all rules before it.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
     for the query with the largest objective, and gives weights to the new rule or, depending on the
-    objective, to all rules. The loop ends when there are ``n_rules`` rules, when no rule improves,
+    objective, to all rules. The loop ends when there are ``n_terms`` rules, when no rule improves,
     or when a callback of the search asked to stop.
 
     Parameters
@@ -502,7 +502,7 @@ def boost(
     rounds : Rounds
     start : State
         Rules to continue from, and intercepts, as `Rounds.begin` returned them.
-    n_rules : int
+    n_terms : int
         Largest number of rules.
     given : sequence of pairs of InitialRule and the rows that it covers, default=()
         Rules that come first, in this order. The certificate of each compares it with the best rule
@@ -525,15 +525,15 @@ def boost(
     >>> candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=0.0)
-    >>> for state in boost(rounds, rounds.begin(State(RuleEnsemble())), n_rules=5):
+    >>> for state in boost(rounds, rounds.begin(State(RuleEnsemble())), n_terms=5):
     ...     print(state.ensemble[-1], state.results[-1].is_optimal)
     +5.000 if x0 <= 2 True
     +1.000 if x0 > 2 True
     """
     state, waiting = start, list(given)
     # Where rules leave, others replace them.
-    for _ in range(2 * (n_rules - len(start.ensemble))):
-        if len(state.ensemble) >= n_rules:
+    for _ in range(2 * (n_terms - len(start.ensemble))):
+        if len(state.ensemble) >= n_terms:
             break
         found = rounds.search(state)
         if found.result.status is SearchStatus.INTERRUPTED:

@@ -89,7 +89,7 @@ class Scale:
         if self.exponent == 0:
             return ensemble
         rules = (Rule(rule.query, self.weight(rule.weight)) for rule in ensemble)
-        return ensemble.with_rules(rules, map(self.weight, ensemble.intercepts))
+        return ensemble.with_terms(rules, map(self.weight, ensemble.intercepts))
 
 
 UNSCALED = Scale()

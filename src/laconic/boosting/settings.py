@@ -58,7 +58,7 @@ class Settings:
     as queries, and conditions as they were used.
     """
 
-    n_rules: int
+    n_terms: int
     strategy: str
     loss: Any
     """The parameter: a name, "auto" or a loss."""
@@ -81,7 +81,7 @@ class Settings:
     conditions: tuple[Condition, ...] | None = None
     """The conditions that were given; None where they were made from the table."""
     constraints: Constraints | None = None
-    initial_rules: tuple[InitialRule, ...] = ()
+    initial_terms: tuple[InitialRule, ...] = ()
     excluded_rules: tuple[Query, ...] = ()
     class_weight: Mapping[Any, float] | str | None = None
     is_mixed: bool = False
@@ -157,11 +157,11 @@ class Settings:
             left_out.add("class_weight")
         found = {name: value for name, value in vars(self).items() if name not in left_out}
         # Where the number was chosen, it may be 0.
-        found["n_rules"] = max(self.n_rules, 1)
+        found["n_terms"] = max(self.n_terms, 1)
         for name in ("date_parts", "excluded_rules"):
             found[name] = list(found[name]) or None
         found["categorical_features"] = dict(self.categorical_features) or "from_dtype"
-        found["initial_rules"] = [_parameter(rule, labels) for rule in self.initial_rules] or None
+        found["initial_terms"] = [_parameter(rule, labels) for rule in self.initial_terms] or None
         found["conditions"] = None if self.conditions is None else list(self.conditions)
         constraints = {} if self.constraints is None else self.constraints.parameters
         return {**found, **CONSTRAINTS, **constraints}

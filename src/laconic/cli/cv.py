@@ -50,7 +50,7 @@ def cv(
         Write JSON: an object with a list of scores per size.
     """
     rows = source.read(table, quiet=json)
-    model = learning.make(rows, n_rules=learning.parameters["n_rules"])
+    model = learning.make(rows, n_terms=learning.parameters["n_terms"])
     task = rows.task(learning.loss)
     by_name = {metric.name: metric for metric in task.metrics}
     metrics = [by_name[name] for name in task.deciding_metrics]
@@ -73,11 +73,11 @@ def cv(
 def _advice(choice: Choice) -> str:
     """Describe which number of rules to choose."""
     words = f"The mean loss is smallest with {format_count(choice.best, 'rule')}"
-    if choice.n_rules < choice.best:
-        words += f", and within one standard error of that with {choice.n_rules}"
-    if choice.n_rules == 0:
+    if choice.n_terms < choice.best:
+        words += f", and within one standard error of that with {choice.n_terms}"
+    if choice.n_terms == 0:
         return f"{words}. These columns do not predict the target: a constant is as good."
-    return f"{words}. Set the number with laconic fit --n-rules."
+    return f"{words}. Set the number with laconic fit --n-terms."
 
 
 def _judge(
@@ -89,7 +89,7 @@ def _judge(
 ) -> tuple[dict[str, Floats], Choice]:
     """Score models of 0, 1, ... rules in each fold, and choose a size as the estimators do.
 
-    The scores, by the name of the metric, are of shape (n_folds, n_rules + 1).
+    The scores, by the name of the metric, are of shape (n_folds, n_terms + 1).
     """
     from laconic.estimators.choose_size import Size, choose
 
@@ -110,7 +110,7 @@ def _judge(
         n_conditions.append([each.ensemble_.n_conditions for each in models])
     sizes = [
         Size(float(np.mean([counts[n] for counts in n_conditions])), [fold[n] for fold in losses])
-        for n in range(model.n_rules + 1)
+        for n in range(model.n_terms + 1)
     ]
     choice = choose(sizes, [test for _, test in splits], weights)
     return {name: np.array(values) for name, values in scores.items()}, choice
@@ -127,14 +127,14 @@ def _models(
     models = list(first_rules(fit(model), X))
     if model.settings_.is_polished:
         # The model is polished, and those that led to it are not.
-        models[1:-1] = [fit(clone(model).set_params(n_rules=n)) for n in range(1, len(models) - 1)]
+        models[1:-1] = [fit(clone(model).set_params(n_terms=n)) for n in range(1, len(models) - 1)]
     # A model with fewer rules stands for the larger sizes too.
-    return models + models[-1:] * (model.n_rules + 1 - len(models))
+    return models + models[-1:] * (model.n_terms + 1 - len(models))
 
 
 def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
     sizes = [
-        {"n_rules": size}
+        {"n_terms": size}
         | {
             name: [None if np.isnan(value) else value for value in values[:, size].tolist()]
             for name, values in scores.items()
@@ -144,7 +144,7 @@ def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
     return {
         "sizes": sizes,
         "best": choice.best,
-        "within_one_standard_error": choice.n_rules,
+        "within_one_standard_error": choice.n_terms,
     }
 
 
@@ -154,7 +154,7 @@ def _table(scores: dict[str, Floats], choice: Choice) -> Table:
     for name in scores:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")
-    notes = {choice.n_rules: "within one standard error", choice.best: "best"}
+    notes = {choice.n_terms: "within one standard error", choice.best: "best"}
     columns = [(values, validation.standard_errors(values)) for values in scores.values()]
     for size in range(columns[0][0].shape[1]):
         cells = [

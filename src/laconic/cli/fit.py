@@ -151,8 +151,8 @@ def _report_interruption(fitted: RuleBoosting) -> bool:
     if n_found == 0:
         terminal.complain("Interrupted before the first rule was found. Nothing is saved.")
         return False
-    n_rules = getattr(fitted, "n_rules_", fitted.n_rules)
-    terminal.complain(f"Interrupted: the model has the {n_found} of {n_rules} rules found so far.")
+    n_terms = getattr(fitted, "n_terms_", fitted.n_terms)
+    terminal.complain(f"Interrupted: the model has the {n_found} of {n_terms} rules found so far.")
     return True
 
 
@@ -165,7 +165,7 @@ def _cross_validate(
         table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
         return []
     # The number of rules was chosen already.
-    model = learning.make(rows, n_rules=len(fitted.ensemble_), callback=progress)
+    model = learning.make(rows, n_terms=len(fitted.ensemble_), callback=progress)
     found: list[RowScores] = []
     with table_file.short_warnings(), progress.watch():
         found.append(validation.cross_validation_scores(model, rows, folds, progress.check))

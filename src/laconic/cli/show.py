@@ -52,10 +52,10 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
 def print_model(console: Console, model: RuleModel) -> None:
     """Print the kind and size of a model, how to read its weights, and its training data."""
     ensemble, task = model.ensemble_, model.task_
-    n_rules = format_count(ensemble.n_rules, "rule")
+    n_terms = format_count(ensemble.n_terms, "rule")
     n_conditions = format_count(ensemble.n_conditions, "condition")
     kind = task.name.capitalize()
-    console.print(f"{kind} model: {n_rules} with {n_conditions}. {visible(task.weights_sentence)}")
+    console.print(f"{kind} model: {n_terms} with {n_conditions}. {visible(task.weights_sentence)}")
     console.print(f"{_describe_record(model.record_)}\n")
 
 

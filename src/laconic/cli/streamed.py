@@ -186,9 +186,9 @@ def fit_large(
     table: LargeTable, learning: Learning, progress: FitScreen
 ) -> tuple[RuleBoosting, int]:
     """Learn rules; returns the model and the number of rows."""
-    if learning.n_rules == "auto":
+    if learning.n_terms == "auto":
         raise CommandError(
-            "--n-rules auto needs a table that is loaded, to hold rows out. Name a number."
+            "--n-terms auto needs a table that is loaded, to hold rows out. Name a number."
         )
     n_rows = 0
 

@@ -282,7 +282,7 @@ PARAMETERS = {
 class Learning:
     """Parameters of the estimators, as options."""
 
-    n_rules: int | Literal["auto"]
+    n_terms: int | Literal["auto"]
     loss: str
     class_weight: tuple[str, ...]
 
@@ -296,7 +296,7 @@ class Learning:
             if isinstance(words, tuple)
         }
         all_thresholds = {"max_thresholds": None} if given["max_thresholds"] == "all" else {}
-        largest = {"n_rules": N_RULES.default} if self.n_rules == "auto" else {}
+        largest = {"n_terms": N_RULES.default} if self.n_terms == "auto" else {}
         return given | read | all_thresholds | largest
 
     @property
@@ -330,7 +330,7 @@ class Learning:
                 "--class-weight needs a target of classes. Got one of numbers. Leave it out, or "
                 "set --task classification."
             )
-        if self.n_rules == "auto" and "n_rules" not in changes:
+        if self.n_terms == "auto" and "n_terms" not in changes:
             kind = CROSS_VALIDATED[kind.task.name]
         return kind(**parameters | changes)
 

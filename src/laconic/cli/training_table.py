@@ -159,7 +159,7 @@ def edit(
     replace: options.Names = (),
     force: options.Names = (),
     lock: Numbers | None = None,
-    n_rules: options.Count | None = None,
+    n_terms: options.Count | None = None,
     output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
     json: options.Flag = False,
 ) -> None:
@@ -178,7 +178,7 @@ def edit(
     lock : tuple of int
         Numbers of rules to keep while all others are searched again; by default, all that are
         neither dropped nor replaced.
-    n_rules : int
+    n_terms : int
         Number of rules of the new model; by default, as many as before.
     output : Path
         File to save the new model to, as JSON.
@@ -195,7 +195,7 @@ def edit(
             replace=dict(map(_replacement, replace)),
             force=force,
             lock=lock,
-            n_rules=n_rules,
+            n_terms=n_terms,
         )
     target = table_file.target_of(fitted, columns.target)
     settings = {} if fitted.record_ is None else fitted.record_.settings

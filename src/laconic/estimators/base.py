@@ -71,7 +71,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     _plain: ClassVar[type[RuleBoosting] | None] = None
     """Of an estimator that chooses the number of rules, the one that is given it."""
 
-    n_rules: int
+    n_terms: int
     ensemble_: RuleEnsemble
     task_: Task
     settings_: Settings
@@ -85,7 +85,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     n_features_in_: int
     provable_with_: dict[str, Any]
     edits_: EditReport
-    n_rules_: int
+    n_terms_: int
     cv_results_: dict[str, Any]
     reason_: str
     record_: FitRecord | None = None
@@ -105,7 +105,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             about = ATTRIBUTES if cls._plain is None else f"{CV_ATTRIBUTES}\n{ATTRIBUTES}"
             cls.__doc__ = doc.replace("{attributes}", about)
 
-    def _store(self, known: Any, n_rules: int, parameters: Mapping[str, Any]) -> None:
+    def _store(self, known: Any, n_terms: int, parameters: Mapping[str, Any]) -> None:
         """Store parameters as they are; those that are not given have their defaults."""
         defaults = {name: each.default for name, each in known_parameters(known).items()}
         for name in parameters:
@@ -119,7 +119,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
                 )
-        for name, value in (defaults | {"n_rules": n_rules, **parameters}).items():
+        for name, value in (defaults | {"n_terms": n_terms, **parameters}).items():
             setattr(self, name, value)
 
     if TYPE_CHECKING:
@@ -185,17 +185,17 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return
         n_before, n_new = len(self.ensemble_), len(missing_rules(settings, self.ensemble_))
-        if settings.n_rules < n_before + n_new:
+        if settings.n_terms < n_before + n_new:
             new = f" and the {format_count(n_new, 'new initial rule')}" if n_new else ""
             raise ValueError(
-                f"n_rules={settings.n_rules} must not be smaller than the {n_before} rules fitted "
+                f"n_terms={settings.n_terms} must not be smaller than the {n_before} rules fitted "
                 f"before{new} when warm_start=True. Set warm_start=False to start over."
             )
 
     def _n_tasks(self, settings: Settings) -> int | None:
         """Return the number of rules reported to callbacks; None if rules may be removed again."""
         n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
-        return None if settings.constraints is not None else settings.n_rules - n_before
+        return None if settings.constraints is not None else settings.n_terms - n_before
 
     def _run(
         self,
@@ -228,7 +228,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             notes.append(note)
         elif run.is_interrupted and notes == [None]:
             notes = [
-                f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_rules} rules. "
+                f"Interrupted: the model has {len(run.scaled.ensemble)} of {run.n_terms} rules. "
                 f"Fit again{' with warm_start=True' if self._plain is None else ''} to find the "
                 "others."
             ]
@@ -395,7 +395,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        covered : ndarray of shape (n_rows, n_rules), dtype float64
+        covered : ndarray of shape (n_rows, n_terms), dtype float64
             1 where a rule covers a row, 0 elsewhere; a data frame after
             ``set_output(transform="pandas")`` or ``"polars"``.
         """
@@ -411,7 +411,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        names : ndarray of str of shape (n_rules,), dtype object
+        names : ndarray of str of shape (n_terms,), dtype object
             No two are the same.
         """
         check_is_fitted(self)
@@ -512,7 +512,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         --------
         >>> from laconic import RuleBoostingRegressor
         >>> X, y = [[1], [2], [3], [4]], [5, 5, 1, 1]
-        >>> model = RuleBoostingRegressor(n_rules=1, l2_regularization=1.0).fit(X, y)
+        >>> model = RuleBoostingRegressor(n_terms=1, l2_regularization=1.0).fit(X, y)
         >>> certificate = model.certificate(X, y)
         >>> print(certificate.summary, certificate.verify(X))
         99% of what any 1 rule could achieve, proven True
@@ -540,7 +540,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         replace: Mapping[int, Any] | None = None,
         force: Sequence[Any] = (),
         lock: Iterable[int] | None = None,
-        n_rules: int | None = None,
+        n_terms: int | None = None,
         cv: Any = 5,
     ) -> RuleBoosting:
         """Edit rules, refit the weights, and fill free places with the best new rules.
@@ -572,7 +572,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         lock : iterable of int or None, default=None
             Numbers of rules that stay, besides those that are replaced or forced, while all others
             are searched anew. None: all rules stay that are neither dropped nor replaced.
-        n_rules : int or None, default=None
+        n_terms : int or None, default=None
             Number of rules of the new model; None for as many as before.
         cv : int, splitter, iterable or None, default=5
             How rows are held out, to estimate what an edit costs.
@@ -588,7 +588,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> from laconic import RuleBoostingRegressor
         >>> X = [[age, income] for age in (20, 30, 40, 50, 60, 70) for income in (1, 2, 3)]
         >>> y = [3 * (age > 45) + (income > 1) for age, income in X]
-        >>> model = RuleBoostingRegressor(n_rules=2).fit(X, y)
+        >>> model = RuleBoostingRegressor(n_terms=2).fit(X, y)
         >>> edited = model.edit(X, y, drop=[1], force=["x0 > 55"])
         >>> print(edited)
         Prediction, 2 rules, 3 conditions:
@@ -609,7 +609,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             replace=replace or {},
             force=force,
             lock=lock,
-            n_rules=n_rules,
+            n_terms=n_terms,
             cv=cv,
         )
 
@@ -658,7 +658,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         >>> from laconic import RuleBoostingRegressor
         >>> X = [[age, age // 10] for age in range(20, 60)]
         >>> y = [float(age > 37) for age, _ in X]
-        >>> model = RuleBoostingRegressor(n_rules=1, max_thresholds=20).fit(X, y)
+        >>> model = RuleBoostingRegressor(n_terms=1, max_thresholds=20).fit(X, y)
         >>> print(model.alternatives(1, X, y, tolerance=0.15))
         Instead of rule 1, x0 <= 37, nearly as good, within 15% of the best:
           91% of the gain,    0% overlap: 37 < x0 <= 58
@@ -840,8 +840,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         """Further columns of the table of rules: what is known about all of them."""
         columns = {}
         coverages: list[RuleCoverage] = getattr(self, "rule_coverages_", [])
-        n_rules = len(self.ensemble_)
-        if len(coverages) == n_rules:
+        n_terms = len(self.ensemble_)
+        if len(coverages) == n_terms:
             columns["rows"] = [
                 f"{format_number(rule.coverage)} ({format_percent(rule.share)})"
                 for rule in coverages
@@ -849,7 +849,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             columns[self.task_.mean_words] = [
                 self.task_.format_mean(rule.mean_target) for rule in coverages
             ]
-        if len(self.search_results_) == n_rules:
+        if len(self.search_results_) == n_terms:
             columns["certificate"] = [*map(describe_certificate, self.search_results_)]
         return columns
 

@@ -38,7 +38,7 @@ def check_in_memory(estimator: RuleBoosting, X: Any) -> None:
     if is_source(X) and estimator._plain is not None:
         raise TypeError(
             f"{type(estimator).__name__} needs a table in memory, to hold rows out. Got one that "
-            f"is read in parts. Choose n_rules with a sample of it, and fit "
+            f"is read in parts. Choose n_terms with a sample of it, and fit "
             f"{estimator._plain.__name__} with that."
         )
 
@@ -48,7 +48,7 @@ def choose_size(
 ) -> tuple[Settings, SearchResult | None, list[str]]:
     """Choose the number of rules: all splits find one rule after the other, side by side.
 
-    Sets, of the estimator: n_rules_, cv_results_, reason_. Where a limit left nothing to choose
+    Sets, of the estimator: n_terms_, cv_results_, reason_. Where a limit left nothing to choose
     from, the search that it stopped is returned as well; and what users should know about it.
     """
     weights = np.ones(data.table.n_rows) if data.weights is None else data.weights
@@ -74,37 +74,37 @@ def choose_size(
             n_jobs=estimator.n_jobs,
         )
         folds.append(Fold(run, data, test))
-    sizes, notes, n_given = [], [], len(settings.initial_rules)
+    sizes, notes, n_given = [], [], len(settings.initial_terms)
     try:
-        for size in grow(folds, settings.n_rules, weights, n_given):
+        for size in grow(folds, settings.n_terms, weights, n_given):
             sizes.append(size)
     except KeyboardInterrupt:
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
             raise
         notes = [
             "Interrupted: the number of rules is chosen among 0 to "
-            f"{len(sizes) - 1}, not up to {settings.n_rules}."
+            f"{len(sizes) - 1}, not up to {settings.n_terms}."
         ]
     for fold in folds:
         if fold.run.tasks is not None:
             fold.run.tasks.finish(None)
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
     choice = choose(sizes, [test for _, test in splits], weights, data.scale, n_given)
-    estimator.n_rules_, estimator.cv_results_ = choice.n_rules, choice.results
-    estimator.reason_ = _reason(choice, len(splits), settings.n_rules)
-    return replace(settings, n_rules=choice.n_rules), unfinished, notes
+    estimator.n_terms_, estimator.cv_results_ = choice.n_terms, choice.results
+    estimator.reason_ = _reason(choice, len(splits), settings.n_terms)
+    return replace(settings, n_terms=choice.n_terms), unfinished, notes
 
 
-def _reason(choice: Choice, n_folds: int, n_rules: int) -> str:
+def _reason(choice: Choice, n_folds: int, n_terms: int) -> str:
     """Return a sentence about how the number was chosen."""
     why = "with the smallest loss"
-    if choice.best != choice.n_rules:
+    if choice.best != choice.n_terms:
         why = (
             "the fewest within one standard error of the smallest loss, that of "
             f"{format_count(choice.best, 'rule')}"
         )
-    largest = format_count(n_rules, "rule")
-    return f"{choice.n_rules} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
+    largest = format_count(n_terms, "rule")
+    return f"{choice.n_terms} of up to {largest}: chosen by {n_folds}-fold cross-validation, {why}."
 
 
 def make_splits(
@@ -174,7 +174,7 @@ class Size:
     """Of the rows that each split holds out."""
 
 
-def grow(folds: Sequence[Fold], n_rules: int, weights: Floats, fewest: int = 0) -> Iterator[Size]:
+def grow(folds: Sequence[Fold], n_terms: int, weights: Floats, fewest: int = 0) -> Iterator[Size]:
     """Yield models of 0, 1, 2, ... rules, until no further rule is of use.
 
     A model that finds no further rule stays as it is. With refitted weights the model of a size is
@@ -182,7 +182,7 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats, fewest: int = 0) 
     to the `fewest` rules that there may be are scored.
     """
     best, best_loss = fewest, np.inf
-    for n_found in range(n_rules + 1):
+    for n_found in range(n_terms + 1):
         if n_found > 0:
             has_rule = [fold.run.advance() for fold in folds]
             if not any(has_rule):
@@ -209,7 +209,7 @@ def grow(folds: Sequence[Fold], n_rules: int, weights: Floats, fewest: int = 0) 
 class Choice:
     """The number of rules, and why."""
 
-    n_rules: int
+    n_terms: int
     """The fewest whose mean loss is within a standard error of the smallest one."""
     best: int
     """The number with the smallest mean loss."""
@@ -245,7 +245,7 @@ def choose(
     )
     chosen = fewest + int(np.flatnonzero((means - means[best] <= errors)[fewest:])[0])
     results: dict[str, Any] = {
-        "n_rules": np.arange(len(sizes)),
+        "n_terms": np.arange(len(sizes)),
         "n_conditions": np.array([size.n_conditions for size in sizes]),
         "mean_loss": scale.inverse.losses(means),
         "standard_error": scale.inverse.losses(errors),

@@ -40,7 +40,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
     --------
     >>> X = [[1, "a"], [2, "a"], [3, "a"], [1, "b"], [2, "b"], [3, "b"]]
     >>> y = ["no", "yes", "yes", "no", "no", "yes"]
-    >>> model = RuleBoostingClassifier(n_rules=2).fit(X, y)
+    >>> model = RuleBoostingClassifier(n_terms=2).fit(X, y)
     >>> print(model.ensemble_)
     +0.2281 (intercept)
     -0.3434 if x0 <= 1
@@ -56,9 +56,9 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     @with_signature(ClassifierParameters)
     def __init__(
-        self, n_rules: int = N_RULES.default, **parameters: Unpack[ClassifierParameters]
+        self, n_terms: int = N_RULES.default, **parameters: Unpack[ClassifierParameters]
     ) -> None:
-        self._store(ClassifierParameters, n_rules, parameters)
+        self._store(ClassifierParameters, n_terms, parameters)
 
     @property
     def classes_(self) -> NDArray[Any]:

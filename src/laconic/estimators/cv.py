@@ -45,7 +45,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
     >>> X = rng.integers(0, 5, size=(200, 4))
     >>> y = np.where((X[:, 0] > 2) ^ (rng.random(200) < 0.2), "yes", "no")
     >>> model = RuleBoostingClassifierCV().fit(X, y)
-    >>> model.n_rules_, model.cv_results_["mean_loss"].round(2)
+    >>> model.n_terms_, model.cv_results_["mean_loss"].round(2)
     (1, array([0.69, 0.48, 0.51, 0.52, 0.52]))
     """
 
@@ -53,9 +53,9 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
     @with_signature(ClassifierCVParameters)
     def __init__(
-        self, n_rules: int = N_RULES.default, **parameters: Unpack[ClassifierCVParameters]
+        self, n_terms: int = N_RULES.default, **parameters: Unpack[ClassifierCVParameters]
     ) -> None:
-        self._store(ClassifierCVParameters, n_rules, parameters)
+        self._store(ClassifierCVParameters, n_terms, parameters)
 
 
 class RuleBoostingRegressorCV(RuleBoostingRegressor):
@@ -97,9 +97,9 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
 
     @with_signature(RegressorCVParameters)
     def __init__(
-        self, n_rules: int = N_RULES.default, **parameters: Unpack[RegressorCVParameters]
+        self, n_terms: int = N_RULES.default, **parameters: Unpack[RegressorCVParameters]
     ) -> None:
-        self._store(RegressorCVParameters, n_rules, parameters)
+        self._store(RegressorCVParameters, n_terms, parameters)
 
 
 CROSS_VALIDATED: dict[str, type[RuleBoosting]] = {

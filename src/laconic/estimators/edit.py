@@ -35,7 +35,7 @@ class Edit:
 
     words: str
     """What was changed."""
-    n_rules: int
+    n_terms: int
     risk: float
     """Mean loss of the training rows, with the penalty on weights, all weights refitted."""
     loss: float
@@ -67,7 +67,7 @@ class EditReport(Sequence[Edit]):
             if before is not None:
                 costs = _cost(edit.risk - before.risk), _cost(edit.loss - before.loss)
             numbers = format_number(edit.risk), costs[0], format_number(edit.loss), costs[1]
-            lines.append((edit.words, str(edit.n_rules), *numbers))
+            lines.append((edit.words, str(edit.n_terms), *numbers))
             before = edit
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
@@ -95,7 +95,7 @@ def edited(
     replace: Mapping[int, Any],
     force: Sequence[Any],
     lock: Iterable[int] | None,
-    n_rules: int | None,
+    n_terms: int | None,
     cv: Any,
 ) -> RuleBoosting:
     """Change a model; see `RuleBoosting.edit`."""
@@ -136,13 +136,13 @@ def edited(
         wanted = {rules[number - 1] for number in locked} | {*exchanged.values(), *forced}
         kept = [rule for rule in kept if rule in wanted]
         steps.append((f"{format_count(len(kept), 'rule')} kept", kept))
-    n_wanted = len(rules) if n_rules is None else n_rules
+    n_wanted = len(rules) if n_terms is None else n_terms
     changed = dataclasses.replace(
         settings,
         # The convex problem over all rules knows none that are given; others may be exchanged.
         strategy="polished" if settings.strategy == "global" else settings.strategy,
-        n_rules=max(n_wanted, len(kept), 1),
-        initial_rules=tuple(kept),
+        n_terms=max(n_wanted, len(kept), 1),
+        initial_terms=tuple(kept),
         excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
     )
     result = _fitted_again(model, changed, fit_arguments)
@@ -175,12 +175,12 @@ def _of_rule(rule: Rule, ensemble: RuleEnsemble) -> InitialRule:
     return InitialRule(rule.query, None, rule.output if ensemble.outputs else None)
 
 
-def _numbers(name: str, given: Iterable[int], n_rules: int) -> list[int]:
+def _numbers(name: str, given: Iterable[int], n_terms: int) -> list[int]:
     numbers = list(dict.fromkeys(given))
     for number in numbers:
-        if not is_whole(number, 1) or number > n_rules:
+        if not is_whole(number, 1) or number > n_terms:
             raise ValueError(
-                f"{name!r} must name rules by their numbers, from 1 to {n_rules}. Got {number!r}."
+                f"{name!r} must name rules by their numbers, from 1 to {n_terms}. Got {number!r}."
             )
     return [int(number) for number in numbers]
 
@@ -255,7 +255,7 @@ class _Judge:
         """Fit weights to some rows; returns them, and the penalised loss there."""
         constraints, data = self.settings.constraints, self.data
         is_fitted = self.settings.fit_intercept
-        ensemble = self.ensemble.with_rules(
+        ensemble = self.ensemble.with_terms(
             (Rule(rule.query, 0.0, rule.output or 0) for rule in rules),
             [0.0] * len(self.ensemble.intercepts),
         )

@@ -105,7 +105,7 @@ class FitRun:
     ) -> None:
         self.data, self.settings, self.callbacks = data, settings, callbacks
         self.tasks, self.stage, self.n_jobs = tasks, stage, n_jobs
-        self.n_rules = settings.n_rules
+        self.n_terms = settings.n_terms
         self.number: int | None = None
         self.is_stopped = self.is_interrupted = False
         self.unfinished = unfinished
@@ -126,7 +126,7 @@ class FitRun:
             )
             for rule in missing_rules(settings, self.scaled.ensemble)
         ]
-        self._boosting = boost(self.rounds, self.scaled, self.n_rules, given)
+        self._boosting = boost(self.rounds, self.scaled, self.n_terms, given)
 
     def _first_state(self, before: State | None, start: RuleEnsemble) -> State:
         kinds = self.candidates.feature_kinds
@@ -156,7 +156,7 @@ class FitRun:
         elif found is not None:
             facts["search"] = self.data.scale.inverse.objectives(found)
         state = self.state
-        progress = FitProgress(state.ensemble, state.results, self.n_rules, **facts)
+        progress = FitProgress(state.ensemble, state.results, self.n_terms, **facts)
         answers = [callback(progress) for callback in self.callbacks]
         self.is_stopped = self.is_stopped or any(answers)
         return self.is_stopped
@@ -168,7 +168,7 @@ class FitRun:
         """
         if self.is_stopped:
             return False
-        if self.tasks is not None and len(self.scaled.ensemble) < self.n_rules:
+        if self.tasks is not None and len(self.scaled.ensemble) < self.n_terms:
             self.tasks.begin_rule()
         has_rule = True
         try:
@@ -202,8 +202,8 @@ class FitRun:
 
         Sets: stage and number, while it goes on.
         """
-        n_rules = len(self.scaled.ensemble)
-        is_wanted = self.settings.is_polished and n_rules > 0 and not self.is_stopped
+        n_terms = len(self.scaled.ensemble)
+        is_wanted = self.settings.is_polished and n_terms > 0 and not self.is_stopped
         if not is_wanted:
             return
         fold, self.number = self.stage, 1
@@ -212,7 +212,7 @@ class FitRun:
             for step in polish(self.rounds, self.scaled):
                 self.number = step.position + 1
                 yield step
-                self.number = self.number % n_rules + 1
+                self.number = self.number % n_terms + 1
                 if self.is_stopped:
                     break
         finally:
@@ -259,7 +259,7 @@ def missing_rules(settings: Settings, ensemble: RuleEnsemble) -> list[InitialRul
     """List the initial rules that a model does not have yet."""
     return [
         rule
-        for rule in settings.initial_rules
+        for rule in settings.initial_terms
         if not any(
             rule.query == other.query and rule.output in (None, other.output) for other in ensemble
         )

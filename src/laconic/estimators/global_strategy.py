@@ -2,7 +2,7 @@
 
 Boosting has found rules one by one, and polishing has exchanged them. The relaxed problem looks at
 all rules at once: what it proves bounds every model of that size, and the rules that it uses are
-reduced to `n_rules` of them, and polished as well.
+reduced to `n_terms` of them, and polished as well.
 
 A fitted model next to the best possible one: what estimators know about it, put to the proof.
 """
@@ -77,7 +77,7 @@ def _risk(fit: FitRun) -> TrainingRisk:
 
 def _compared(fit: FitRun, state: State) -> ComparisonClass:
     if fit.l2_regularization > 0.0:
-        return EnsemblesOfSize(fit.n_rules, fit.l2_regularization)
+        return EnsemblesOfSize(fit.n_terms, fit.l2_regularization)
     ensemble = fit.data.scale.inverse.ensemble(state.ensemble)
     return EnsemblesOfWeight(float(sum(abs(rule.weight) for rule in ensemble)))
 
@@ -94,15 +94,15 @@ def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
         start=[RuleColumn(rows, result.query, output=rule.output) for rule, rows, result in found],
         by_size=True,
         # As much as for the rules of a model, which are searched for one by one.
-        node_limit=fit.n_rules * nodes if isinstance(nodes, int) else None,
-        time_limit=None if seconds is None else fit.n_rules * seconds,
+        node_limit=fit.n_terms * nodes if isinstance(nodes, int) else None,
+        time_limit=None if seconds is None else fit.n_terms * seconds,
         n_jobs=fit.n_jobs,
         callback=fit.tell if fit.callbacks else None,
     )
 
 
 def _second_start(fit: FitRun, proof: Proof) -> State | None:
-    """Reduce the rules of a proof to `n_rules`, and polish them; None without any."""
+    """Reduce the rules of a proof to `n_terms`, and polish them; None without any."""
     columns = [
         column._replace(weight=fit.data.scale.weight(column.weight))
         for column in proof.columns
@@ -113,7 +113,7 @@ def _second_start(fit: FitRun, proof: Proof) -> State | None:
     first = fit.scaled
     try:
         # Callbacks are shown the rules that are polished.
-        fit.scaled = select(fit.rounds, first.stages[0], columns, fit.n_rules)
+        fit.scaled = select(fit.rounds, first.stages[0], columns, fit.n_terms)
         fit.stage = "second start"
         fit.polish(keeps_rules=False)
         return fit.scaled

@@ -180,7 +180,7 @@ class Parameters(TypedDict, total=False):
 
     Parameters
     ----------
-    n_rules : int
+    n_terms : int
         Largest number of rules. There are fewer if no further rule improves the fit.
     strategy : {"joint", "stagewise", "polished", "global"}
         How rules are found. "joint" adds the rule that improves the model most when all weights are
@@ -193,8 +193,8 @@ class Parameters(TypedDict, total=False):
         decreases. With the squared loss, and if all searches end with a proof, no single
         replacement improves the final model; with other losses, none does to second order. The
         second start of "global" is the solution of the convex problem over all rules, reduced to
-        `n_rules` rules and polished; the proof is in `certificate_`. "global" takes longer and
-        needs classes or the squared loss; a limit on a search counts `n_rules` times for the proof.
+        `n_terms` rules and polished; the proof is in `certificate_`. "global" takes longer and
+        needs classes or the squared loss; a limit on a search counts `n_terms` times for the proof.
     loss : {losses} or Loss
         The loss that is minimised: "logistic" for classes; for numbers "squared", "poisson" (counts
         and rates), "gamma" (positive amounts), "tweedie" (amounts that are often 0) or "huber"
@@ -287,7 +287,7 @@ class Parameters(TypedDict, total=False):
         ``{"x": np.inf}`` excludes x.
     weight_signs : {"both", "positive", "negative"}
         Signs that the weights of rules may have. The intercept may have any sign.
-    initial_rules : list of str, Query, Rule or pair, or None
+    initial_terms : list of str, Query, Rule or pair, or None
         Rules that the model must contain, written as models print them, such as ``'age > 65 & sex
         == "f"'``.
 
@@ -310,7 +310,7 @@ class Parameters(TypedDict, total=False):
         scikit-learn, or an iterable of pairs of row positions, for training and for validation, can
         keep related rows together: ``list(GroupKFold(5).split(X, y, groups))``.
     warm_start : bool
-        Whether `fit` adds rules to those of the previous fit, until there are `n_rules`.
+        Whether `fit` adds rules to those of the previous fit, until there are `n_terms`.
     on_interrupt : {"raise", "keep"}
         What Ctrl-C does: "keep" ends the fit and keeps the rules found so far.
     callback : callable or None
@@ -369,7 +369,7 @@ class Parameters(TypedDict, total=False):
         Parameter(None, COSTS.or_none(), "cost", words="Write costs as mri=0.01."),
     ]
     weight_signs: Annotated[Signs, Parameter("both", _choice(Signs))]
-    initial_rules: Annotated[Sequence[Any] | None, Parameter(None, RULES.or_none())]
+    initial_terms: Annotated[Sequence[Any] | None, Parameter(None, RULES.or_none())]
     excluded_rules: Annotated[
         "Sequence[str | Query | Rule] | None", Parameter(None, RULES.or_none())
     ]
@@ -423,7 +423,7 @@ def known_parameters(parameters: Any) -> dict[str, Parameter]:
     """List the parameters of one of the classes above, by name; first those that not all have."""
     entries = parameters.__annotations__
     names = sorted(entries, key=lambda name: name in Parameters.__annotations__)
-    return {"n_rules": N_RULES} | {name: entries[name].__metadata__[0] for name in names}
+    return {"n_terms": N_RULES} | {name: entries[name].__metadata__[0] for name in names}
 
 
 Initializer = TypeVar("Initializer", bound=Callable[..., None])
@@ -433,7 +433,7 @@ def with_signature(parameters: Any) -> Callable[[Initializer], Initializer]:
     """Make the parameters of an initializer visible to scikit-learn and `help`."""
     shown = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
     for name, each in known_parameters(parameters).items():
-        kind = shown[0].kind if name == "n_rules" else inspect.Parameter.KEYWORD_ONLY
+        kind = shown[0].kind if name == "n_terms" else inspect.Parameter.KEYWORD_ONLY
         shown.append(inspect.Parameter(name, kind, default=each.default))
 
     def decorate(initializer: Initializer) -> Initializer:
@@ -533,7 +533,7 @@ REFUSALS = (
     Refusal("warm_start", "strategy", "global", "which exchanges all rules"),
     *(
         Refusal(name, "strategy", "global", "which compares with all rules")
-        for name in (*CONSTRAINTS, "initial_rules", "excluded_rules")
+        for name in (*CONSTRAINTS, "initial_terms", "excluded_rules")
     ),
 )
 """The pairs of parameters that estimators refuse."""
@@ -575,10 +575,10 @@ feature_names_in_ : ndarray of shape (n_features,)
     Their names, if the table has names."""
 
 CV_ATTRIBUTES = """\
-n_rules_ : int
+n_terms_ : int
     The number of rules that was chosen.
 cv_results_ : dict of str to ndarray of shape (n_sizes,)
-    Results for every size that was tried: ``n_rules``, from 0 on; ``n_conditions``, mean over the
+    Results for every size that was tried: ``n_terms``, from 0 on; ``n_conditions``, mean over the
     splits; ``mean_loss`` on held-out rows; ``standard_error`` of its difference to the smallest
     one; ``split0_loss``, ``split1_loss``, ... of each split.
 reason_ : str

@@ -23,7 +23,7 @@ class FitProgress:
     """The model so far."""
     search_results: tuple[SearchResult, ...]
     """The certificates of its rules."""
-    n_rules: int
+    n_terms: int
     """The number of rules to fit."""
     search: SearchProgress | None = None
     """The search for the next rule; None right after a rule was found."""
@@ -38,7 +38,7 @@ class FitProgress:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules found so far, with their weights at this moment."""
-        return self.ensemble.rules
+        return self.ensemble.terms
 
     @property
     def found(self) -> tuple[Rule, SearchResult]:
@@ -57,7 +57,7 @@ class FitProgress:
         if self.proof is not None:
             return self.stage
         number = self.number or len(self.rules) + (self.search is not None)
-        return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_rules}"
+        return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_terms}"
 
     @property
     def line(self) -> str:

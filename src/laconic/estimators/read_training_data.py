@@ -221,14 +221,14 @@ def _wanted(
 
 def _texts(estimator: RuleBoosting) -> list[Any]:
     """List rules as users have written them, without their classes."""
-    rules = (*(estimator.initial_rules or ()), *(estimator.excluded_rules or ()))
+    rules = (*(estimator.initial_terms or ()), *(estimator.excluded_rules or ()))
     return [rule[0] if isinstance(rule, tuple) else rule for rule in rules]
 
 
 def _condition_options(settings: Settings, fitted: Iterable[Rule]) -> ConditionOptions:
     """List what distinguishes rows: candidates, rules of a model, and given rules."""
     queries = [rule.query for rule in fitted]
-    queries += [rule.query for rule in settings.initial_rules]
+    queries += [rule.query for rule in settings.initial_terms]
     return ConditionOptions(
         settings.max_thresholds,
         settings.conditions,

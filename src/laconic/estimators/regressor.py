@@ -34,7 +34,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
     Examples
     --------
     >>> X = [[1, 60], [2, 90], [3, 120], [4, 150]]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0).fit(X, [5, 5, 1, 1])
     >>> print(model.ensemble_)
     +1.000 (intercept)
     +4.000 if x0 <= 2
@@ -46,9 +46,9 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
 
     @with_signature(RegressorParameters)
     def __init__(
-        self, n_rules: int = N_RULES.default, **parameters: Unpack[RegressorParameters]
+        self, n_terms: int = N_RULES.default, **parameters: Unpack[RegressorParameters]
     ) -> None:
-        self._store(RegressorParameters, n_rules, parameters)
+        self._store(RegressorParameters, n_terms, parameters)
 
     def score(
         self,

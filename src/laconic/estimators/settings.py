@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def read_settings(estimator: RuleBoosting, X: Any, feature_names: Sequence[str]) -> Settings:
-    """Read parameters as plain values; rules and constraints follow in `with_rules`."""
+    """Read parameters as plain values; rules and constraints follow in `with_terms`."""
     given = estimator.conditions
     if given is not None:
         given = given(X) if callable(given) else given
@@ -51,7 +51,7 @@ def _plain(value: Any, kind: str) -> Any:
     return value if value is None or convert is None else convert(value)
 
 
-def with_rules(estimator: RuleBoosting, settings: Settings, data: TrainingData) -> Settings:
+def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) -> Settings:
     """Add constraints, and the rules that a model must or must not have."""
     names = data.table.feature_names
     constraints = read_constraints(
@@ -59,17 +59,17 @@ def with_rules(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
         classes=data.task.labels,
         **{name: getattr(estimator, name) for name in CONSTRAINTS},
     )
-    initial = read_rules(estimator.initial_rules or (), data, constraints)
-    if len(initial) > settings.n_rules:
+    initial = read_rules(estimator.initial_terms or (), data, constraints)
+    if len(initial) > settings.n_terms:
         raise ValueError(
-            "n_rules must not be smaller than the number of 'initial_rules'. Got "
-            f"{settings.n_rules} for {len(initial)}."
+            "n_terms must not be smaller than the number of 'initial_terms'. Got "
+            f"{settings.n_terms} for {len(initial)}."
         )
     excluded = (as_query(rule, names, data.describe) for rule in estimator.excluded_rules or ())
     return replace(
         settings,
         constraints=constraints,
-        initial_rules=tuple(initial),
+        initial_terms=tuple(initial),
         excluded_rules=tuple(dict.fromkeys(excluded)),
     )
 
@@ -108,7 +108,7 @@ def _initial_rule(
         labels = task.labels or []
         if not task.outputs or label not in labels:
             raise ValueError(
-                "A pair in 'initial_rules' must be a rule and one of three or more classes. Got "
+                "A pair in 'initial_terms' must be a rule and one of three or more classes. Got "
                 f"{label!r} for the classes {labels}."
             )
         output = labels.index(label)

@@ -17,7 +17,7 @@ from laconic._util.types import Floats
 from laconic.boosting import Settings, TrainingData, counted
 from laconic.boosting.refit import ensemble_weights
 from laconic.estimators.read_training_data import read_stream
-from laconic.estimators.settings import read_settings, with_rules
+from laconic.estimators.settings import read_settings, with_terms
 from laconic.estimators.weights import as_rates, check_any, checked_weights, class_factors
 from laconic.losses import get_loss
 from laconic.models.rule_model import checked_table
@@ -58,8 +58,8 @@ def read_inputs(
         estimator.task_.check_same(data.task)
     elif settings.conditions is None and not is_source(X):
         warn_about_columns(data.table, data.counted_target, data.counted)
-    settings = with_rules(estimator, settings, data)
-    known = [rule.weight for rule in settings.initial_rules if rule.weight is not None]
+    settings = with_terms(estimator, settings, data)
+    known = [rule.weight for rule in settings.initial_terms if rule.weight is not None]
     if is_fitted:
         known += _weights_of(estimator)
     return data.scaled(known), settings

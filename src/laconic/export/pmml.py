@@ -58,7 +58,7 @@ def to_pmml(model: RuleModel) -> str:
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> '<DataField name="x0" optype="continuous" dataType="double" />' in to_pmml(model)
     True
     """

@@ -69,7 +69,7 @@ def portable_model(model: RuleModel) -> PortableModel:
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> X = [[1, "a", True], [2, "a", None], [3, "b", False], [4, "b", True]]
-    >>> model = RuleBoostingRegressor(n_rules=2).fit(X, [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=2).fit(X, [5, 5, 1, 1])
     >>> portable_model(model).kinds
     {'x0': 'number'}
     """

@@ -258,7 +258,7 @@ def to_scorecard(
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, y)
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1).fit(X, y)
     >>> print(model.ensemble_)
     +1.094 (intercept)
     +3.771 if x0 <= 2

@@ -54,20 +54,20 @@ def score_curve(
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0).fit(X, y)
     >>> score_curve(model, X, y, scoring="neg_mean_squared_error").round(3)
     array([-5.188, -0.125, -0.   ])
     """
     rules = rule_model(model)
-    n_rules = len(rules.ensemble_)
+    n_terms = len(rules.ensemble_)
     if max_rules is not None and max_rules < 0:
         raise ValueError(
             f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
         )
     scorer, X = check_scoring(rules, scoring), _given_to_rules(model, X)
-    last = n_rules if max_rules is None else max_rules
+    last = n_terms if max_rules is None else max_rules
     scores = [scorer(shorter, X, y) for shorter in islice(first_rules(rules, X), last + 1)]
-    return np.array(scores + scores[-1:] * (last - n_rules), dtype=np.float64)
+    return np.array(scores + scores[-1:] * (last - n_terms), dtype=np.float64)
 
 
 def normalized_area(scores: ArrayLike, sizes: ArrayLike | None = None) -> float:
@@ -128,7 +128,7 @@ def area_scorer(
     >>> from laconic import RuleBoostingRegressor
     >>> X, y = [[1], [2], [3], [4], [5], [6]], [5, 5, 5, 1, 1, 1]
     >>> search = GridSearchCV(
-    ...     RuleBoostingRegressor(n_rules=2), {"l2_regularization": [0, 10]},
+    ...     RuleBoostingRegressor(n_terms=2), {"l2_regularization": [0, 10]},
     ...     scoring=area_scorer("r2"), cv=2,
     ... )
     >>> search.fit(X[::2] + X[1::2], y[::2] + y[1::2]).best_params_

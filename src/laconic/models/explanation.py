@@ -228,9 +228,9 @@ class Explanation(Sequence[RowExplanation]):
         The model.
     table : Table
         The rows.
-    covered : ndarray of shape (n_rows, n_rules), dtype bool
+    covered : ndarray of shape (n_rows, n_terms), dtype bool
         Which rule covers which row.
-    contributions : ndarray of shape (n_rows, n_rules)
+    contributions : ndarray of shape (n_rows, n_terms)
         The weight of each rule where it covers the row, else 0.
     raw_predictions : ndarray of shape (n_rows,)
         Intercept plus contributions.
@@ -319,7 +319,7 @@ class Explanation(Sequence[RowExplanation]):
         return RowExplanation(
             row,
             tuple(rules),
-            self.ensemble.with_rules(rules.values()),
+            self.ensemble.with_terms(rules.values()),
             tuple(raw.tolist()) if raw.ndim else float(raw),
             self.predictions[row : row + 1].tolist()[0],
             None if probabilities is None else float(probabilities[row]),

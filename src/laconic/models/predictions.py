@@ -41,7 +41,7 @@ class Predictions:
 
     @cached_property
     def covered(self) -> Bools:
-        """Which rule covers which row, of shape (n_rows, n_rules)."""
+        """Which rule covers which row, of shape (n_rows, n_terms)."""
         return self.ensemble.covered(self.table)
 
     @cached_property

@@ -128,10 +128,10 @@ def first_rules(model: Model, X: Any) -> Iterator[Model]:
     for feature in model.ensemble_.used_features:
         # As a whole: blocks of rows would be read again for every size.
         table.column(feature)
-    for n_rules, stage in enumerate(model.stages):
+    for n_terms, stage in enumerate(model.stages):
         shorter = copy.copy(model)
         shorter.ensemble_, shorter._known = stage, (X, table)
-        shorter.stages_ = model.stages[: n_rules + 1]
+        shorter.stages_ = model.stages[: n_terms + 1]
         yield shorter
 
 

@@ -43,7 +43,7 @@ class RuleWeightDisplay(LinesDisplay):
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import RuleWeightDisplay
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1)
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1)
     >>> model = model.fit([[1], [2], [3], [4]], [5, 6, 1, 1])
     >>> RuleWeightDisplay.from_estimator(model).shares
     [0.5, 0.25]
@@ -111,7 +111,7 @@ class RuleOverlapDisplay(LinesDisplay):
     ----------
     ensemble : RuleEnsemble
         The model.
-    overlaps : ndarray of shape (n_rules, n_rules)
+    overlaps : ndarray of shape (n_terms, n_terms)
         Of the rows that the rule of the row of the matrix covers, the share that the rule of the
         column covers; NaN for rules that cover nothing.
 
@@ -127,7 +127,7 @@ class RuleOverlapDisplay(LinesDisplay):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import RuleOverlapDisplay
     >>> X = [[1], [2], [3], [4]]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
     >>> RuleOverlapDisplay.from_estimator(model, X).overlaps
     array([[1. , 0.5],
            [1. , 1. ]])
@@ -173,9 +173,9 @@ class RuleOverlapDisplay(LinesDisplay):
         return 4.0 + 0.55 * len(self.ensemble), super()._figure_size[1]
 
     def _draw(self) -> None:
-        n_rules = len(self.ensemble)
+        n_terms = len(self.ensemble)
         # An empty image where there are no rules.
-        shown = self.overlaps if n_rules > 0 else np.full((1, 1), np.nan)
+        shown = self.overlaps if n_terms > 0 else np.full((1, 1), np.nan)
         self.image_ = self.ax_.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for (row, column), share in np.ndenumerate(self.overlaps):
             self.ax_.text(
@@ -187,8 +187,8 @@ class RuleOverlapDisplay(LinesDisplay):
                 fontsize="small",
                 color="white" if share > 0.6 else "black",
             )
-        self.ax_.set_xticks(range(n_rules), [str(number) for number in range(1, n_rules + 1)])
-        self.ax_.set_yticks(range(n_rules), self._labels)
+        self.ax_.set_xticks(range(n_terms), [str(number) for number in range(1, n_terms + 1)])
+        self.ax_.set_yticks(range(n_terms), self._labels)
         self.ax_.tick_params(length=0)
         self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
         self.ax_.spines[:].set_visible(False)
@@ -214,7 +214,7 @@ class ContributionDisplay(LinesDisplay):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import ContributionDisplay
     >>> X = [[1], [2], [3], [4]]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
     >>> display = ContributionDisplay.from_estimator(model, X, row=1)
     >>> len(display.bars_), display.explanation.rules
     (4, {1: <Rule: +3.771 if x0 <= 2>, 2: <Rule: +1.081 if 1 < x0 <= 2>})

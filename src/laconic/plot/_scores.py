@@ -26,15 +26,15 @@ class SizeScoreDisplay(Display):
 
     Parameters
     ----------
-    scores : ndarray of shape (n_rules + 1,)
+    scores : ndarray of shape (n_terms + 1,)
         Score of the first 0, 1, ... rules.
     score_name : str, default="score"
         Label of the vertical axis.
     name : str or None, default=None
         Label of the curve.
-    train_scores : ndarray of shape (n_rules + 1,) or None, default=None
+    train_scores : ndarray of shape (n_terms + 1,) or None, default=None
         The same for the training rows, drawn as a second curve.
-    n_rules : int or None, default=None
+    n_terms : int or None, default=None
         The number of rules that was chosen, which is marked.
 
     Attributes
@@ -51,7 +51,7 @@ class SizeScoreDisplay(Display):
     >>> from laconic import RuleBoostingRegressor
     >>> from laconic.plot import SizeScoreDisplay
     >>> X, y = [[1], [2], [3], [4]], [5, 6, 1, 1]
-    >>> model = RuleBoostingRegressor(n_rules=2, l2_regularization=0).fit(X, y)
+    >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0).fit(X, y)
     >>> display = SizeScoreDisplay.from_estimator(model, X, y, name="training rows")
     >>> display.scores.round(2)
     array([0.  , 0.98, 1.  ])
@@ -67,13 +67,13 @@ class SizeScoreDisplay(Display):
         score_name: str = "score",
         name: str | None = None,
         train_scores: Floats | None = None,
-        n_rules: int | None = None,
+        n_terms: int | None = None,
     ) -> None:
         self.scores = scores
         self.score_name = score_name
         self.name = name
         self.train_scores = train_scores
-        self.n_rules = n_rules
+        self.n_terms = n_terms
 
     @classmethod
     def from_estimator(
@@ -129,7 +129,7 @@ class SizeScoreDisplay(Display):
             score_name=_score_name(estimator, scoring),
             name="other rows" if name is None and train_scores is not None else name,
             train_scores=train_scores,
-            n_rules=getattr(rule_model(estimator), "n_rules_", None),
+            n_terms=getattr(rule_model(estimator), "n_terms_", None),
         )
         return display.plot(ax, **line_options)
 
@@ -158,9 +158,9 @@ class SizeScoreDisplay(Display):
             [self.train_line_] = self.ax_.plot(
                 sizes, self.train_scores, label="training rows", **train
             )
-        if self.n_rules is not None:
+        if self.n_terms is not None:
             self.ax_.axvline(
-                self.n_rules, color="gray", linewidth=0.8, label=f"chosen: {self.n_rules}"
+                self.n_terms, color="gray", linewidth=0.8, label=f"chosen: {self.n_terms}"
             )
         _finish_axes(self.ax_, self.score_name)
         return self
@@ -194,7 +194,7 @@ class CrossValidationDisplay(Display):
     ----------
     results : dict of str to ndarray
         The attribute ``cv_results_`` of a fitted estimator.
-    n_rules : int
+    n_terms : int
         The number that was chosen.
 
     Attributes
@@ -211,8 +211,8 @@ class CrossValidationDisplay(Display):
     >>> from laconic import RuleBoostingRegressorCV
     >>> from laconic.plot import CrossValidationDisplay
     >>> X, y = [[1], [2], [3], [4]] * 5, [5, 6, 1, 2] * 5
-    >>> model = RuleBoostingRegressorCV(n_rules=4).fit(X, y)
-    >>> CrossValidationDisplay.from_estimator(model).n_rules == model.n_rules_
+    >>> model = RuleBoostingRegressorCV(n_terms=4).fit(X, y)
+    >>> CrossValidationDisplay.from_estimator(model).n_terms == model.n_terms_
     True
     """
 
@@ -221,9 +221,9 @@ class CrossValidationDisplay(Display):
     curve_: ErrorbarContainer
     chosen_: Line2D
 
-    def __init__(self, results: Mapping[str, Any], n_rules: int) -> None:
+    def __init__(self, results: Mapping[str, Any], n_terms: int) -> None:
         self.results = results
-        self.n_rules = n_rules
+        self.n_terms = n_terms
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
@@ -240,16 +240,16 @@ class CrossValidationDisplay(Display):
         -------
         display : CrossValidationDisplay
         """
-        if not hasattr(estimator, "cv_results_") or not hasattr(estimator, "n_rules_"):
+        if not hasattr(estimator, "cv_results_") or not hasattr(estimator, "n_terms_"):
             raise TypeError(
                 "The estimator must have chosen its number of rules. Got "
-                f"{type(estimator).__name__}, without 'n_rules_'. Fit a RuleBoostingClassifierCV "
+                f"{type(estimator).__name__}, without 'n_terms_'. Fit a RuleBoostingClassifierCV "
                 "or a RuleBoostingRegressorCV; a model from a file holds no results of folds."
             )
-        return cls(estimator.cv_results_, estimator.n_rules_).plot(ax)
+        return cls(estimator.cv_results_, estimator.n_terms_).plot(ax)
 
     def _draw(self) -> None:
-        sizes, losses = self.results["n_rules"], self.results["mean_loss"]
+        sizes, losses = self.results["n_terms"], self.results["mean_loss"]
         curve, mark, *_ = CURVE_COLOURS
         self.ax_.axhline(losses.min(), color="gray", linewidth=0.8, linestyle="--")
         self.curve_ = self.ax_.errorbar(
@@ -263,14 +263,14 @@ class CrossValidationDisplay(Display):
             elinewidth=1,
         )
         [self.chosen_] = self.ax_.plot(
-            [self.n_rules],
-            [losses[self.n_rules]],
+            [self.n_terms],
+            [losses[self.n_terms]],
             color=mark,
             marker="o",
             markersize=11,
             markerfacecolor="none",
             markeredgewidth=1.5,
             linestyle="none",
-            label=f"chosen: {self.n_rules}",
+            label=f"chosen: {self.n_terms}",
         )
         _finish_axes(self.ax_, "loss on held-out rows")

@@ -149,7 +149,7 @@ def _describe_model(
         "is_many": bool(ensemble.outputs),
         "intercept": [each.intercept for each in ensemble.outputs] or ensemble.intercept,
         "start": task.means(ensemble.start(1))[0].tolist(),
-        "n_rules": ensemble.n_rules,
+        "n_terms": ensemble.n_terms,
         "n_conditions": ensemble.n_conditions,
         "n_features": model.n_features_in_,
         "n_features_used": n_features_used,
@@ -158,7 +158,7 @@ def _describe_model(
 
 def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
     ensemble = model.ensemble_
-    rule, kinds = ensemble.rules[place], ensemble.feature_kinds
+    rule, kinds = ensemble.terms[place], ensemble.feature_kinds
     effect = model.task_.effect(rule.weight, rule.output)
     return {
         "number": place + 1,

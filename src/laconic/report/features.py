@@ -136,7 +136,7 @@ def summarize_coverage(
     """Count the rows of each rule, of each pair of rules, and of each number of rules.
 
     There is a dict per rule, with None for the mean target of no rows. In the dict of the overlap,
-    ``n_rows_by_n_rules[k]`` rows are covered by exactly k rules, and ``pairs[i][j]`` rows by both
+    ``n_rows_by_n_terms[k]`` rows are covered by exactly k rules, and ``pairs[i][j]`` rows by both
     of two rules, for the first rules only. `targets` has one for each rule, where they are not all
     the same.
     """
@@ -146,7 +146,7 @@ def summarize_coverage(
     rules = [_summarize_rule(mask, n_covering, each) for mask, each in pairs]
     first = covered[:, :MAX_RULES_IN_OVERLAP]
     overlap = {
-        "n_rows_by_n_rules": np.bincount(n_covering).tolist(),
+        "n_rows_by_n_terms": np.bincount(n_covering).tolist(),
         "mean_target": float(target.mean()),
         "pairs": [first[mask].sum(axis=0).tolist() for mask in first.T],
     }

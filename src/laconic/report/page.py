@@ -92,9 +92,9 @@ class Report:
         )
 
     def __repr__(self) -> str:
-        n_rules, n_rows = len(self._content["rules"]), self._content["data"]["n_rows"]
+        n_terms, n_rows = len(self._content["rules"]), self._content["data"]["n_rows"]
         return (
-            f"<Report: {self._content['title']!r}, n_rules={n_rules}, n_rows={n_rows}. "
+            f"<Report: {self._content['title']!r}, n_terms={n_terms}, n_rows={n_rows}. "
             "Use .save('report.html') to open it in a browser.>"
         )
 

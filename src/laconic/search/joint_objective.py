@@ -1,8 +1,8 @@
 """The joint objective: what a new rule gains if the weights of other terms are refitted with it.
 
-A rule is then worth what the refitted terms cannot imitate. Let Q hold these terms as columns of
-zeros and ones, H = diag(h) the hessians and Λ the penalties, and let
-M = QᵀHQ + Λ. Of the hessians Σh of a set S of rows, there remains
+A rule is then worth what the refitted terms cannot imitate. Let Q hold these terms as columns,
+of zeros and ones for rules and of numbers for slopes, H = diag(h) the hessians and Λ the penalties,
+and let M = QᵀHQ + Λ. Of the hessians Σh of a set S of rows, there remains
 
     D(S) = Σ_S h − v(S)ᵀ M⁻¹ v(S),  v(S) = QᵀH 1_S.
 
@@ -35,40 +35,53 @@ _SINGULAR = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class RefittedTerms:
-    """Terms of an ensemble whose weights are refitted together with that of a new rule.
+    """Terms of an ensemble whose weights are refitted together with that of a new one.
 
     Parameters
     ----------
-    covered : bool array of shape (n_terms, n_rows)
-        The rows that each term covers. A refitted intercept is a term that covers all rows.
+    values : bool or float array of shape (n_terms, n_rows)
+        What each term adds to each row if its weight is 1: zeros and ones for a rule, numbers for a
+        slope. A refitted intercept is a term of ones.
     penalties : float array of shape (n_terms,)
-        The penalty on the square of each weight: λ for a rule, 0 for an intercept.
+        The penalty on the square of each weight: λ for a term, 0 for an intercept.
     """
 
-    covered: Bools
+    values: Bools | Floats
     penalties: Floats
 
     def __post_init__(self) -> None:
-        if self.covered.dtype != np.bool_ or self.covered.ndim != 2:
+        if self.values.dtype not in (np.bool_, np.float64) or self.values.ndim != 2:
             raise ValueError(
-                "covered must be a boolean array of shape (n_terms, n_rows). Got dtype "
-                f"{self.covered.dtype}, shape {self.covered.shape}."
+                "values must be an array of booleans or floats of shape (n_terms, n_rows). Got "
+                f"dtype {self.values.dtype}, shape {self.values.shape}."
             )
         is_penalty = np.isfinite(self.penalties) & (self.penalties >= 0.0)
-        if self.penalties.shape != self.covered.shape[:1] or not is_penalty.all():
+        if self.penalties.shape != self.values.shape[:1] or not is_penalty.all():
             raise ValueError(
-                "penalties must be finite, not negative, and one for each row of covered. "
+                "penalties must be finite, not negative, and one for each row of values. "
                 f"Got {self.penalties}."
             )
 
     def cells(self) -> npt.NDArray[np.int32]:
-        """Return the cell of each row, a number that rows covered by the same terms share.
+        """Return the cell of each row, a number that only rows with the same values share.
 
-        Rows that no term covers are in cell 0.
+        Rows for which all terms are 0 are in cell 0.
         """
-        cells = np.zeros(self.covered.shape[1], dtype=np.int32)
-        for covered in self.covered:
-            cells = 2 * cells + covered
+        n_rows = self.values.shape[1]
+        cells = np.zeros(n_rows, dtype=np.int32)
+        # Rules first: the cells of slopes are mostly single rows.
+        for values in sorted(self.values, key=lambda values: not _is_binary(values)):
+            if _is_binary(values):
+                cells = 2 * cells + (values != 0.0)
+            else:
+                levels, codes = np.unique(np.append(0.0, values), return_inverse=True)
+                # With 0 as the first code.
+                codes = (codes[1:] - codes[0]) % len(levels)
+                # Of 64 bits: there may be as many cells, and levels, as rows.
+                pairs = cells.astype(np.int64) * len(levels) + codes
+                _, numbers = np.unique(np.append(0, pairs), return_inverse=True)
+                cells = numbers[1:].astype(np.int32)
+                continue
             # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
             occurs = np.bincount(cells) > 0
             occurs[0] = True
@@ -81,18 +94,20 @@ class RefittedTerms:
         Repeating a rule would gain something: two halves of a weight are penalised less than the
         whole. So would its complement, where a term covers all rows. Both are redundant.
         """
-        if not self.covered.all(axis=1).any():
-            return self.covered
-        return np.vstack([self.covered, ~self.covered])
+        is_rule = np.array([_is_binary(values) for values in self.values], dtype=bool)
+        covered = self.values[is_rule] != 0.0
+        if not covered.all(axis=1).any():
+            return covered
+        return np.vstack([covered, ~covered])
 
     def columns(self, cells: npt.NDArray[np.int32]) -> Floats:
-        """Return which term covers which cell, as zeros and ones of shape (n_terms, n_cells).
+        """Return the value of each term in each cell, of shape (n_terms, n_cells).
 
         Where no row is in the first cell, its entries mean nothing.
         """
         some_row = np.zeros(cells.max(initial=-1) + 1, dtype=np.intp)
         some_row[cells] = np.arange(len(cells))
-        return self.covered[:, some_row].astype(np.float64)
+        return self.values[:, some_row].astype(np.float64)
 
     def projections(self, hessians: Floats, cells: npt.NDArray[np.int32]) -> Floats:
         """Project the rows on what the terms span: b above, of shape (n_components, n_rows).
@@ -111,6 +126,11 @@ class RefittedTerms:
         for component, of_cell in zip(projections, of_cells, strict=True):
             component[:], _ = _core.exactly_summable(of_cell[cells] * hessians, None)
         return projections
+
+
+def _is_binary(values: Bools | Floats) -> bool:
+    """Check whether a term is a rule: of zeros and ones."""
+    return values.dtype == np.bool_ or bool(((values == 0.0) | (values == 1.0)).all())
 
 
 def rounded(value: float) -> float:

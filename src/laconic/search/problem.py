@@ -317,12 +317,12 @@ class SearchProblem:
         self.projections: Floats | None = None
         self.cells: npt.NDArray[np.int32] | None = None
         self.excluded: Bools | None = None
-        if refitted is None or len(refitted.covered) == 0:
+        if refitted is None or len(refitted.values) == 0:
             return
-        if refitted.covered.shape[1] != self.n_rows:
+        if refitted.values.shape[1] != self.n_rows:
             raise ValueError(
                 f"refitted must cover the rows of the extents, {self.n_rows}. "
-                f"Got {refitted.covered.shape[1]} rows."
+                f"Got {refitted.values.shape[1]} rows."
             )
         refitted = replace(refitted, penalties=np.ldexp(refitted.penalties, -self._exponents[1]))
         cells = refitted.cells()

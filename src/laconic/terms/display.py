@@ -60,7 +60,7 @@ _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
     """Make a data frame of the rules; see `RuleEnsemble.to_frame`."""
-    rules = ensemble.rules
+    rules = ensemble.terms
     columns: dict[str, tuple[Any, list[Any]]] = {
         "rule": (nw.Int64(), list(range(1, len(rules) + 1))),
         "class": (nw.String(), [*map(ensemble.output_of, rules)]),

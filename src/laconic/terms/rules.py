@@ -198,7 +198,7 @@ class RuleEnsemble(Sequence[Rule]):
         return tuple(output.intercept for output in self.outputs) or (self.intercept,)
 
     @property
-    def n_rules(self) -> int:
+    def n_terms(self) -> int:
         """Number of rules."""
         return len(self.rules)
 
@@ -235,7 +235,7 @@ class RuleEnsemble(Sequence[Rule]):
     @property
     def stages(self) -> tuple[RuleEnsemble, ...]:
         """The ensembles of the first 0, 1, 2, ... rules."""
-        return tuple(self[:n_rules] for n_rules in range(len(self) + 1))
+        return tuple(self[:n_terms] for n_terms in range(len(self) + 1))
 
     def raw_predictions(self, X: Any) -> Floats:
         """Intercept plus the weights of the covering rules, added in rule order.
@@ -280,7 +280,7 @@ class RuleEnsemble(Sequence[Rule]):
             yield all_of(map(known.__getitem__, rule.query), rows.stop - rows.start)
 
     def staged_raw_predictions(self, X: Any) -> Iterator[Floats]:
-        """Raw predictions after the first 1, 2, ..., n_rules rules.
+        """Raw predictions after the first 1, 2, ..., n_terms rules.
 
         Parameters
         ----------
@@ -309,12 +309,12 @@ class RuleEnsemble(Sequence[Rule]):
 
         Returns
         -------
-        covered : ndarray of shape (n_rows, n_rules), dtype bool
+        covered : ndarray of shape (n_rows, n_terms), dtype bool
             One column per rule.
         """
         table = as_table(X, self.feature_names)
         # Rule by rule in memory, as they are written and mostly read.
-        covered = np.empty((self.n_rules, table.n_rows), dtype=bool)
+        covered = np.empty((self.n_terms, table.n_rows), dtype=bool)
         for rows in _blocks(table.n_rows):
             for position, mask in enumerate(self._covered_in_block(table, rows)):
                 covered[position, rows] = mask
@@ -336,9 +336,9 @@ class RuleEnsemble(Sequence[Rule]):
             queries.setdefault(key, rule.query)
             weights[key] = weights.get(key, 0.0) + rule.weight
         rules = tuple(Rule(query, weights[key], key[0]) for key, query in queries.items())
-        return self.with_rules(rules)
+        return self.with_terms(rules)
 
-    def with_rules(
+    def with_terms(
         self, rules: Iterable[Rule], intercepts: Iterable[float] | None = None
     ) -> RuleEnsemble:
         """Make an ensemble of other rules for the same features.
@@ -491,7 +491,7 @@ class RuleEnsemble(Sequence[Rule]):
 
     def __getitem__(self, index: int | slice) -> Rule | RuleEnsemble:
         if isinstance(index, slice):
-            return self.with_rules(self.rules[index])
+            return self.with_terms(self.rules[index])
         return self.rules[index]
 
     def __len__(self) -> int:
@@ -511,7 +511,7 @@ class RuleEnsemble(Sequence[Rule]):
     @property
     def size(self) -> str:
         """Numbers of rules and conditions, in words."""
-        rules = format_count(self.n_rules, "rule")
+        rules = format_count(self.n_terms, "rule")
         return f"{rules}, {format_count(self.n_conditions, 'condition')}"
 
 

@@ -238,8 +238,8 @@ class EnsembleCertificate:
         """The result in a few words."""
         percent = proven_percent(self.share)
         if isinstance(self.compared, EnsemblesOfSize):
-            n_rules = format_count(self.compared.n_rules, "rule")
-            return f"{percent}% of what any {n_rules} could achieve, proven"
+            n_terms = format_count(self.compared.n_terms, "rule")
+            return f"{percent}% of what any {n_terms} could achieve, proven"
         return f"{percent}% of what any rules of the same total weight could achieve, proven"
 
     def __str__(self) -> str:

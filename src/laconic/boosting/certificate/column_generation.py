@@ -77,8 +77,8 @@ def describe_proof_progress(proof: ProofProgress) -> str:
     >>> describe_proof_progress(ProofProgress(324.4, 12, 60, 35, seconds=2.0))
     'lower bound 324.4, from 60 rules at once'
     """
-    n_rules = format_count(proof.n_columns, "rule")
-    return f"lower bound {format_number(proof.bound)}, from {n_rules} at once"
+    n_terms = format_count(proof.n_columns, "rule")
+    return f"lower bound {format_number(proof.bound)}, from {n_terms} at once"
 
 
 class RuleColumn(NamedTuple):
@@ -437,7 +437,7 @@ class _Run(Pricing):
         zeros = np.zeros(risk.shape)
         self.best = Bound(0.0, zeros, 0.0)
         # For each number of rules: the approximate bound, the forces, and their largest sum.
-        n_sizes = compared.n_rules if isinstance(compared, EnsemblesOfSize) else 0
+        n_sizes = compared.n_terms if isinstance(compared, EnsemblesOfSize) else 0
         self.by_size = [(0.0, zeros, 0.0)] * n_sizes
 
     def start(self, columns: Iterable[RuleColumn]) -> None:
@@ -447,10 +447,10 @@ class _Run(Pricing):
         self.add(self.beam(0.0))
         results = self._bound(forces)
         if isinstance(self.compared, EnsemblesOfSize):
-            if self.compared.n_rules == 0 or self.compared.l2_regularization == 0.0:
+            if self.compared.n_terms == 0 or self.compared.l2_regularization == 0.0:
                 self.status = self.status or SearchStatus.OPTIMAL
             else:
-                self.price = self.compared.l2_regularization / self.compared.n_rules
+                self.price = self.compared.l2_regularization / self.compared.n_terms
         elif self.compared.total_weight == 0.0:
             self.status = self.status or SearchStatus.OPTIMAL
         else:
@@ -501,9 +501,9 @@ class _Run(Pricing):
             return
         restricted = self.restricted
         weights, intercepts = restricted.weights, restricted.intercepts
-        for n_rules in range(self.compared.n_rules - 1, 0, -1):
+        for n_terms in range(self.compared.n_terms - 1, 0, -1):
             self.status = None
-            restricted.solve(self.compared.l2_regularization / n_rules)
+            restricted.solve(self.compared.l2_regularization / n_terms)
             self._bound(self.pose())
             if self._is_stopped():
                 break
@@ -519,19 +519,19 @@ class _Run(Pricing):
         scales = [scale for scale in _MULTIPLES if scale <= largest]
         duals = [conjugate.approximate_value(forces, scale) for scale in scales]
         penalty = self.compared.l2_regularization
-        for n_rules, (best, _, _) in enumerate(self.by_size):
-            compared = EnsemblesOfSize(n_rules, penalty)
+        for n_terms, (best, _, _) in enumerate(self.by_size):
+            compared = EnsemblesOfSize(n_terms, penalty)
             gains = [compared.largest_gain(scale * largest_sum) for scale in scales]
             value = max(map(float.__sub__, duals, gains), default=0.0)
             if value > best:
-                self.by_size[n_rules] = value, forces, largest_sum
+                self.by_size[n_terms] = value, forces, largest_sum
 
     def _bounds_by_size(self) -> tuple[float, ...]:
         if not isinstance(self.compared, EnsemblesOfSize):
             return ()
         bounds = [self.best.value]
-        for n_rules, (_, forces, largest_sum) in reversed([*enumerate(self.by_size)]):
-            compared = EnsemblesOfSize(n_rules, self.compared.l2_regularization)
+        for n_terms, (_, forces, largest_sum) in reversed([*enumerate(self.by_size)]):
+            compared = EnsemblesOfSize(n_terms, self.compared.l2_regularization)
             value = lower_bound(self.risk, compared, forces, largest_sum).value
             # A bound for more rules holds for fewer as well.
             bounds.append(max(value, bounds[-1]))

@@ -43,7 +43,7 @@ class EnsemblesOfWeight:
 class EnsemblesOfSize:
     """All ensembles of at most so many rules, penalised as the model is."""
 
-    n_rules: int
+    n_terms: int
     l2_regularization: float
 
     def penalty(self, weights: Floats) -> float:
@@ -52,11 +52,11 @@ class EnsemblesOfSize:
 
     def largest_gain(self, largest_sum: float) -> float:
         """Compute how far rules can fall below D, given the largest sum of forces."""
-        if largest_sum == 0.0 or self.n_rules == 0:
+        if largest_sum == 0.0 or self.n_terms == 0:
             return 0.0
         if self.l2_regularization == 0.0:
             return math.inf
-        return self.n_rules * largest_sum * (largest_sum / (2.0 * self.l2_regularization))
+        return self.n_terms * largest_sum * (largest_sum / (2.0 * self.l2_regularization))
 
 
 ComparisonClass = EnsemblesOfWeight | EnsemblesOfSize

@@ -143,7 +143,7 @@ def is_proven(
         if isinstance(compared, EnsemblesOfSize):
             if compared.l2_regularization == 0.0:
                 return False
-            value -= compared.n_rules * most * most / (2 * Decimal(compared.l2_regularization))
+            value -= compared.n_terms * most * most / (2 * Decimal(compared.l2_regularization))
         else:
             value -= Decimal(compared.total_weight) * most
         return Decimal(bound.value) <= value * (1 - _NEGLIGIBLE)

@@ -88,7 +88,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> data = model_to_dict(model)
     >>> data["rules"][0]["conditions"]
     [{'feature': 'x0', 'relation': '<=', 'value': 2.0}]
@@ -246,8 +246,8 @@ def _read_loss(data: Mapping[str, Any]) -> NamedLoss:
 def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> Settings:
     path = "settings"
     _check_features(f"{path}.conditions", values["conditions"] or (), names)
-    for place, rule in enumerate(values["initial_rules"]):
-        _check_rule(f"{path}.initial_rules[{place}]", rule.query, rule.output or 0, names, task)
+    for place, rule in enumerate(values["initial_terms"]):
+        _check_rule(f"{path}.initial_terms[{place}]", rule.query, rule.output or 0, names, task)
     for place, query in enumerate(values["excluded_rules"]):
         _check_features(f"{path}.excluded_rules[{place}]", query, names)
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
@@ -306,7 +306,7 @@ def _read_stages(value: list[list[Any]] | None, ensemble: RuleEnsemble) -> tuple
         pairs = zip(ensemble, weights, strict=False)
         rules = (Rule(rule.query, weight, rule.output) for rule, weight in pairs)
         starts = [output.intercept for output in outputs] or [intercept]
-        stages.append(ensemble.with_rules(rules, starts))
+        stages.append(ensemble.with_terms(rules, starts))
     return (*stages, ensemble)
 
 
@@ -329,7 +329,7 @@ def ensemble_certificate(
     compared = (
         EnsemblesOfWeight(values.pop("total_weight"))
         if values.pop("against") == "weight"
-        else EnsemblesOfSize(values.pop("n_rules"), values.pop("l2_regularization"))
+        else EnsemblesOfSize(values.pop("n_terms"), values.pop("l2_regularization"))
     )
     return EnsembleCertificate(ensemble=ensemble, compared=compared, **values)
 

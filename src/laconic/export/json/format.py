@@ -196,7 +196,7 @@ ENSEMBLE_CERTIFICATE = Object(
     "itself is not in files.",
     key="against",
     variants={
-        ("rules",): {"n_rules": Entry(COUNT), "l2_regularization": Entry(AMOUNT)},
+        ("rules",): {"n_terms": Entry(COUNT), "l2_regularization": Entry(AMOUNT)},
         ("weight",): {"total_weight": Entry(AMOUNT)},
     },
 )
@@ -263,7 +263,7 @@ _SETTINGS: dict[str, Format] = {
         dict,
         lambda constraints: {} if constraints is None else constraints.settings,
     ),
-    "initial_rules": Array(
+    "initial_terms": Array(
         Converted(
             Object(_INITIAL_RULE),
             lambda data: InitialRule(*data.values()),

@@ -42,7 +42,7 @@ def register_onnx_converters() -> None:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> X, y = np.array([[1.0], [2.0], [3.0], [4.0]]), [5, 5, 1, 1]
-    >>> pipeline = make_pipeline(StandardScaler(), RuleBoostingRegressor(n_rules=1)).fit(X, y)
+    >>> pipeline = make_pipeline(StandardScaler(), RuleBoostingRegressor(n_terms=1)).fit(X, y)
     >>> register_onnx_converters()
     >>> onnx_model = skl2onnx.to_onnx(pipeline, X)
     >>> [output.name for output in onnx_model.graph.output]

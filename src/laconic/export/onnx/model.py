@@ -59,7 +59,7 @@ def to_onnx(
         The text that stands for a missing value, as ONNX has no missing texts. Missing numbers are
         NaN.
     rule_columns : bool, default=False
-        Whether to add the output "covered", of shape (n_rows, n_rules).
+        Whether to add the output "covered", of shape (n_rows, n_terms).
 
     Returns
     -------

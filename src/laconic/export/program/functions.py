@@ -110,7 +110,7 @@ def to_javascript(model: RuleModel) -> str:
     Examples
     --------
     >>> from laconic import RuleBoostingRegressor
-    >>> model = RuleBoostingRegressor(n_rules=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
+    >>> model = RuleBoostingRegressor(n_terms=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> "const predict = " in to_javascript(model)
     True
     """

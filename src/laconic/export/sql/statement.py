@@ -374,18 +374,18 @@ def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, An
 
 def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) -> Outputs:
     """Return outputs from rows that end in raw predictions, rules, probabilities and prediction."""
-    n_classes, n_rules = len(portable.ensemble.outputs), portable.ensemble.n_rules
+    n_classes, n_terms = len(portable.ensemble.outputs), portable.ensemble.n_terms
     n_shares, results = n_classes or int(portable.classes is not None), list(fetched)
 
     def numbers(n: int, n_after: int) -> Any:
         found = [row[-n_after - n : -n_after] for row in results]
         return np.array(found, dtype=float).reshape(len(results), n)
 
-    raw = numbers(n_classes or 1, n_rules + n_shares + 1)
+    raw = numbers(n_classes or 1, n_terms + n_shares + 1)
     shares = numbers(n_shares, 1)
     return Outputs(
         raw if n_classes else raw[:, 0],
         np.array([row[-1] for row in results]),
         None if not n_shares else shares if n_classes else shares[:, 0],
-        numbers(n_rules, n_shares + 1).astype(bool),
+        numbers(n_terms, n_shares + 1).astype(bool),
     )
