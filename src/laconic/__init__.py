@@ -7,6 +7,7 @@ from laconic._core import version as __version__
 from laconic.tables.sources.sources import TableSource, scan
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.estimators.classifier import RuleBoostingClassifier
@@ -29,6 +30,7 @@ __all__ = [
     "RuleBoostingRegressor",
     "RuleBoostingRegressorCV",
     "RuleEnsemble",
+    "Slope",
     "TableSource",
     "__version__",
     "load_model",

@@ -199,7 +199,7 @@ def test_given_rules_are_about_a_class(iris):
     rules = [("petal length (cm) > 5", "setosa"), "petal width (cm) <= 0.8"]
     for strategy in ("joint", "stagewise"):
         model = RuleBoostingClassifier(4, initial_terms=rules, strategy=strategy).fit(X, y)
-        texts = [model.ensemble_.rule_text(rule) for rule in model.ensemble_[:2]]
+        texts = [model.ensemble_.term_text(rule) for rule in model.ensemble_[:2]]
         assert texts[0].endswith(" for setosa if petal length (cm) > 5")
         assert texts[1].endswith(" for setosa if petal width (cm) <= 0.8")
         assert [result.status for result in model.search_results_[:2]] == ["given", "given"]
@@ -341,8 +341,8 @@ def test_losses_of_ones_own_are_for_two_classes(iris):
 def test_texts_name_the_class_of_every_rule(model):
     assert str(model).startswith("Scores of the classes, 5 rules")
     rule = model.ensemble_[0]
-    assert model.ensemble_.rule_text(rule).startswith("+")
-    assert " for setosa if " in model.ensemble_.rule_text(rule)
+    assert model.ensemble_.term_text(rule).startswith("+")
+    assert " for setosa if " in model.ensemble_.term_text(rule)
     assert model.ensemble_.to_frame()["class"].tolist()[0] == "setosa"
     assert model.ensemble_.to_markdown().startswith("| class | weight | rule |")
     assert r"class & weight & rule" in model.ensemble_.to_latex()

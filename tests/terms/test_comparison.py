@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from laconic import Condition, Query, Rule, RuleEnsemble
-from laconic.terms.comparison import RuleChange, compare_rules
+from laconic.terms.comparison import TermChange, compare_terms
 
 OLD = Condition("age", ">", 30)
 OLDER = Condition("age", ">", 40)
@@ -17,7 +17,7 @@ def rule(weight, *conditions):
 
 
 def compare(old, new):
-    return compare_rules(RuleEnsemble(tuple(old)), RuleEnsemble(tuple(new)))
+    return compare_terms(RuleEnsemble(tuple(old)), RuleEnsemble(tuple(new)))
 
 
 def test_order_of_rules_and_conditions_does_not_matter():
@@ -29,7 +29,7 @@ def test_order_of_rules_and_conditions_does_not_matter():
 def test_weights_and_thresholds_change():
     changes = compare([rule(1.0, OLD), rule(1.0, BASIC)], [rule(1.0, OLDER), rule(2.0, BASIC)])
     assert [change.kind for change in changes] == ["changed", "changed"]
-    assert changes[0] == RuleChange(rule(1.0, OLD), rule(1.0, OLDER))
+    assert changes[0] == TermChange(rule(1.0, OLD), rule(1.0, OLDER))
 
 
 def test_same_conditions_come_before_similar_ones():
@@ -51,12 +51,12 @@ ENSEMBLES = st.lists(RULES, max_size=5).map(lambda rules: RuleEnsemble(tuple(rul
 
 @given(ENSEMBLES, ENSEMBLES)
 def test_every_rule_occurs_once(old, new):
-    changes = compare_rules(old, new)
+    changes = compare_terms(old, new)
     assert [c.old for c in changes if c.old is not None] == list(old.consolidate())
     after = [c.new for c in changes if c.new is not None]
     assert sorted(map(str, after)) == sorted(map(str, new.consolidate()))
-    assert {c.kind for c in compare_rules(old, old)} <= {"same"}
-    backwards = [c.kind for c in compare_rules(new, old)]
+    assert {c.kind for c in compare_terms(old, old)} <= {"same"}
+    backwards = [c.kind for c in compare_terms(new, old)]
     kinds = [c.kind for c in changes]
     assert backwards.count("added") == kinds.count("dropped")
     assert backwards.count("same") == kinds.count("same")

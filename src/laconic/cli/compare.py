@@ -12,7 +12,7 @@ from laconic._util.types import Floats
 from laconic.cli import files, options, table_file, terminal
 from laconic.cli.terminal import EXIT_DIFFERENT, CommandError
 from laconic.cli.validation import scores_of
-from laconic.terms.comparison import Kind, RuleChange, compare_rules
+from laconic.terms.comparison import Kind, TermChange, compare_terms
 from laconic.terms.formatting import (
     INTERCEPT,
     format_count,
@@ -74,7 +74,7 @@ def compare(
     old, new = files.load_model(model_a), files.load_model(model_b)
     _check_same_task(old.task_, new.task_)
     ensembles = old.ensemble_, new.ensemble_
-    changes = compare_rules(*ensembles)
+    changes = compare_terms(*ensembles)
     intercepts = [each.intercepts if each.outputs else each.intercept for each in ensembles]
     if target is not None and table is None:
         raise CommandError(
@@ -124,7 +124,7 @@ def _agreement(old: RuleModel, new: RuleModel, rows: table_file.TableFile) -> di
     }
 
 
-def _as_dict(change: RuleChange) -> dict[str, Any]:
+def _as_dict(change: TermChange) -> dict[str, Any]:
     old, new = (
         None
         if rule is None
@@ -140,7 +140,7 @@ def _as_dict(change: RuleChange) -> dict[str, Any]:
 
 def _show(
     console: Console,
-    changes: list[RuleChange],
+    changes: list[TermChange],
     models: tuple[RuleModel, RuleModel],
     agreement: dict[str, float] | None,
 ) -> None:
@@ -167,7 +167,7 @@ def _show(
         console.print(words)
 
 
-def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> Table:
+def _table(changes: list[TermChange], ensembles: tuple[RuleEnsemble, RuleEnsemble]) -> Table:
     table = terminal.make_table()
     table.add_column("")
     table.add_column("weight a", justify="right", no_wrap=True)
@@ -193,7 +193,7 @@ def _table(changes: list[RuleChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
 
 def _text(ensemble: RuleEnsemble, rule: Rule) -> str:
     name = ensemble.output_of(rule)
-    return f"for {name}: {ensemble.text(rule.query)}" if name else ensemble.text(rule.query)
+    return f"for {name}: {ensemble.text(rule)}" if name else ensemble.text(rule)
 
 
 class Difference(NamedTuple):

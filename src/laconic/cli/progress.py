@@ -115,7 +115,7 @@ class FitScreen:
         rows = list(enumerate(zip(found.rules, found.search_results, strict=True), start=1))
         # The newest rules, if the screen is too small for all.
         for number, (rule, result) in rows[-max(self.console.height - _OTHER_LINES, 1) :]:
-            query, weight = visible(found.ensemble.text(rule.query)), format_weight(rule.weight)
+            query, weight = visible(found.ensemble.text(rule)), format_weight(rule.weight)
             table.add_row(str(number), weight, query, describe_certificate(result))
         return table
 

@@ -112,7 +112,7 @@ def rules_table(
         table.add_column("certificate", overflow="fold")
     rows = zip(*further.values(), strict=True)
     for line in ensemble.lines:
-        terminal.add_line(table, line, *(() if line.rule is None else next(rows)))
+        terminal.add_line(table, line, *(() if line.term is None else next(rows)))
     return table
 
 

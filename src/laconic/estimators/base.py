@@ -46,7 +46,7 @@ from laconic.losses import Loss
 from laconic.models.alternatives import Alternatives
 from laconic.models.explanation import Explanation
 from laconic.models.predictions import Predictions
-from laconic.models.rule_model import RuleModel, add_model_class, checked_table, rule_names
+from laconic.models.rule_model import RuleModel, add_model_class, checked_table, term_names
 from laconic.models.shapley import ShapleyValues, feature_importances, shapley_values
 from laconic.models.tasks import Task
 from laconic.search import SearchResult
@@ -417,7 +417,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         features = _check_feature_names_in(self, input_features, generate_names=False)
         has_others = input_features is not None and not hasattr(self, "feature_names_in_")
-        names = rule_names(self.ensemble_, features if has_others else None)
+        names = term_names(self.ensemble_, features if has_others else None)
         return np.array(names, dtype=object)
 
     def explain(self, X: Any) -> Explanation:
@@ -786,7 +786,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _summary(self) -> str:
         # Not capitalize, which would make the name of the class small.
         meaning = self.task_.sum_words
-        return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size}"
+        return f"{meaning[0].upper()}{meaning[1:]}, {self.ensemble_.size_text}"
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:

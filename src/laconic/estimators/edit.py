@@ -328,7 +328,7 @@ def alternatives(
         )
         barred.append(BarredRows(next_best.covered, next_best.output))
     share = max(own_value, 0.0) / value if value > 0.0 else 1.0
-    text = ensemble.text(rule.query)
+    text = ensemble.text(rule)
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
 
 

@@ -70,7 +70,7 @@ class FitProgress:
         status = str(result.status)
         stop = f", stopped at the {status.replace('_', ' ')}" if status.endswith("_limit") else ""
         return (
-            f"{self.label}: {self.ensemble.rule_text(rule)} "
+            f"{self.label}: {self.ensemble.term_text(rule)} "
             f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}"
             f"{stop}, {format_seconds(result.seconds)}]"
         )

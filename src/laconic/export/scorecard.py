@@ -152,7 +152,7 @@ class Scorecard:
             "unit": self.unit,
             "classes": self.task.labels,
             "rules": [
-                {"points": points, "rule": self.ensemble.text(rule.query), "weight": rule.weight}
+                {"points": points, "rule": self.ensemble.text(rule), "weight": rule.weight}
                 for points, rule in zip(self.points, self.ensemble, strict=True)
             ],
             "totals": [
@@ -168,7 +168,7 @@ class Scorecard:
 
     def _rule_lines(self) -> Iterator[str]:
         rows = [
-            (points, f"{'if ' if rule.query else ''}{self.ensemble.text(rule.query)}")
+            (points, f"{'if ' if rule.query else ''}{self.ensemble.text(rule)}")
             for points, rule in zip(self.points, self.ensemble, strict=True)
         ]
         if self.base_points or not rows:

@@ -106,7 +106,7 @@ class RowExplanation:
             numbers=tuple(rules),
             ensemble=replace(
                 self.ensemble,
-                rules=tuple(replace(rule, output=0) for rule in rules.values()),
+                terms=tuple(replace(rule, output=0) for rule in rules.values()),
                 intercept=intercept,
                 outputs=(),
             ),
@@ -118,9 +118,9 @@ class RowExplanation:
     def lines(self) -> list[Line]:
         """Non-zero intercepts and rules, their conditions followed by the values of the row."""
         return [
-            line._replace(conditions=self._conditions(line.rule)) if line.rule else line
+            line._replace(conditions=self._conditions(line.term)) if line.term else line
             for line in self._numbered
-            if line.rule or line.weight != 0.0
+            if line.term or line.weight != 0.0
         ]
 
     @property
@@ -128,7 +128,7 @@ class RowExplanation:
         """The lines of the ensemble, with the numbers that the rules have in the whole model."""
         numbers = iter(self.numbers)
         return [
-            line._replace(number=next(numbers)) if line.rule else line
+            line._replace(number=next(numbers)) if line.term else line
             for line in self.ensemble.lines
         ]
 
@@ -166,7 +166,7 @@ class RowExplanation:
     def _reasons(self) -> list[str]:
         reasons = [
             f"{format_weight(line.weight)} {line.prefix.removesuffix('if ')}"
-            f"{'because ' if line.rule and line.rule.query else ''}{' & '.join(line.conditions)}"
+            f"{'because ' if line.term and line.term.query else ''}{' & '.join(line.conditions)}"
             for line in self.lines
         ]
         return reasons or ["no rule applies"]
@@ -285,7 +285,7 @@ class Explanation(Sequence[RowExplanation]):
         rows, places = np.nonzero(np.column_stack([has_start, self.covered]))
         entries = [(0, place, INTERCEPT, start) for place, start in enumerate(starts)]
         for number, rule in enumerate(ensemble, start=1):
-            entries.append((number, rule.output, ensemble.text(rule.query), rule.weight))
+            entries.append((number, rule.output, ensemble.text(rule), rule.weight))
         numbers, outputs, queries, weights = zip(*(entries[place] for place in places), strict=True)
         raw = self.raw_predictions.reshape(len(self), -1)[rows, np.array(outputs)]
         columns = {

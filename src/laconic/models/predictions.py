@@ -65,7 +65,7 @@ class Predictions:
                 raw = known.start(self.n_rows)
             raw = raw.copy()
             for place in range(len(known), len(stage)):
-                stage.add_to(raw, stage.rules[place], self.covered[:, place])
+                stage.add_to(raw, stage.terms[place], self.covered[:, place])
             yield raw
             known = stage
 

@@ -22,7 +22,8 @@ from laconic.tables.tables import Table, as_table, whole_date
 from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Query
 from laconic.terms.record import FitRecord
-from laconic.terms.rules import RuleCoverage, RuleEnsemble
+from laconic.terms.rules import RuleCoverage, RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 
 class RuleModel(Protocol):
@@ -147,8 +148,8 @@ def checked_table(X: Any) -> Table:
     return table
 
 
-def rule_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) -> list[str]:
-    """Name each rule by its conditions, no two the same.
+def term_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) -> list[str]:
+    """Name each term by its conditions or its feature and ends, no two the same.
 
     Rules with the same conditions are distinguished by their classes, and then by numbers.
     `features` are other names for those of the ensemble, by position.
@@ -158,14 +159,14 @@ def rule_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) ->
     >>> from laconic.terms.conditions import Condition
     >>> from laconic.terms.rules import Rule
     >>> old = Rule(Query((Condition("x0", ">", 65),)), 1.0)
-    >>> rule_names(RuleEnsemble((old, old), feature_names=("x0",)), ["age"])
+    >>> term_names(RuleEnsemble((old, old), feature_names=("x0",)), ["age"])
     ['age > 65', 'age > 65 (2)']
     """
     if features is not None:
         ensemble = _renamed(
             ensemble, dict(zip(ensemble.feature_names or (), features, strict=True))
         )
-    names = [ensemble.text(rule.query) for rule in ensemble]
+    names = [ensemble.text(rule) for rule in ensemble]
     if ensemble.outputs:
         counts = Counter(names)
         names = [
@@ -199,9 +200,14 @@ def _renamed(ensemble: RuleEnsemble, names: Mapping[str, str]) -> RuleEnsemble:
     def renamed(query: Query) -> Query:
         return Query(tuple(replace(each, feature=other(each.feature)) for each in query))
 
+    def renamed_term(term: Term) -> Term:
+        if isinstance(term, Slope):
+            return replace(term, feature=other(term.feature))
+        return replace(term, query=renamed(term.query))
+
     return replace(
         ensemble,
-        rules=tuple(replace(rule, query=renamed(rule.query)) for rule in ensemble),
+        terms=tuple(map(renamed_term, ensemble)),
         feature_names=tuple(names.values()),
         feature_kinds={other(name): kind for name, kind in ensemble.feature_kinds.items()},
     )

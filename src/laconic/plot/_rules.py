@@ -166,7 +166,7 @@ class RuleOverlapDisplay(LinesDisplay):
 
     @property
     def _lines(self) -> list[Line]:
-        return [line for line in self.ensemble.lines if line.rule]
+        return [line for line in self.ensemble.lines if line.term]
 
     @property
     def _figure_size(self) -> tuple[float, float]:

@@ -164,7 +164,7 @@ def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
         "number": place + 1,
         "weight": rule.weight,
         "class_label": ensemble.output_of(rule) or None,
-        "text": ensemble.text(rule.query),
+        "text": ensemble.text(rule),
         "sentence": sentence(rule.query, effect, kinds),
         "effect": effect,
         "phrases": phrases(rule.query, kinds),

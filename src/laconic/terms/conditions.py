@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from laconic._util.types import Bools, Floats
+from laconic._util.words import listed
 from laconic.tables.columns import (
     Category,
     Column,
@@ -252,13 +253,14 @@ def finite_float(name: str, owner: str, number: Any) -> float:
     return float(number) + 0.0
 
 
-def set_checked_tuple(owner: object, name: str, item_type: type) -> None:
-    """Convert an attribute to a tuple, and check that all items are of one type."""
+def set_checked_tuple(owner: object, name: str, *types: type) -> None:
+    """Convert an attribute to a tuple, and check the types of its items."""
     items = tuple(getattr(owner, name))
     for item in items:
-        if not isinstance(item, item_type):
+        if not isinstance(item, types):
+            allowed = listed([each.__name__ for each in types], word="or")
             raise TypeError(
-                f"The {name!r} of a {type(owner).__name__} must be {item_type.__name__} objects. "
+                f"The {name!r} of a {type(owner).__name__} must be {allowed} objects. "
                 f"Got {item!r} among them."
             )
     object.__setattr__(owner, name, items)

@@ -1,4 +1,4 @@
-"""Rules as tables: for data frames, Markdown, LaTeX and notebooks.
+"""Terms as tables: for data frames, Markdown, LaTeX and notebooks.
 
 All of them show the lines of an ensemble; what else an estimator knows, such as certificates and
 coverage, is added as further columns of text.
@@ -16,6 +16,7 @@ import narwhals as nw
 
 from laconic.tables.tables import FrameBackend, make_frame
 from laconic.terms.formatting import Notation, format_conditions, format_weight
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.terms.rules import Line, RuleEnsemble
@@ -59,14 +60,16 @@ _NUMBER_CELL = f"{_CELL}; text-align: right; white-space: nowrap"
 
 
 def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> Any:
-    """Make a data frame of the rules; see `RuleEnsemble.to_frame`."""
-    rules = ensemble.terms
+    """Make a data frame of the terms; see `RuleEnsemble.to_frame`."""
+    terms = ensemble.terms
+    kinds = ["slope" if term in ensemble.slopes else "rule" for term in terms]
     columns: dict[str, tuple[Any, list[Any]]] = {
-        "rule": (nw.Int64(), list(range(1, len(rules) + 1))),
-        "class": (nw.String(), [*map(ensemble.output_of, rules)]),
-        "weight": (nw.Float64(), [rule.weight for rule in rules]),
-        "query": (nw.String(), [ensemble.text(rule.query) for rule in rules]),
-        "n_conditions": (nw.Int64(), [len(rule.query) for rule in rules]),
+        "term": (nw.Int64(), list(range(1, len(terms) + 1))),
+        "kind": (nw.String(), kinds),
+        "class": (nw.String(), [*map(ensemble.output_of, terms)]),
+        "weight": (nw.Float64(), [term.weight for term in terms]),
+        "text": (nw.String(), [*map(ensemble.text, terms)]),
+        "n_conditions": (nw.Int64(), [term.n_conditions for term in terms]),
     }
     if not ensemble.outputs:
         del columns["class"]
@@ -75,20 +78,20 @@ def rules_frame(ensemble: RuleEnsemble, backend: FrameBackend | None = None) -> 
 
 
 def rules_markdown(ensemble: RuleEnsemble) -> str:
-    """Write the rules as a Markdown table; see `RuleEnsemble.to_markdown`."""
+    """Write the terms as a Markdown table; see `RuleEnsemble.to_markdown`."""
     head, rule = ("| class ", "|:---") if ensemble.outputs else ("", "")
     rows = [
         (f"| {line.output} " if line.output else "", format_weight(line.weight), _markdown(line))
         for line in ensemble.lines
     ]
     lines = [f"{name}| {weight} | {text} |" for name, weight, text in rows]
-    return "\n".join([f"{head}| weight | rule |", f"{rule}|---:|:---|", *lines])
+    return "\n".join([f"{head}| weight | term |", f"{rule}|---:|:---|", *lines])
 
 
 def _markdown(line: Line) -> str:
     """Write the conditions of a line in code style, exactly as they are, for a cell of a table."""
     text = " & ".join(line.conditions)
-    if line.rule is None:
+    if line.term is None:
         return text
     runs = {len(run) for run in re.findall("`+", text)}
     fence = "`" * next(length for length in range(1, len(runs) + 2) if length not in runs)
@@ -98,21 +101,23 @@ def _markdown(line: Line) -> str:
 
 
 def rules_latex(ensemble: RuleEnsemble) -> str:
-    """Write the rules as a LaTeX table; see `RuleEnsemble.to_latex`."""
+    """Write the terms as a LaTeX table; see `RuleEnsemble.to_latex`."""
     rows = []
     for line in ensemble.lines:
         name = f"{_latex_text(line.output)} & " if line.output else ""
         kinds = ensemble.feature_kinds
         conditions = line.conditions
-        if line.rule is not None and line.rule.query:
-            conditions = format_conditions(line.rule.query.conditions, kinds, _LATEX)
+        if isinstance(line.term, Slope):
+            conditions = [line.term.words(_LATEX)]
+        elif line.term is not None and line.term.query:
+            conditions = format_conditions(line.term.query.conditions, kinds, _LATEX)
         text = r" $\wedge$ ".join(conditions)
         rows.append(rf"{name}${format_weight(line.weight)}$ & {text} \\")
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{'l' if ensemble.outputs else ''}rl}}",
             r"\toprule",
-            rf"{'class & ' if ensemble.outputs else ''}weight & rule \\",
+            rf"{'class & ' if ensemble.outputs else ''}weight & term \\",
             r"\midrule",
             *rows,
             r"\bottomrule",
@@ -124,22 +129,22 @@ def rules_latex(ensemble: RuleEnsemble) -> str:
 def rules_html(
     lines: Sequence[Line], caption: str, columns: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Make an HTML table of the lines of a model, with a bar for the weight of each rule.
+    """Make an HTML table of the lines of a model, with a bar for the effect of each term.
 
-    Further columns have a text for each rule. The table needs nothing from the page around it;
+    Further columns have a text for each term. The table needs nothing from the page around it;
     names, values and texts are escaped.
     """
     columns = columns or {}
-    # A large intercept would leave no room for the differences between rules.
-    largest = max((abs(line.weight) for line in lines if line.rule), default=0.0) or 1.0
+    # A large intercept would leave no room for the differences between terms.
+    largest = max((abs(line.term.effect) for line in lines if line.term), default=0.0) or 1.0
     has_classes = any(line.output for line in lines)
     further = zip(*columns.values(), strict=True) if columns else itertools.repeat(())
     rows = []
     for line in lines:
         cells = [line.output] if has_classes else []
-        cells += [""] * len(columns) if line.rule is None else next(further)
+        cells += [""] * len(columns) if line.term is None else next(further)
         rows.append(_html_row(line, largest, cells))
-    heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("rule", _TEXT_CELL)]
+    heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("term", _TEXT_CELL)]
     heads += [(name, _NUMBER_CELL) for name in (*["class"] * has_classes, *columns)]
     head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in heads)
     return (
@@ -157,7 +162,7 @@ def _html_row(line: Line, largest: float, further: Sequence[str]) -> str:
     cells = [
         (str(line.number or ""), f"{_NUMBER_CELL}; opacity: 0.6"),
         (format_weight(line.weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
-        ("" if line.rule is None else _html_bar(line.weight / largest), _CELL),
+        ("" if line.term is None else _html_bar(line.term.effect / largest), _CELL),
         (" &amp; ".join(texts), _TEXT_CELL),
         *((escape(cell), _NUMBER_CELL) for cell in further),
     ]

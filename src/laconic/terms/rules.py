@@ -1,8 +1,11 @@
-"""Rules as plain values: `Rule` and `RuleEnsemble`.
+"""Terms and models as plain values: `Rule` and `RuleEnsemble`.
 
-A rule is a weighted query, and a rule ensemble an additive model made of rules.
-Both are immutable, hashable and equal by value, as the queries of `laconic.terms.conditions`
+A rule is a weighted query, and a rule ensemble an additive model made of terms: rules, and slopes
+(`laconic.terms.slopes`). All of them are immutable, hashable and equal by value, as the queries of `laconic.terms.conditions`
 are; they evaluate themselves on any table and print as a person would write them.
+
+Both kinds of terms have a weight, an output, `features`, `n_conditions`, a `key` that leaves out
+the weight, an `effect`, and `values`: what they add to each row if the weight is 1.
 
 What a model consists of is shown line by line: texts, tables, plots and explanations are made from
 `RuleEnsemble.lines`, and predictions from `RuleEnsemble.add_to`.
@@ -13,7 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -31,6 +34,7 @@ from laconic.terms.formatting import (
     format_count,
     format_weight,
 )
+from laconic.terms.slopes import Slope
 
 # Rows that are predicted at a time: their masks and sums fit in the cache of a processor, and
 # NumPy's fixed cost per call is negligible.
@@ -84,13 +88,40 @@ class Rule:
         raw_predictions : ndarray of shape (n_rows,), dtype float64
             The weight where the query holds, 0 elsewhere.
         """
-        return np.where(self.query.covered(X), self.weight, 0.0)
+        return np.where(self.values(X), self.weight, 0.0)
+
+    def values(self, X: Any) -> Bools:
+        """Find the rows that the rule covers; see `Query.covered`."""
+        return self.query.covered(X)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features that it uses."""
+        return tuple(dict.fromkeys(condition.feature for condition in self.query))
+
+    @property
+    def key(self) -> frozenset[Condition]:
+        """The conditions: what distinguishes it from other rules."""
+        return frozenset(self.query)
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions."""
+        return len(self.query)
+
+    @property
+    def effect(self) -> float:
+        """The largest change that it makes: its weight."""
+        return self.weight
 
     def __str__(self) -> str:
         return f"{format_weight(self.weight)} {'if ' if self.query else ''}{self.query}"
 
     def __repr__(self) -> str:
         return f"<Rule: {self}>"
+
+
+Term: TypeAlias = Rule | Slope
 
 
 class Output(NamedTuple):
@@ -103,36 +134,37 @@ class Output(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a printed model: an intercept, or a rule."""
+    """A line of a printed model: an intercept, or a term."""
 
     number: int
-    """Number of the rule, counted from 1; 0 for an intercept."""
+    """Number of the term, counted from 1; 0 for an intercept."""
     weight: float
+    """Of a slope per step of its feature."""
     output: str
     """The class that the weight is added to; empty where a row has one raw prediction."""
     conditions: list[str]
-    rule: Rule | None = None
+    term: Term | None = None
 
     @property
     def prefix(self) -> str:
         """The words before the conditions."""
         output = f"for {self.output} " if self.output else ""
-        return f"{output}if " if self.rule is not None and self.rule.query else output
+        return f"{output}if " if isinstance(self.term, Rule) and self.term.query else output
 
     def __str__(self) -> str:
         return f"{format_weight(self.weight)} {self.prefix}{' & '.join(self.conditions)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RuleEnsemble(Sequence[Rule]):
-    """Additive model: an intercept plus the weights of the rules that cover a row.
+class RuleEnsemble(Sequence[Term]):
+    """Additive model: an intercept plus what rules and slopes add to a row.
 
     Parameters
     ----------
-    rules : tuple of Rule, default=()
-        The rules, in the order in which their weights are added.
+    terms : tuple of Rule and Slope, default=()
+        The terms, in the order in which they are added.
     intercept : float, default=0.0
-        Raw prediction of a row that no rule covers.
+        Raw prediction of a row to which no term adds anything.
     feature_names : tuple of str or None, default=None
         Names of the columns of a table that comes without names, by position.
         The default is x0, x1, ... Tables with names are matched by name.
@@ -162,20 +194,20 @@ class RuleEnsemble(Sequence[Rule]):
      +1.000 if mid == x
     """
 
-    rules: tuple[Rule, ...] = ()
+    terms: tuple[Term, ...] = ()
     intercept: float = 0.0
     feature_names: tuple[str, ...] | None = None
     feature_kinds: Mapping[str, FeatureKind] = field(default_factory=dict, compare=False)
     outputs: tuple[Output, ...] = ()
 
     def __post_init__(self) -> None:
-        set_checked_tuple(self, "rules", Rule)
+        set_checked_tuple(self, "terms", Rule, Slope)
         intercept = finite_float("intercept", "RuleEnsemble", self.intercept)
         object.__setattr__(self, "intercept", intercept)
         n_outputs = len(self.intercepts)
-        if any(not 0 <= rule.output < n_outputs for rule in self.rules):
+        if any(not 0 <= term.output < n_outputs for term in self.terms):
             raise ValueError(
-                f"The 'output' of every rule must be one of the {n_outputs} outputs of a "
+                f"The 'output' of every term must be one of the {n_outputs} outputs of a "
                 "RuleEnsemble, counted from 0. Name further 'outputs'."
             )
         if self.feature_names is not None:
@@ -183,13 +215,12 @@ class RuleEnsemble(Sequence[Rule]):
             self._check_features(frozenset(self.feature_names))
 
     def _check_features(self, known: frozenset[str]) -> None:
-        for condition in self.conditions:
-            name = condition.feature
+        for name in itertools.chain.from_iterable(term.features for term in self.terms):
             if name not in known and whole_date(name, known) is None:
                 raise ValueError(
-                    "The features of all rules must be among the 'feature_names' of a "
-                    f"RuleEnsemble. Got a rule with {condition.feature!r}. Add this name, "
-                    "or leave out 'feature_names'."
+                    "The features of all terms must be among the 'feature_names' of a "
+                    f"RuleEnsemble. Got a term with {name!r}. Add this name, or leave out "
+                    "'feature_names'."
                 )
 
     @property
@@ -198,14 +229,29 @@ class RuleEnsemble(Sequence[Rule]):
         return tuple(output.intercept for output in self.outputs) or (self.intercept,)
 
     @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The terms that are rules."""
+        return tuple(term for term in self.terms if isinstance(term, Rule))
+
+    @property
+    def slopes(self) -> tuple[Slope, ...]:
+        """The terms that are slopes."""
+        return tuple(term for term in self.terms if isinstance(term, Slope))
+
+    @property
     def n_terms(self) -> int:
-        """Number of rules."""
-        return len(self.rules)
+        """Number of terms."""
+        return len(self.terms)
 
     @property
     def n_conditions(self) -> int:
-        """Total number of conditions in all rules."""
-        return len(self.conditions)
+        """Total number of conditions of all terms; a slope has one for each bend, at least one."""
+        return sum(term.n_conditions for term in self.terms)
+
+    @property
+    def size(self) -> int:
+        """Number of terms plus number of conditions: how much there is to read."""
+        return self.n_terms + self.n_conditions
 
     @property
     def conditions(self) -> list[Condition]:
@@ -214,11 +260,11 @@ class RuleEnsemble(Sequence[Rule]):
 
     @property
     def used_features(self) -> list[str]:
-        """Features that rules use, in the order of `feature_names` if these are given.
+        """Features that terms use, in the order of `feature_names` if these are given.
 
         A rule with a part of a date uses the date.
         """
-        used = dict.fromkeys(condition.feature for condition in self.conditions)
+        used = dict.fromkeys(name for term in self.terms for name in term.features)
         if self.feature_names is None:
             return list(used)
         wholes = {whole_column(name, self.feature_names) for name in used}
@@ -230,15 +276,16 @@ class RuleEnsemble(Sequence[Rule]):
         names = self.feature_names or ()
         parts = [whole_date(each.feature, names) for each in self.conditions]
         dates = [each.feature for each in self.conditions if isinstance(each.value, MOMENTS)]
+        dates += [each.feature for each in self.slopes if each.time_kind is not None]
         return list(dict.fromkeys([*dates, *(part[1] for part in parts if part is not None)]))
 
     @property
     def stages(self) -> tuple[RuleEnsemble, ...]:
-        """The ensembles of the first 0, 1, 2, ... rules."""
+        """The ensembles of the first 0, 1, 2, ... terms."""
         return tuple(self[:n_terms] for n_terms in range(len(self) + 1))
 
     def raw_predictions(self, X: Any) -> Floats:
-        """Intercept plus the weights of the covering rules, added in rule order.
+        """Intercept plus what the terms add to each row, in their order.
 
         Parameters
         ----------
@@ -253,34 +300,37 @@ class RuleEnsemble(Sequence[Rule]):
         table = as_table(X, self.feature_names)
         raw_predictions = self.start(table.n_rows)
         for rows in _blocks(table.n_rows):
-            for rule, covered in zip(self.rules, self._covered_in_block(table, rows), strict=True):
-                self.add_to(raw_predictions[rows], rule, covered)
+            for term, values in zip(self.terms, self._values_in_block(table, rows), strict=True):
+                self.add_to(raw_predictions[rows], term, values)
         return raw_predictions
 
     def start(self, n_rows: int) -> Floats:
-        """Raw predictions of rows that no rule covers, to be added to."""
+        """Raw predictions of rows without any term, to be added to."""
         return np.tile(self.intercepts, (n_rows, 1) if self.outputs else n_rows)
 
-    def add_to(self, raw_predictions: Floats, rule: Rule, covered: Bools) -> None:
-        """Add the weight of a rule to the raw predictions of the rows that it covers, in place."""
-        column = raw_predictions[:, rule.output] if self.outputs else raw_predictions
-        column += np.multiply(covered, rule.weight)
+    def add_to(self, raw_predictions: Floats, term: Term, values: Bools | Floats) -> None:
+        """Add a term, given its values, to raw predictions, in place."""
+        column = raw_predictions[:, term.output] if self.outputs else raw_predictions
+        column += np.multiply(values, term.weight)
 
-    def _covered_in_block(self, table: Table, rows: slice) -> Iterator[Bools]:
-        """Yield for each rule which of the given rows it covers."""
+    def _values_in_block(self, table: Table, rows: slice) -> Iterator[Bools | Floats]:
+        """Yield the values of each term in the given rows."""
         columns: dict[str, Column] = {}
         known: dict[Condition, Bools] = {}
-        for rule in self.rules:
-            for condition in rule.query:
+        for term in self.terms:
+            for name in term.features:
+                if name not in columns:
+                    columns[name] = table.block(name, rows)
+            if isinstance(term, Slope):
+                yield term.values_in(columns[term.feature])
+                continue
+            for condition in term.query:
                 if condition not in known:
-                    name = condition.feature
-                    if name not in columns:
-                        columns[name] = table.block(name, rows)
-                    known[condition] = condition.covered_in(columns[name])
-            yield all_of(map(known.__getitem__, rule.query), rows.stop - rows.start)
+                    known[condition] = condition.covered_in(columns[condition.feature])
+            yield all_of(map(known.__getitem__, term.query), rows.stop - rows.start)
 
     def staged_raw_predictions(self, X: Any) -> Iterator[Floats]:
-        """Raw predictions after the first 1, 2, ..., n_terms rules.
+        """Raw predictions after the first 1, 2, ..., n_terms terms.
 
         Parameters
         ----------
@@ -294,13 +344,13 @@ class RuleEnsemble(Sequence[Rule]):
         """
         table = as_table(X, self.feature_names)
         raw_predictions = self.start(table.n_rows)
-        for rule in self.rules:
+        for term in self.terms:
             raw_predictions = raw_predictions.copy()
-            self.add_to(raw_predictions, rule, rule.query.covered(table))
+            self.add_to(raw_predictions, term, term.values(table))
             yield raw_predictions
 
     def covered(self, X: Any) -> Bools:
-        """Find which rule covers which row.
+        """Find which rule covers which row; a slope covers the rows above its lower end.
 
         Parameters
         ----------
@@ -310,42 +360,58 @@ class RuleEnsemble(Sequence[Rule]):
         Returns
         -------
         covered : ndarray of shape (n_rows, n_terms), dtype bool
-            One column per rule.
+            One column per term.
         """
+        return self._filled(X, np.dtype(bool)).T
+
+    def values(self, X: Any) -> Bools | Floats:
+        """Compute what each term adds to each row if its weight is 1.
+
+        Parameters
+        ----------
+        X : table-like of shape (n_rows, n_features)
+            Any table `as_table` accepts.
+
+        Returns
+        -------
+        values : ndarray of shape (n_rows, n_terms)
+            One column per term; of bools if all terms are rules.
+        """
+        return self._filled(X, np.dtype(np.float64 if self.slopes else bool)).T
+
+    def _filled(self, X: Any, dtype: np.dtype[Any]) -> Any:
         table = as_table(X, self.feature_names)
-        # Rule by rule in memory, as they are written and mostly read.
-        covered = np.empty((self.n_terms, table.n_rows), dtype=bool)
+        # Term by term in memory, as they are written and mostly read.
+        filled = np.empty((self.n_terms, table.n_rows), dtype=dtype)
         for rows in _blocks(table.n_rows):
-            for position, mask in enumerate(self._covered_in_block(table, rows)):
-                covered[position, rows] = mask
-        return covered.T
+            for position, values in enumerate(self._values_in_block(table, rows)):
+                filled[position, rows] = values
+        return filled
 
     def consolidate(self) -> RuleEnsemble:
-        """Merge rules with the same set of conditions, adding their weights.
+        """Merge terms that differ in their weights only, adding these.
 
         Returns
         -------
         ensemble : RuleEnsemble
-            One rule per distinct set, at the place of its first rule. Its raw
-            predictions are the same up to rounding.
+            One rule per distinct set of conditions, at the place of its first rule, and one slope
+            per feature and ends. Its raw predictions are the same up to rounding.
         """
-        queries: dict[tuple[int, frozenset[Condition]], Query] = {}
-        weights: dict[tuple[int, frozenset[Condition]], float] = {}
-        for rule in self.rules:
-            key = rule.output, frozenset(rule.query)
-            queries.setdefault(key, rule.query)
-            weights[key] = weights.get(key, 0.0) + rule.weight
-        rules = tuple(Rule(query, weights[key], key[0]) for key, query in queries.items())
-        return self.with_terms(rules)
+        terms: dict[Any, Term] = {}
+        for term in self.terms:
+            key = term.output, term.key
+            weight = term.weight + (terms[key].weight if key in terms else 0.0)
+            terms[key] = replace(terms.get(key, term), weight=weight)
+        return self.with_terms(terms.values())
 
     def with_terms(
-        self, rules: Iterable[Rule], intercepts: Iterable[float] | None = None
+        self, terms: Iterable[Term], intercepts: Iterable[float] | None = None
     ) -> RuleEnsemble:
-        """Make an ensemble of other rules for the same features.
+        """Make an ensemble of other terms for the same features.
 
         Parameters
         ----------
-        rules : iterable of Rule
+        terms : iterable of Rule and Slope
         intercepts : iterable of float or None, default=None
             One for each output, as in the property `intercepts`; None leaves them as they are.
 
@@ -357,7 +423,7 @@ class RuleEnsemble(Sequence[Rule]):
         names = [output.name for output in self.outputs]
         return replace(
             self,
-            rules=tuple(rules),
+            terms=tuple(terms),
             intercept=self.intercept if names else new[0],
             outputs=tuple(itertools.starmap(Output, zip(names, new, strict=bool(names)))),
         )
@@ -384,52 +450,56 @@ class RuleEnsemble(Sequence[Rule]):
         """
         return format_conditions(query.conditions, self.feature_kinds) or [str(query)]
 
-    def text(self, query: Query) -> str:
-        """Write a query for people; see `condition_texts`.
+    def text(self, term: Query | Term) -> str:
+        """Write a query, or a term without its weight, for people; see `condition_texts`.
 
         Parameters
         ----------
-        query : Query
+        term : Query, Rule or Slope
 
         Returns
         -------
         text : str
         """
-        return " & ".join(self.condition_texts(query))
+        if isinstance(term, Slope):
+            return term.text()
+        return " & ".join(self.condition_texts(term.query if isinstance(term, Rule) else term))
 
-    def rule_text(self, rule: Rule) -> str:
-        """Write a rule for people; see `condition_texts`.
+    def term_text(self, term: Term) -> str:
+        """Write a term with its weight for people; see `condition_texts`.
 
         Parameters
         ----------
-        rule : Rule
+        term : Rule or Slope
 
         Returns
         -------
         text : str
         """
-        return str(self._line(0, rule))
+        return str(self._line(0, term))
 
-    def output_of(self, rule: Rule) -> str:
-        """Name the class whose raw prediction a rule changes; empty where a row has only one."""
-        return self.outputs[rule.output].name if self.outputs else ""
+    def output_of(self, term: Term) -> str:
+        """Name the class whose raw prediction a term changes; empty where a row has only one."""
+        return self.outputs[term.output].name if self.outputs else ""
 
     @property
     def lines(self) -> list[Line]:
-        """The lines of the printed model: intercepts, without a single one of 0, and rules."""
+        """The lines of the printed model: intercepts, without a single one of 0, and terms."""
         names = [output.name for output in self.outputs]
-        if not names and (self.intercept != 0.0 or not self.rules):
+        if not names and (self.intercept != 0.0 or not self.terms):
             names = [""]
         pairs = zip(self.intercepts, names, strict=False)
         intercepts = [Line(0, intercept, name, [INTERCEPT]) for intercept, name in pairs]
-        return [*intercepts, *itertools.starmap(self._line, enumerate(self.rules, start=1))]
+        return [*intercepts, *itertools.starmap(self._line, enumerate(self.terms, start=1))]
 
-    def _line(self, number: int, rule: Rule) -> Line:
-        conditions = self.condition_texts(rule.query)
-        return Line(number, rule.weight, self.output_of(rule), conditions, rule)
+    def _line(self, number: int, term: Term) -> Line:
+        output = self.output_of(term)
+        if isinstance(term, Slope):
+            return Line(number, term.step_weight, output, [term.words()], term)
+        return Line(number, term.weight, output, self.condition_texts(term.query), term)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
-        """Rules as a DataFrame, one row each, without the intercept.
+        """Terms as a DataFrame, one row each, without the intercept.
 
         Parameters
         ----------
@@ -439,30 +509,31 @@ class RuleEnsemble(Sequence[Rule]):
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns rule (counted from 1), weight, query (text) and n_conditions.
+            Columns term (counted from 1), kind ("rule" or "slope"), weight (of a slope per unit of
+            its feature), text and n_conditions.
         """
         return rules_frame(self, backend)
 
     def to_markdown(self) -> str:
-        """Rules as a Markdown table.
+        """Terms as a Markdown table.
 
         Returns
         -------
         text : str
-            With the columns weight and rule; conditions are in code style.
+            With the columns weight and term; conditions are in code style.
 
         Examples
         --------
         >>> rule = Rule(Query((Condition("PS", ">", 100), Condition("PS", "<=", 180))), 0.5)
         >>> print(RuleEnsemble((rule,)).to_markdown())
-        | weight | rule |
+        | weight | term |
         |---:|:---|
         | +0.5000 | `100 < PS <= 180` |
         """
         return rules_markdown(self)
 
     def to_latex(self) -> str:
-        r"""Rules as a LaTeX table.
+        r"""Terms as a LaTeX table.
 
         Returns
         -------
@@ -475,7 +546,7 @@ class RuleEnsemble(Sequence[Rule]):
         >>> print(RuleEnsemble((rule,)).to_latex())
         \begin{tabular}{rl}
         \toprule
-        weight & rule \\
+        weight & term \\
         \midrule
         $+0.5000$ & 100 $<$ PS $\leq$ 180 \\
         \bottomrule
@@ -484,35 +555,38 @@ class RuleEnsemble(Sequence[Rule]):
         return rules_latex(self)
 
     @overload
-    def __getitem__(self, index: int) -> Rule: ...
+    def __getitem__(self, index: int) -> Term: ...
 
     @overload
     def __getitem__(self, index: slice) -> RuleEnsemble: ...
 
-    def __getitem__(self, index: int | slice) -> Rule | RuleEnsemble:
+    def __getitem__(self, index: int | slice) -> Term | RuleEnsemble:
         if isinstance(index, slice):
-            return self.with_terms(self.rules[index])
-        return self.rules[index]
+            return self.with_terms(self.terms[index])
+        return self.terms[index]
 
     def __len__(self) -> int:
-        return len(self.rules)
+        return len(self.terms)
 
     def __str__(self) -> str:
         return aligned(map(str, self.lines))
 
     def __repr__(self) -> str:
-        return f"<RuleEnsemble: {self.size}>\n{self}"
+        return f"<RuleEnsemble: {self.size_text}>\n{self}"
 
     def _repr_html_(self) -> str:
         """Table for notebooks."""
-        conditions = [str(len(rule.query)) for rule in self.rules]
-        return rules_html(self.lines, f"RuleEnsemble: {self.size}", {"conditions": conditions})
+        conditions = [str(term.n_conditions) for term in self.terms]
+        caption = f"RuleEnsemble: {self.size_text}"
+        return rules_html(self.lines, caption, {"conditions": conditions})
 
     @property
-    def size(self) -> str:
-        """Numbers of rules and conditions, in words."""
-        rules = format_count(self.n_terms, "rule")
-        return f"{rules}, {format_count(self.n_conditions, 'condition')}"
+    def size_text(self) -> str:
+        """Numbers of rules, slopes and conditions, in words."""
+        counts = {"rule": len(self.rules), "slope": len(self.slopes)}
+        words = [format_count(n, noun) for noun, n in counts.items() if n or not self.terms]
+        words = words if self.terms else words[:1]
+        return ", ".join([*words, format_count(self.n_conditions, "condition")])
 
 
 def _blocks(n_rows: int) -> Iterator[slice]:
