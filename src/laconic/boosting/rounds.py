@@ -43,8 +43,11 @@ from laconic.terms.slopes import Slope
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
 NEGLIGIBLE_GAIN = 1e-20
-import os
-RELAXED = float(os.environ.get("RELAXED", "0.01"))
+# New terms are found beside weights that have this share of the penalty.
+RELAXED = 0.01
+# By chance, the best of N useless terms gains more than φ (log N + this) / n in less than one of 20
+# tables.
+_MARGIN = 2.0
 # Objectives that differ by no more than this fraction differ by rounding errors.
 _ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
@@ -311,7 +314,7 @@ class Rounds:
         What a second term like one of them gains is mostly what its weight is short of because of
         the penalty. New terms are found beside weights that fit.
         """
-        if not self.is_joint or len(state.ensemble) == 0 or RELAXED == 1.0:
+        if not self.is_joint or len(state.ensemble) == 0:
             return state
         relaxed = replace(self, l2_regularization=RELAXED * self.l2_regularization)
         return relaxed.refit(state)[0]
@@ -333,14 +336,50 @@ class Rounds:
 
     def worth(self, form: Query | Slope, gain: float, noise: float = 0.0) -> float:
         """Compute what a term is worth: its gain after costs and chance, for its size."""
-        left = gain - self._cost(form)
-        if not isinstance(form, Slope):
-            return Pricing(self.brevity, noise, len(self.candidates)).value(left, len(form))
-        return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
+        left = gain - self._cost(form) - self._by_chance(form, noise)
+        n_conditions = form.n_conditions if isinstance(form, Slope) else len(form)
+        return Pricing(self.brevity).value(left, n_conditions)
 
-    def _slope_noise(self, noise: float) -> float:
-        """Compute what the best of all slopes gains by chance."""
+    def _by_chance(self, form: Query | Slope, noise: float) -> float:
+        """Compute what the best of all rules of the same length, or slopes, gains by chance."""
+        if not isinstance(form, Slope):
+            return Pricing(0.0, noise, len(self.candidates)).gain(0.0, len(form))
         return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 1))
+
+    def is_by_chance(self, found: Found) -> bool:
+        """Check whether the best term gains no more than chance alone may give it.
+
+        The variance of the gradients is that of all rows, or that of the rows of the term if it is
+        larger: a few outliers are no effect.
+        """
+        if not self.beats_chance or found.noise == 0.0:
+            return False
+        problem, noise = found.problem, found.noise
+        gain = problem.objective_of(problem.value(found.standard)) - self._cost(found.form)
+        least = self._by_chance(found.form, noise) + _MARGIN * noise
+        return gain <= least * max(self._relative_variance(found), 1.0)
+
+    def _relative_variance(self, found: Found) -> float:
+        """Compare the variance of the gradients in the rows of a term with that in all rows."""
+        output, problem = found.output, found.problem
+        others = self._others(found.state, output)
+        weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+        gradients, hessians = (
+            _outputs(derivative(self.y, found.raw_predictions))[output]
+            for derivative in (self.loss.gradients, self.loss.hessians)
+        )
+        left = found.standard.astype(np.float64)
+        roots = np.sqrt(weights * hessians)
+        if others is not None and len(others.values) > 0:
+            columns = (others.values * roots).T
+            left = left - others.values.T @ np.linalg.lstsq(columns, roots * left, rcond=None)[0]
+        curvature = float(weights @ (hessians * left**2))
+        if not curvature > 0.0:
+            return 1.0
+        step = float(weights @ (gradients * left)) / curvature
+        rest = gradients - step * hessians * left
+        variance = float(weights @ np.square(rest * left)) / curvature
+        return variance / (found.noise * problem.total_coverage)
 
     def _best_slope(
         self,
@@ -355,7 +394,7 @@ class Rounds:
         if slopes is None or not slopes.features:
             return None
         signs, costs = self._of_slopes(output)
-        by_chance = self._slope_noise(noise)
+        by_chance = self._by_chance(Slope("", 0.0, 1.0, 0.0), noise)
         known = [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
         known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
 
@@ -691,8 +730,10 @@ def boost(
             yield state
             continue
         state = replace(state, largest_gain=max(state.largest_gain, found.gain))
-        if found.result.objective_value <= 0.0 or (
-            found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
+        if (
+            found.result.objective_value <= 0.0
+            or found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
+            or rounds.is_by_chance(found)
         ):
             return found.result
         added = rounds.add(state, found)
