@@ -325,13 +325,14 @@ class Prices:
 
     def values(self, gains: np.ndarray, sizes: np.ndarray, is_slope: np.ndarray) -> np.ndarray:
         """Compute what is left of gains, for their size; nothing where chance gains as much."""
+        # One useless term gains something by chance, too.
         by_chance = [
-            math.log(max(self.n_lines, 1)) if of_slope else self._log_rules(int(size))
+            math.log(max(self.n_lines if of_slope else self._n_rules(int(size)), 2))
             for size, of_slope in zip(sizes, is_slope, strict=True)
         ]
         left = gains - self.noise * np.array(by_chance)
         return np.maximum(left, 0.0) / (1.0 + sizes) ** self.brevity
 
-    def _log_rules(self, n_conditions: int) -> float:
+    def _n_rules(self, n_conditions: int) -> int:
         # Longer rules never cost less.
-        return math.log(math.comb(self.n_atoms, min(n_conditions, self.n_atoms // 2)))
+        return math.comb(self.n_atoms, min(n_conditions, self.n_atoms // 2))

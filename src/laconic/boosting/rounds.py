@@ -326,8 +326,8 @@ class Rounds:
         return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
 
     def _slope_noise(self, noise: float) -> float:
-        """Compute what the best of all slopes gains by chance."""
-        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 1))
+        """Compute what the best of all slopes gains by chance; a single one gains something, too."""
+        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 2))
 
     def _best_slope(
         self,
@@ -343,7 +343,10 @@ class Rounds:
             return None
         signs, costs = self._of_slopes(output)
         by_chance = self._slope_noise(noise)
-        known = [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
+        known: list[Slope] = []
+        if self.is_joint:
+            # These are refitted.
+            known += [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
         known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
 
         def worth(gains: Floats, n_conditions: Integers) -> Floats:
