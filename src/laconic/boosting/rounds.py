@@ -327,7 +327,8 @@ class Rounds:
 
     def _slope_noise(self, noise: float) -> float:
         """Compute what the best of all slopes gains by chance; a single one gains something, too."""
-        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 2))
+        n_slopes = 0 if self.slopes is None else len(self.slopes)
+        return noise * math.log(max(n_slopes, 2))
 
     def _best_slope(
         self,
