@@ -7,6 +7,7 @@ of rules. Raw predictions have a column per output, one for numbers and two clas
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from fuzz.crossings.terms import Key, Prices, Sets
 
 # Many sets are worth the same but for what 30 binary digits leave.
 CLOSE = 1e-7
+# Terms are found beside weights with this share of the penalty.
+RELAXED = 0.01
 # What a set keeps of its hessians, however well others imitate it.
 _IMITATED = 1e-9
 
@@ -166,8 +169,13 @@ class Truth:
         columns: np.ndarray,
         outputs: np.ndarray | None = None,
         signs: Sequence[int] = (),
+        share: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the weights, and intercepts, of the smallest risk."""
+        """Find the weights, and intercepts, of the smallest risk, with a share of the penalty."""
+        if share != 1.0:
+            relaxed = copy.copy(self)
+            relaxed.penalty = share * self.penalty
+            return relaxed.refit(columns, outputs, signs)
         n_terms = len(columns)
         outputs = np.zeros(n_terms, dtype=int) if outputs is None else outputs
         n_weights = n_terms + (self.n_outputs if self.fit_intercept else 0)
@@ -227,7 +235,7 @@ class Truth:
         pulls, whole = columns @ gradients, columns**2 @ hessians
         left = whole
         if others is not None:
-            penalties = np.full(len(others), self.penalty)
+            penalties = np.full(len(others), RELAXED * self.penalty)
             if self.fit_intercept:
                 others = np.vstack([others, np.ones((1, len(raw)))])
                 penalties = np.append(penalties, 0.0)

@@ -187,7 +187,7 @@ def judge_model(model: Any, problem: Problem, placed: Placed) -> None:
 
 
 def judge_penalty(model: Any, problem: Problem) -> None:
-    """Check the penalty that counts as ten rows, and the constant to start from."""
+    """Check the penalty that counts as ten rows, conditions, and the constant to start from."""
     truth = problem.truth
     check(
         is_close(model.l2_regularization_, truth.penalty),
@@ -195,6 +195,8 @@ def judge_penalty(model: Any, problem: Problem) -> None:
         model.l2_regularization_,
         truth.penalty,
     )
+    n_atoms = len(problem.atoms)
+    check(model.n_candidates_ == n_atoms, "Other conditions", model.n_candidates_, n_atoms)
     start = Terms(problem, model.stages_[0]).intercepts
     is_same = np.allclose(start, truth.constants, rtol=1e-6, atol=1e-8)
     check(is_same, "Another constant", start, truth.constants)
@@ -392,7 +394,18 @@ class Place:
 def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
     """Find the place after the terms of an ensemble."""
     rules = Terms(problem, ensemble)
-    return Place(problem, rules.raw, rules.columns, rules.outputs, rules.keys)
+    everything = range(len(ensemble))
+    raw = relaxed_raw(rules, everything) if problem.is_joint and len(ensemble) else rules.raw
+    return Place(problem, raw, rules.columns, rules.outputs, rules.keys)
+
+
+def relaxed_raw(rules: Terms, places: Sequence[int]) -> np.ndarray:
+    """Compute raw predictions of some terms with weights that are hardly penalised."""
+    truth, chosen = rules.problem.truth, list(places)
+    columns, outputs = rules.columns[chosen], rules.outputs[chosen]
+    signs = [rules.signs[n] for n in chosen]
+    parts = truth.refit(columns, outputs, signs, share=brute.RELAXED)
+    return truth.raw(columns, outputs, parts)
 
 
 def place_of(problem: Problem, model: Any, position: int) -> Place:
@@ -408,9 +421,10 @@ def place_of(problem: Problem, model: Any, position: int) -> Place:
     # Those that would rather have another sign are not there, unless somebody wants them.
     is_given = [model.search_results_[n].status == "given" for n in rest]
     kept = [n for n, s in enumerate(signs) if s == 0 or abs(weights[n]) > 1e-9 or is_given[n]]
+    chosen = [rest[n] for n in kept]
     raw = truth.raw(columns, outputs, (weights, intercepts))
-    keys = [rules.keys[rest[n]] for n in kept]
-    return Place(problem, raw, columns[kept], outputs[kept], keys)
+    raw = relaxed_raw(rules, chosen) if chosen else raw
+    return Place(problem, raw, columns[kept], outputs[kept], [rules.keys[n] for n in chosen])
 
 
 def judge_certificates(model: Any, problem: Problem, rules: Terms, placed: Placed) -> None:

@@ -104,7 +104,8 @@ def _atoms(
         for level in levels if len(levels) > 2 else ():
             add("!=", level)
         if columns == "categories='sets'":
-            for size in range(2, len(levels)):
+            # All but one are those that are not this one.
+            for size in range(2, len(levels) - 1):
                 for chosen in combinations(levels, size):
                     add("in", chosen)
     if missing[counted].any():

@@ -331,11 +331,17 @@ class Rounds:
             return 0.0
         return squares / curvature / self._unposed.total_coverage
 
-    def worth(self, form: Query | Slope, gain: float, noise: float = 0.0) -> float:
-        """Compute what a term is worth: its gain after costs and chance, for its size."""
+    def worth(
+        self, form: Query | Slope, gain: float, noise: float = 0.0, n_searched: int = 0
+    ) -> float:
+        """Compute what a term is worth: its gain after costs and chance, for its size.
+
+        A rule has at least as many conditions as were searched, of which some may be merged.
+        """
         left = gain - self._cost(form)
         if not isinstance(form, Slope):
-            return Pricing(self.brevity, noise, len(self.candidates)).value(left, len(form))
+            n_conditions = max(len(form), n_searched)
+            return Pricing(self.brevity, noise, len(self.candidates)).value(left, n_conditions)
         return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
 
     def _slope_noise(self, noise: float) -> float:
@@ -424,13 +430,15 @@ class Rounds:
         values, _ = stacked(columns, len(self.y), self.sample_weight)
         return RefittedTerms(values, np.array(penalties))
 
-    def value(self, found: Found, term: Term, values: Bools | Floats) -> float:
-        """Compute what a term is worth at the position that was searched."""
+    def value(
+        self, found: Found, term: Term, values: Bools | Floats, result: SearchResult | None = None
+    ) -> float:
+        """Compute what a term, with its certificate, is worth at the position that was searched."""
         problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
         gain = 0.0
         if self._sign(term) * problem.weight_of(standard) >= 0.0:
             gain = problem.objective_of(problem.value(standard))
-        return self.worth(form, gain, found.noise)
+        return self.worth(form, gain, found.noise, 0 if result is None else len(result.query))
 
     def _cost(self, form: Query | Slope) -> float:
         """Return the cost of the features that a term uses."""
@@ -599,7 +607,8 @@ class Rounds:
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Return the certificate of a term after a search at its position."""
         term, result = state.ensemble[position], found.result
-        objective_value = max(self.value(found, term, state.columns[position]), 0.0)
+        values, before = state.columns[position], state.results[position]
+        objective_value = max(self.value(found, term, values, before), 0.0)
         status = result.status
         # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
