@@ -1,8 +1,9 @@
 """Terms and models as plain values: `Rule` and `RuleEnsemble`.
 
 A rule is a weighted query, and a rule ensemble an additive model made of terms: rules, and slopes
-(`laconic.terms.slopes`). All of them are immutable, hashable and equal by value, as the queries of `laconic.terms.conditions`
-are; they evaluate themselves on any table and print as a person would write them.
+(`laconic.terms.slopes`). All of them are immutable, hashable and equal by value, as the queries of
+`laconic.terms.conditions` are; they evaluate themselves on any table and print as a person would
+write them.
 
 Both kinds of terms have a weight, an output, `features`, `n_conditions`, a `key` that leaves out
 the weight, an `effect`, and `values`: what they add to each row if the weight is 1.
