@@ -33,7 +33,9 @@ PLAIN_PUNCTUATION = frozenset("_.+-")
 # A feature name is in quotes if it has one of these characters, or words that could be read as a
 # relation to a shorter name, as "not" or a weight before one, or as the words of a slope.
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"≤≥≠∧")
-SLOPE_STEP = r"(?:[\d.,]+(?:[eE][+-]?\d+)?|unit|year|month|day|hour|minute|second)\s+of"
+UNSIGNED = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+"""Pattern of a computed number, which may have commas."""
+SLOPE_STEP = rf"(?:{UNSIGNED}|unit|year|month|day|hour|minute|second)\s+of"
 """Pattern of the step that the weight of a slope is per."""
 _KEYWORDS = re.compile(
     r"(?:^|\s)(?:not|NOT|is (?:not )?missing|is present)(?:\s|$)|\sin \{|^always$"

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from laconic.tables.tables import whole_column
 from laconic.tables.times import MOMENTS, TimeKind, kind_of, microseconds
-from laconic.terms.conditions import Query
-from laconic.terms.formatting import SLOPE_STEP, format_value
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.formatting import SLOPE_STEP, UNSIGNED, format_value
 from laconic.terms.parsing import (
     DURATION,
     MOMENT,
@@ -30,14 +30,12 @@ from laconic.terms.parsing import (
 from laconic.terms.rules import Rule
 from laconic.terms.slopes import STEPS, UNITS, Slope
 
-_WEIGHT = re.compile(
-    r"([+\-−]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s+"
-)
+_WEIGHT = re.compile(rf"([+\-−]?{UNSIGNED})\s+")
 _AFTER_WEIGHT = re.compile(rf"(?:if|for)\s|always\s*$|per\s+{SLOPE_STEP}\s")
 _STEP = re.compile(rf"per\s+({SLOPE_STEP})\s+")
 _PER, _FOR, _IF = (re.compile(rf"{word}\b\s*") for word in ("per", "for", "if"))
 _FROM, _TO = (re.compile(rf"\s+{word}\b") for word in ("from", "to"))
-_END_OF_NAME = re.compile(r"\s+from\b|\s*$")
+_END_OF_NAME = re.compile(r"(?:\s+|(?<=\s))from\b|\s*$")
 _AFTER_CLASS = re.compile(r"\s+(?=(?:if|per|always)\b)")
 _NUMBERS_FROM = re.compile(r"[^<>=!≤≥≠&∧]*?\sfrom\s+[+\-−.\d]")
 _MISSING, _IF_MISSING = re.compile(r"\s*\("), re.compile(r"\s*if\s+missing\s*\)")
@@ -282,6 +280,11 @@ def as_term(
     if isinstance(term, str):
         return parse_term(term, names, describe, outputs)
     output = term.output if outputs and isinstance(term, Rule | Slope) else None
+    if not isinstance(term, Rule | Slope | Query | Condition):
+        raise TypeError(
+            "A term must be a text such as 'age > 65 & sex == f' or 'age from 25 to 68', a Rule, a "
+            f"Slope or a Query. Got {term!r} instead."
+        )
     if not isinstance(term, Slope):
         weight = term.weight if isinstance(term, Rule) else None
         return GivenTerm(as_query(term, names, describe), weight, output)
