@@ -45,7 +45,7 @@ from laconic.terms.formatting import format_name, format_value, merged
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
 NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 _JOIN = re.compile(r"\s*(?:&&?|∧|and\b|AND\b)\s*")
-_END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|not\s+in|and|AND)\b")
+END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|not\s+in|and|AND)\b")
 _END_OF_MEMBER = re.compile(r"\s*[,}]")
 MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
@@ -316,7 +316,7 @@ class Parser:
         rest = self.text[self.place :]
         return not rest.strip() or _JOIN.match(rest) is not None
 
-    def known_name(self, end_of_name: re.Pattern[str] = _END_OF_NAME) -> str | None:
+    def known_name(self, end_of_name: re.Pattern[str] = END_OF_NAME) -> str | None:
         """Read the name of a feature; None if there is no known one, before such an end."""
         quoted = _STRING.match(self.text, self.place)
         if quoted is not None:
@@ -332,7 +332,7 @@ class Parser:
                 return name
         return None
 
-    def name(self, end_of_name: re.Pattern[str] = _END_OF_NAME) -> str:
+    def name(self, end_of_name: re.Pattern[str] = END_OF_NAME) -> str:
         """Read the name of a feature."""
         place = self.place
         name = self.known_name(end_of_name)

@@ -20,6 +20,7 @@ from laconic.terms.conditions import Condition, Query
 from laconic.terms.formatting import SLOPE_STEP, UNSIGNED, format_value
 from laconic.terms.parsing import (
     DURATION,
+    END_OF_NAME,
     MOMENT,
     NUMBER,
     Feature,
@@ -121,7 +122,7 @@ class TermParser(Parser):
         is_weight = _AFTER_WEIGHT.match(self.text, found.end()) is not None
         if not is_weight and _PER.match(self.text, found.end()) is not None:
             # Names may begin so, too.
-            is_weight = self._is_name(None) is None
+            is_weight = self._next_name() is None and self._next_name(_FROM) is None
         if not is_weight:
             return None
         self.place = found.end()
@@ -141,19 +142,19 @@ class TermParser(Parser):
             raise self.error("The model has one raw prediction, and no classes to name after 'for'")
         raise self.error(f"Expected one of the classes {', '.join(self.outputs)}")
 
-    def _is_name(self, end: re.Pattern[str] | None) -> str | None:
+    def _next_name(self, end: re.Pattern[str] = END_OF_NAME) -> str | None:
         """Return the name that is next, without reading it."""
         place = self.place
-        name = self.known_name() if end is None else self.known_name(end)
+        name = self.known_name(end)
         self.place = place
         return name
 
     def _begins_slope(self) -> bool:
         if _STEP.match(self.text, self.place) is not None:
             return True
-        if self._is_name(_FROM) is None:
+        if self._next_name(_FROM) is None:
             # Of a feature that is not known, or of none.
-            is_query = self._is_name(None) is not None
+            is_query = self._next_name() is not None
             return not is_query and _NUMBERS_FROM.match(self.text, self.place) is not None
         place = self.place
         self.known_name(_FROM)
@@ -161,12 +162,12 @@ class TermParser(Parser):
         self.skip()
         has_end = any(each.match(self.text, self.place) for each in (MOMENT, DURATION, NUMBER))
         self.place = place
-        return has_end or self._is_name(None) is None
+        return has_end or self._next_name() is None
 
     def _slope(self) -> tuple[float, Slope]:
         """Read a slope, and the step that its weight is per, in units of the weight."""
         step = self.match(_STEP)
-        is_named = step is not None or self._is_name(_FROM) is not None
+        is_named = step is not None or self._next_name(_FROM) is not None
         if not is_named and self.match(_PER) is not None:
             raise self.error("Expected a step such as '10 of', 'unit of' or 'year of'")
         place = self.place
