@@ -186,7 +186,7 @@ def with_rules_only(learning: Learning, *, quiet: bool) -> Learning:
     """Leave slopes out, which need all rows at once, and say so."""
     if not learning.slopes:
         return learning
-    words = "slopes need a table that is loaded: of one that is read in parts, rules are learned."
+    words = "only rules are learned from a table that is read in parts, and no slopes."
     table_file.note([words], quiet=quiet)
     return learning.with_rules_only
 
