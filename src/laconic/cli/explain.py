@@ -80,7 +80,7 @@ def _table(row: RowExplanation) -> Table:
     title = f"Row {row.row} is predicted {row.predicted}"
     names = [visible(output.name) for output in row.outputs]
     table = terminal.make_rules_table(
-        visible(title), weight="adds", rule="because", has_classes=bool(names)
+        visible(title), weight="adds", term="because", has_classes=bool(names)
     )
     for line in row.lines:
         terminal.add_line(table, line)
