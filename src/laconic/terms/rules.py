@@ -146,6 +146,8 @@ class Line(NamedTuple):
     """The class that the weight is added to; empty where a row has one raw prediction."""
     conditions: list[str]
     term: Term | None = None
+    effect: float = 0.0
+    """The largest change that the term makes; its contribution in an explanation of a row."""
 
     @property
     def prefix(self) -> str:
@@ -497,8 +499,9 @@ class RuleEnsemble(Sequence[Term]):
     def _line(self, number: int, term: Term) -> Line:
         output = self.output_of(term)
         if isinstance(term, Slope):
-            return Line(number, term.step_weight, output, [term.words()], term)
-        return Line(number, term.weight, output, self.condition_texts(term.query), term)
+            return Line(number, term.step_weight, output, [term.words()], term, term.effect)
+        texts = self.condition_texts(term.query)
+        return Line(number, term.weight, output, texts, term, term.effect)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Terms as a DataFrame, one row each, without the intercept.
