@@ -183,6 +183,8 @@ class Rounds:
     beats_chance : bool, default=False
         Whether gains count only as far as they exceed what the best of as many useless terms would
         gain by chance.
+    relaxation : float
+        The fraction of the penalty that other terms have while a term is searched beside them.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
         and divided among the outputs.
@@ -201,6 +203,7 @@ class Rounds:
     barred: Sequence[Barred] = ()
     brevity: float = 0.0
     beats_chance: bool = False
+    relaxation: float = RELAXED
     search_options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -311,9 +314,9 @@ class Rounds:
         What a second term like one of them gains is mostly what its weight is short of because of
         the penalty. New terms are found beside weights that fit.
         """
-        if not self.is_joint or len(state.ensemble) == 0 or RELAXED == 1.0:
+        if not self.is_joint or len(state.ensemble) == 0 or self.relaxation == 1.0:
             return state
-        relaxed = replace(self, l2_regularization=RELAXED * self.l2_regularization)
+        relaxed = replace(self, l2_regularization=self.relaxation * self.l2_regularization)
         return relaxed.refit(state)[0]
 
     def _noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
@@ -414,7 +417,7 @@ class Rounds:
             return None
         pairs = zip(state.ensemble, state.columns, strict=True)
         columns = [values for term, values in pairs if term.output == output]
-        penalties = [RELAXED * self.l2_regularization] * len(columns)
+        penalties = [self.relaxation * self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
         values, _ = stacked(columns, len(self.y), self.sample_weight)
@@ -614,12 +617,24 @@ class Rounds:
         )
 
     def is_better(self, new: State, old: State) -> bool:
-        """Check whether a model has a smaller penalised loss plus costs, beyond rounding errors."""
+        """Check whether a model has the larger gain per size, beyond rounding errors.
+
+        The gain is by how much it lowers the penalised loss plus costs from that of the best
+        constant; it is divided by size ** brevity, as that of a term is. Without brevity, the
+        smaller loss decides.
+        """
         (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
         # Where rules fit all rows, losses are rounding errors of predictions.
         start, _ = self._value(old, scale=0.0)
         least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-        return old_value - new_value - self._costs(new, old) > least
+        fall = old_value - new_value - self._costs(new, old)
+        if self.brevity == 0.0 or new.ensemble.size == old.ensemble.size:
+            return fall > least
+        constant, _ = self._value(self.refit(old.first(0))[0])
+        # What the old model would have to gain, with the size of the new one.
+        sizes = new.ensemble.size / old.ensemble.size
+        gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
+        return fall > (sizes**self.brevity - 1.0) * gain + least
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
