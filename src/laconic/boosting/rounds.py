@@ -633,12 +633,24 @@ class Rounds:
         )
 
     def is_better(self, new: State, old: State) -> bool:
-        """Check whether a model has a smaller penalised loss plus costs, beyond rounding errors."""
+        """Check whether a model has the larger gain per size, beyond rounding errors.
+
+        The gain is by how much it lowers the penalised loss plus costs from that of the best
+        constant; it is divided by size ** brevity, as that of a term is. Without brevity, the
+        smaller loss decides.
+        """
         (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
         # Where rules fit all rows, losses are rounding errors of predictions.
         start, _ = self._value(old, scale=0.0)
         least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-        return old_value - new_value - self._costs(new, old) > least
+        fall = old_value - new_value - self._costs(new, old)
+        if self.brevity == 0.0 or new.ensemble.size == old.ensemble.size:
+            return fall > least
+        constant, _ = self._value(self.refit(old.first(0))[0])
+        # What the old model would have to gain, with the size of the new one.
+        sizes = new.ensemble.size / old.ensemble.size
+        gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
+        return fall > (sizes**self.brevity - 1.0) * gain + least
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:

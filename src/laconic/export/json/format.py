@@ -239,15 +239,16 @@ ENSEMBLE_CERTIFICATE = Object(
             "if there is one.",
         ),
         "bound": Entry(AMOUNT, "Lower bound on the objective of all compared ensembles."),
-        "start": Entry(AMOUNT, "The objective without rules."),
+        "start": Entry(AMOUNT, "The objective without terms."),
         "against": Entry(
             choice("rules", "weight"),
-            "Compared ensembles have at most as many rules and the same penalty, or at most the "
-            "same total weight.",
+            "Compared ensembles have at most as many terms and the same penalty, or at most the "
+            "same total weight; weights of slopes count on the scale of rules.",
         ),
         "max_conditions": Entry(optional(COUNT)),
         "min_coverage": Entry(AMOUNT),
         "n_candidates": Entry(COUNT),
+        "n_slopes": Entry(COUNT, "Number of slopes that terms may be, besides rules."),
         "n_rows": Entry(COUNT),
         "status": Entry(_STATUS),
         "n_nodes": Entry(COUNT),
@@ -257,7 +258,7 @@ ENSEMBLE_CERTIFICATE = Object(
             Array(
                 Object({"objective": Entry(AMOUNT), "bound": Entry(AMOUNT)}, SizeBound), make=tuple
             ),
-            "The first 0, 1, 2, ... rules, next to all ensembles of as many.",
+            "The first 0, 1, 2, ... terms, next to all ensembles of as many.",
         ),
     },
     text="How close the model comes to the best possible one on its training rows; the proof "
