@@ -21,8 +21,9 @@ import numpy as np
 
 from laconic._util.types import Floats
 from laconic.boosting.certificate import TermColumn
-from laconic.boosting.rounds import Found, Rounds, State
+from laconic.boosting.rounds import Rounds
 from laconic.boosting.settings import make_term
+from laconic.boosting.state import Found, State
 from laconic.search import SearchResult, SearchStatus
 from laconic.terms.rules import RuleEnsemble
 

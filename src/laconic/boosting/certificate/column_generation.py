@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.boosting.certificate.comparison_class import (
     Bound,
     ComparisonClass,
@@ -87,7 +87,7 @@ def describe_proof_progress(proof: ProofProgress) -> str:
 class TermColumn(NamedTuple):
     """A term in the relaxed problem."""
 
-    values: Bools | Floats
+    values: Values
     """The rows that a rule covers, or the values of a slope, in the units of its feature."""
     query: tuple[int, ...] | None = None
     """The conditions of a rule, where they are known."""
