@@ -37,17 +37,17 @@ def test_same_models(run, saved):
     a = saved("a", n_terms=3)
     code, out, err = run("compare", a, a, "--exit-code")
     assert (code, err) == (0, "")
-    assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 0 added\n")
+    assert out.startswith("Terms: 3 same, 0 changed, 0 dropped, 0 added\n")
 
 
 def test_differences(run, saved):
     a, b = saved("a", n_terms=3), saved("b", n_terms=4)
     code, out, _ = run("compare", a, b)
     assert code == 0
-    assert out.startswith("Rules: 3 same, 0 changed, 0 dropped, 1 added\n")
+    assert out.startswith("Terms: 3 same, 0 changed, 0 dropped, 1 added\n")
     assert run("compare", a, b, "--exit-code")[0] == 3
     code, out, _ = run("compare", b, a, "--json")
-    assert [rule["kind"] for rule in json.loads(out)["rules"]] == [*["same"] * 3, "dropped"]
+    assert [term["kind"] for term in json.loads(out)["terms"]] == [*["same"] * 3, "dropped"]
 
 
 def test_refitted_weights_change(run, tmp_path):
@@ -56,7 +56,7 @@ def test_refitted_weights_change(run, tmp_path):
         save_model(RuleBoostingClassifier(n_terms).fit(X, people()["client"].to_numpy()), path)
     code, out, _ = run("compare", *paths, "--exit-code")
     assert code == 3
-    assert out.startswith("Rules: 0 same, 1 changed, 0 dropped, 1 added\n")
+    assert out.startswith("Terms: 0 same, 1 changed, 0 dropped, 1 added\n")
 
 
 def test_intercepts_count(run, tmp_path):

@@ -62,7 +62,7 @@ def test_folders_databases_and_large_files(run, parts, tmp_path, monkeypatch):
         code, out, _ = run("fit", path, *how, *FIT, "--n-terms", 1, "--json")
         assert code == 0
         outputs.append(out[: out.index('"record"')] if '"record"' in out else out)
-    assert len({text[text.index('"rules"') : text.index('"weight"')] for text in outputs}) == 1
+    assert len({text[text.index('"terms"') : text.index('"weight"')] for text in outputs}) == 1
     refused(run("fit", tmp_path / "shop.duckdb", *FIT), "A query must say what to read from")
 
 
@@ -151,7 +151,7 @@ def test_predictions_are_written_in_parts(run, parts, tmp_path):
     ("options", "message"),
     [
         (["--target", "clint"], "Did you mean 'client'?"),
-        (["--target", "client", "--n-terms", "auto"], "--n-terms auto needs a table"),
+        (["--target", "client", "--n-terms", "cv"], "--n-terms cv needs a table"),
         (
             ["--target", "spent", "--exposure", "[red]plan"],
             "The exposure must be a positive number",
