@@ -36,11 +36,13 @@ def test_a_pattern_is_read_in_parts(run, parts, tmp_path):
     assert "training rows" in out
     assert "Saved to" in out
     assert err == (
+        "note: only rules are learned from a table that is read in parts, and no slopes.\n"
         "note: a table that is read in parts is not cross-validated. Name a table with --test.\n"
     )
     whole = tmp_path / "whole.parquet"
     people(300).write_parquet(whole)
-    run("fit", whole, *FIT, "--n-terms", 2, "--model", tmp_path / "whole.json", "--no-validation")
+    options = ["--n-terms", 2, "--no-slopes", "--no-validation"]
+    run("fit", whole, *FIT, *options, "--model", tmp_path / "whole.json")
     one, other = load_model(model), load_model(tmp_path / "whole.json")
     assert [rule.query for rule in one.ensemble_] == [rule.query for rule in other.ensemble_]
     assert one.record_.n_rows == 300
