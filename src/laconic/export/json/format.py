@@ -9,7 +9,7 @@ import math
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from laconic._util.json_format import (
     AMOUNT,
@@ -54,6 +54,8 @@ from laconic.terms.conditions import (
     Query,
 )
 from laconic.terms.record import KINDS_OF_ROWS, FitRecord, RowScores
+from laconic.terms.rules import Rule, Term
+from laconic.terms.slopes import Slope
 
 NAME = "laconic-model"
 VERSION = 1
@@ -124,7 +126,7 @@ _AMOUNT_OR_INFINITY = Converted(
 )
 _STATUS = choice(*SearchStatus)
 
-RULE_CERTIFICATE = Object(
+CERTIFICATE = Object(
     {
         "query": Entry(
             Array(COUNT, make=tuple),
@@ -147,20 +149,79 @@ RULE_CERTIFICATE = Object(
         ),
     },
     SearchResult,
-    "What the search proved about the rule when it was found.",
+    "What the search proved about the term when it was found.",
 )
 
-RULE = Object(
-    {
-        "weight": Entry(NUMBER),
-        "output": Entry(
-            COUNT, "Position of the class that the weight is added to, of three or more.", default=0
-        ),
-        "conditions": Entry(
-            QUERY, "All of them must hold; without any, the rule covers every row."
-        ),
-        "certificate": Entry(RULE_CERTIFICATE),
+
+class SavedTerm(NamedTuple):
+    """A term of a file, with what is proven about it."""
+
+    term: Term
+    certificate: SearchResult
+
+
+def _read_term(data: dict[str, Any]) -> SavedTerm:
+    certificate = data.pop("certificate")
+    if data.pop("kind") == "slope":
+        return SavedTerm(Slope(**data), certificate)
+    return SavedTerm(Rule(data["conditions"], data["weight"], data["output"]), certificate)
+
+
+def _write_term(saved: SavedTerm) -> dict[str, Any]:
+    kind = "rule" if isinstance(saved.term, Rule) else "slope"
+    found = {each.name: getattr(saved.term, each.name) for each in fields(saved.term)}
+    return {
+        **found,
+        "kind": kind,
+        "conditions": found.get("query"),
+        "certificate": saved.certificate,
     }
+
+
+_END = Either((NUMBER, _MOMENT))
+TERM = Converted(
+    Object(
+        {
+            "kind": Entry(choice("rule", "slope")),
+            "weight": Entry(
+                NUMBER,
+                "Of a slope per unit of its feature: of numbers per 1, of dates per day, of times "
+                "of day and of durations per hour.",
+            ),
+            "output": Entry(
+                COUNT,
+                "Position of the class that the weight is added to, of three or more.",
+                default=0,
+            ),
+            "certificate": Entry(CERTIFICATE),
+        },
+        text="A rule adds its weight to the rows that satisfy its conditions. A slope adds its "
+        "weight times clip(x, lower, upper) - lower, in units of the feature x.",
+        key="kind",
+        variants={
+            ("rule",): {
+                "conditions": Entry(
+                    QUERY, "All of them must hold; without any, the rule covers every row."
+                )
+            },
+            ("slope",): {
+                "feature": Entry(TEXT, "As in conditions."),
+                "lower": Entry(_END, "Where the line begins; below it, the slope adds 0."),
+                "upper": Entry(_END, "Where the line ends, above 'lower' and of the same kind."),
+                "missing": Entry(
+                    optional(_END),
+                    "What a missing value counts as, between both ends; null: the slope adds 0.",
+                ),
+                "n_conditions": Entry(
+                    choice(1, 2),
+                    "How often the line bends inside of the range of the training rows, at least "
+                    "1. No prediction depends on it.",
+                ),
+            },
+        },
+    ),
+    _read_term,
+    _write_term,
 )
 
 ENSEMBLE_CERTIFICATE = Object(
@@ -388,10 +449,10 @@ _MODEL_ENTRIES: Entries = {
     "intercept": Entry(
         INTERCEPT, "The intercept of raw predictions, or one for each of three or more classes."
     ),
-    "rules": Entry(Array(RULE)),
+    "terms": Entry(Array(TERM)),
     "stages": Entry(
         optional(Array(Array(NUMBER, first=INTERCEPT, min_items=1))),
-        "Intercept and weights of the model when it had 0, 1, 2, ... rules, without the last; null "
+        "Intercept and weights of the model when it had 0, 1, 2, ... terms, without the last; null "
         "where they are those of the model.",
     ),
     "settings": Entry(SETTINGS),
@@ -399,7 +460,7 @@ _MODEL_ENTRIES: Entries = {
     "n_candidates": Entry(COUNT, "Number of candidate conditions."),
     "feature_kinds": Entry(
         Map(Either((choice("integer", "boolean"), Array(CATEGORY, make=tuple)))),
-        "Features of rules that held nothing but integers, or nothing but zeros and ones, in the "
+        "Features of terms that held nothing but integers, or nothing but zeros and ones, in the "
         "training table, or ordered categories, in their order. Texts make use of it, predictions "
         "do not.",
         default={},
@@ -420,8 +481,8 @@ def model_format() -> Object:
     """Return the format of models of all tasks."""
     return Object(
         {**_FIRST_ENTRIES, "task": Entry(choice(*TASKS)), **_MODEL_ENTRIES},
-        text="An additive ensemble of weighted if-then rules. The raw prediction of a row is the "
-        "intercept plus the weights of the rules whose conditions it satisfies, added in order.",
+        text="An additive ensemble of weighted if-then rules and slopes. The raw prediction of a "
+        "row is the intercept plus what the terms add, in order.",
         key="task",
         variants={(name,): task.entries for name, task in TASKS.items()},
     )
