@@ -210,8 +210,8 @@ class EnsembleCertificate:
         It checks that the forces add up to 0 where there is an intercept, that no sum of forces
         over *any* conjunction, or of any slope, is larger than claimed, and that the bound follows
         from these, in exact arithmetic or with fifty digits; for several classes, class by class.
-        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and too long for long
-        rules.
+        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and
+        too long for long rules.
 
         Parameters
         ----------
