@@ -200,7 +200,7 @@ class EnsembleCertificate:
 
     def _share(self, bound: float) -> float:
         best = self.start - bound
-        if best <= 0.0:
+        if best <= 0.0 or self.compared.is_constant:
             return 1.0
         return min(max((self.start - self.objective) / best, 0.0), 1.0)
 
