@@ -197,7 +197,7 @@ class Rounds:
                 noise=noise,
                 **options,
             )
-            if slope is not None and result.objective_value < (1.0 - _ROUNDING) * slope.value:
+            if slope is not None and _is_before(slope, result):
                 result = _of_slope(slope, result)
             else:
                 slope = None
@@ -552,7 +552,7 @@ class Rounds:
             return fall > least
         constant, _ = self._value(self.refit(old.first(0))[0])
         # What the old model would have to gain, with the size of the new one.
-        sizes = new.ensemble.size / old.ensemble.size
+        sizes = new.ensemble.size / max(old.ensemble.size, 1)
         gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
         return bool(fall > (sizes**self.brevity - 1.0) * gain + least)
 
@@ -642,6 +642,13 @@ def boost(
         state = added
         yield state
     return None
+
+
+def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
+    """Check whether a slope is worth more than a rule, or as much and is smaller."""
+    is_smaller = slope.slope.n_conditions < len(rule.query)
+    factor = 1.0 + _ROUNDING if is_smaller else 1.0 - _ROUNDING
+    return rule.objective_value < factor * slope.value
 
 
 def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:

@@ -200,7 +200,7 @@ class EnsembleCertificate:
 
     def _share(self, bound: float) -> float:
         best = self.start - bound
-        if best <= 0.0:
+        if best <= 0.0 or self.compared.is_constant:
             return 1.0
         return min(max((self.start - self.objective) / best, 0.0), 1.0)
 
@@ -210,8 +210,8 @@ class EnsembleCertificate:
         It checks that the forces add up to 0 where there is an intercept, that no sum of forces
         over *any* conjunction, or of any slope, is larger than claimed, and that the bound follows
         from these, in exact arithmetic or with fifty digits; for several classes, class by class.
-        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and too long for long
-        rules.
+        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and
+        too long for long rules.
 
         Parameters
         ----------

@@ -324,7 +324,8 @@ class Pricing:
     ) -> list[SearchResult]:
         """Find the largest sum of forces of each output, if it is above the cutoff.
 
-        Sums of rules that are not above that of a slope do not matter. Outputs share what is left of the limits. After an interrupt, the remaining outputs have no
+        Sums of rules that are not above that of a slope do not matter. Outputs share what is left
+        of the limits. After an interrupt, the remaining outputs have no
         result.
 
         Sets: status, if a search was stopped or a limit is reached; n_searches, n_nodes.
