@@ -284,9 +284,9 @@ def test_progress_tells_folds_from_the_fit(capsys):
     lines = capsys.readouterr().out.splitlines()
     starts = [re.match(r"[^:]*", line).group() for line in lines]
     assert starts == [
-        *("fold 1 of 2, rule 1 of 2", "fold 2 of 2, rule 1 of 2"),
-        *("fold 1 of 2, rule 2 of 2", "fold 2 of 2, rule 2 of 2"),
-        "rule 1 of 1",
+        *("fold 1 of 2, term 1 of 2", "fold 2 of 2, term 1 of 2"),
+        *("fold 1 of 2, term 2 of 2", "fold 2 of 2, term 2 of 2"),
+        "term 1 of 1",
     ]
 
 

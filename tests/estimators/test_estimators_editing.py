@@ -248,7 +248,7 @@ def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
     assert shares == sorted(shares, reverse=True)
     assert all(share >= 0.8 for share in shares)
     assert len(found) == 5 or found.is_complete
-    assert str(found).startswith("Instead of rule 2, ")
+    assert str(found).startswith("Instead of term 2, ")
     with pytest.raises(ValueError, match=r"by its number, from 1 to 4\. Got 5"):
         model.alternatives(5, X, y)
 
