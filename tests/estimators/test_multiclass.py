@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,8 +24,6 @@ from laconic import (
     load_model,
     save_model,
 )
-from laconic.boosting import State
-from laconic.boosting.rounds import RELAXED
 from laconic.candidates.candidates import candidate_conditions
 from laconic.export import (
     model_to_dict,
@@ -95,19 +92,12 @@ def test_rules_are_the_best_of_all_conjunctions_and_classes(objective):
         sets, losses = all_covered(candidates, max_conditions), []
         for state in run_boost(rounds, 2, before):
             ensemble, result = state.ensemble, state.results[-1]
-            beside = before
+            raw = before.raw_predictions(X)
             others = []
             if objective == "joint":
-                # Rules are found beside weights that are hardly penalised.
-                hardly = RELAXED * penalty
                 everyone = np.ones(n_rows, dtype=bool)
                 others = [(label, everyone, 0.0) for label in range(n_classes)]
-                others += [(rule.output, rule.query.covered(X), hardly) for rule in before]
-                if len(before) > 0:
-                    columns = tuple(rule.query.covered(X) for rule in before)
-                    relaxed = replace(rounds, l2_regularization=hardly)
-                    beside = relaxed.refit(State(before, columns))[0].ensemble
-            raw = beside.raw_predictions(X)
+                others += [(rule.output, rule.query.covered(X), penalty) for rule in before]
             best = best_of_all_classes(sets, y, raw, weights, penalty, others)
             assert_allclose(result.objective_value, best, rtol=1e-6, atol=1e-10)
             assert result.is_optimal
@@ -251,10 +241,9 @@ def test_polishing_lowers_the_penalised_loss(iris):
             rule.weight**2 for rule in model.ensemble_
         )
 
+    options = RULES_BY_GAIN | {"l2_regularization": 0.3}
     plain, polished = (
-        RuleBoostingClassifier(8, strategy=strategy, l2_regularization=0.3, **RULES_BY_GAIN).fit(
-            X, y
-        )
+        RuleBoostingClassifier(8, strategy=strategy, **options).fit(X, y)
         for strategy in ("joint", "polished")
     )
     assert risk(polished) < risk(plain)
@@ -325,16 +314,13 @@ def gains_in_place(model, X, y, number, sets):
     raw = model.stages_[number - 1].raw_predictions(X)
     if is_joint:
         texts = [(str(rule.query), float(rule.output)) for rule in others]
-        # Rules are found beside weights that are hardly penalised.
-        hardly = RELAXED * penalty
-        beside = RuleBoostingClassifier(2, initial_terms=texts, l2_regularization=hardly).fit(X, y)
+        beside = RuleBoostingClassifier(2, initial_terms=texts, l2_regularization=penalty).fit(X, y)
         raw = beside.decision_function(X)
     gradients, hessians = LOSS.gradients(y, raw), LOSS.hessians(y, raw)
     found = {}
     for output in range(3):
         columns = [rule.query.covered(X) for rule in others if rule.output == output]
-        penalties = [penalty, *[RELAXED * penalty] * len(columns), 0.0]
-        columns = [*columns, np.ones(len(y))]
+        columns, penalties = [*columns, np.ones(len(y))], [*[penalty] * (len(columns) + 1), 0.0]
         if not is_joint:
             columns, penalties = [], [penalty]
         for rows in sets:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from problems import all_covered, best_gain, n_drawn
 from rounds import make_rounds, run_boost
 
-from laconic.boosting import State
-from laconic.boosting.rounds import RELAXED
 from laconic.candidates.candidates import candidate_conditions
 from laconic.losses import NAMED_LOSSES, HuberLoss, TweedieLoss, optimal_constant
 from laconic.terms.rules import RuleEnsemble
@@ -63,15 +59,11 @@ def test_rules_are_the_best_of_all_conjunctions(name, objective):
         before = start
         for state in run_boost(rounds, 2, start):
             result = state.results[-1]
-            beside, others = before, []
-            if objective == "joint":
-                # Rules are found beside weights that are hardly penalised.
-                covered, hardly = tuple(rule.query.covered(X) for rule in before), RELAXED * penalty
-                others = [(np.ones(n_rows, dtype=bool), 0.0), *((rows, hardly) for rows in covered)]
-                if len(before) > 0:
-                    relaxed = replace(rounds, l2_regularization=hardly)
-                    beside = relaxed.refit(State(before, covered))[0].ensemble
-            raw = beside.raw_predictions(X)
+            raw = before.raw_predictions(X)
+            others = [(np.ones(n_rows, dtype=bool), 0.0)]
+            others += [(rule.query.covered(X), penalty) for rule in before]
+            if objective == "stagewise":
+                others = []
             statistics = weights * loss.gradients(y, raw), weights * loss.hessians(y, raw)
             best = best_gain(sets, *statistics, penalty, others) / weights.sum()
             assert_allclose(result.objective_value, best, rtol=1e-6, atol=1e-10)
