@@ -94,11 +94,17 @@ class Truth:
     """Target and weights of the rows that count, and a loss of their raw predictions."""
 
     def __init__(
-        self, loss: str, y: np.ndarray, weights: np.ndarray, *, fit_intercept: bool
+        self,
+        loss: str,
+        y: np.ndarray,
+        weights: np.ndarray,
+        *,
+        fit_intercept: bool,
+        classes: np.ndarray | None = None,
     ) -> None:
         self.weights, self.total = weights, float(weights.sum())
         self.n_outputs = 3 if loss == "three classes" else 1
-        self.classes = np.unique(y) if y.dtype.kind in "UO" else None
+        self.classes = np.unique(y) if y.dtype.kind in "UO" and classes is None else classes
         if self.n_outputs > 1:
             self.one_hot = (y[:, np.newaxis] == self.classes).astype(float)
         else:
