@@ -318,7 +318,12 @@ def _descend(
         if -slopes @ step <= 1e-15 * max(abs(value), 1e-6):
             # The risk has no more digits, but slopes have.
             last = point + step
-            return last if (signs * last >= 0.0).all() else point
+            if not (signs * last >= 0.0).all():
+                return point
+            if not np.abs(bends(last)[0][is_free]).sum() < np.abs(slopes[is_free]).sum() / 2:
+                return last
+            point, value = last, risk(last)
+            continue
         # As far as the first weight that comes to 0, and not uphill.
         ends = [1.0, *(-point[n] / step[n] for n in np.flatnonzero(point * step * signs**2 < 0.0))]
         share = min(ends)
