@@ -18,11 +18,19 @@ import numpy as np
 
 from fuzz.crossings import terms
 from fuzz.crossings.brute import CLOSE, OwnLoss, Truth
-from fuzz.crossings.judges import Place, Terms, atoms_of_query, line_of, place_after
+from fuzz.crossings.judges import (
+    Place,
+    Terms,
+    atoms_of_query,
+    line_of,
+    place_after,
+    relaxed_place,
+)
 from fuzz.crossings.tables import COLOURS, Cells, Rows, pandas_frame
 from fuzz.crossings.terms import Atom, Key, Limits, Line, Prices, Sets
 from fuzz.searches import check
 from laconic import Query, Rule, RuleEnsemble, Slope
+from laconic.boosting.chance import is_by_chance, search_relaxed
 from laconic.boosting.rounds import Barred, Found, Rounds, State
 from laconic.boosting.settings import form_of, make_term
 from laconic.candidates.candidates import CandidateConditions, candidate_conditions
@@ -62,8 +70,10 @@ def rounds_of_terms(number: int, counts: Counter[str]) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         drawn = Drawn(number)
         state = drawn.state()
-        found = drawn.rounds.search(state)
-        drawn.check(state, found, counts)
+        drawn.check(place_after(drawn, state.ensemble), drawn.rounds.search(state), counts)
+        if drawn.is_joint and len(state.ensemble) > 0:
+            relaxed = relaxed_place(drawn, state.ensemble)
+            drawn.check(relaxed, search_relaxed(drawn.rounds, state), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,9 +395,8 @@ class Drawn:
 
     # The judge
 
-    def check(self, state: State, found: Found, counts: Counter[str]) -> None:
-        """Compare the term that was found with all others."""
-        place = place_after(self, state.ensemble)
+    def check(self, place: Place, found: Found, counts: Counter[str]) -> None:
+        """Compare the term that was found at a place with all others."""
         values = place.values()
         best = max(float(values.max(initial=0.0)), 0.0)
         result = found.result
@@ -411,8 +420,21 @@ class Drawn:
             share = self.options["approximation_factor"]
             check(share < 1.0, "no proof", *details)
         check(own >= share * best - slack, "not the best", own, *details)
+        self._check_chance(found, details)
         lines = values[:, self.sets.is_slope].max(initial=0.0)
         check(own >= lines - slack, "a slope is better", own, *details)
+
+    def _check_chance(self, found: Found, details: tuple[Any, ...]) -> None:
+        """Compare what is said about chance with what chance may do."""
+        if self.options["beats_chance"]:
+            ensemble = found.state.ensemble
+            term = make_term(found.form, 0.0, found.output)
+            own = Terms(self, ensemble.with_terms((*ensemble, term)))
+            excess = relaxed_place(self, ensemble).excess(own, len(ensemble))
+            is_by_chance_here = excess <= 1
+            is_edge = abs(excess - 1) < 1e-5
+            is_same = is_by_chance(self.rounds, found) == is_by_chance_here
+            check(is_same or is_edge, "not what chance does", excess, *details)
 
     def _own(self, place: Place, found: Found) -> float:
         """Compute what the term that was found is worth."""
