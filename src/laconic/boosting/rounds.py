@@ -293,11 +293,13 @@ class Rounds:
         if constraints is None:
             return np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
         forms = [Slope(name, 0.0, 1.0, 0.0) for name in names]
-        signs = [constraints.sign_of(form, self._output(output)) for form in forms]
+        signs = [constraints.signs_of(form, self._output(output)) for form in forms]
         costs = [
-            constraints.cost(form) if constraints.are_allowed(form) else np.inf for form in forms
+            constraints.cost(form) if constraints.are_allowed(form) and allowed else np.inf
+            for form, allowed in zip(forms, signs, strict=True)
         ]
-        return np.array(signs, dtype=np.int64), np.array(costs)
+        needed = [min(allowed) if len(allowed) == 1 else 0 for allowed in signs]
+        return np.array(needed, dtype=np.int64), np.array(costs)
 
     def _standard(self, values: Values) -> Values:
         """Return values on the scale of rules."""
