@@ -154,7 +154,7 @@ def test_judges_see_what_is_wrong(spoil, strategy, tmp_path):
         ("costs", "feature_costs=inf"),
         ("signs", "weight_signs"),
         ("signs", "monotonic_cst"),
-        ("rules", "excluded_rules"),
+        ("rules", "excluded_terms"),
         ("limits", "min_coverage"),
         ("max_conditions", "1"),
         ("fit_intercept", "False"),

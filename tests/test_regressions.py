@@ -187,10 +187,10 @@ def test_alternatives_are_compared_after_costs():
         assert one.share == pytest.approx(gain / result.objective_value)
 
 
-def test_alternatives_are_not_for_the_rows_of_excluded_rules():
+def test_alternatives_are_not_for_the_rows_of_excluded_terms():
     X, y = joint_table()
     unwanted = RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query
-    model = RuleBoostingRegressor(2, excluded_rules=[unwanted]).fit(X, y)
+    model = RuleBoostingRegressor(2, excluded_terms=[unwanted]).fit(X, y)
     rows = unwanted.covered(X)
     found = model.alternatives(1, X, y, tolerance=0.9, max_found=30)
     assert len(found) > 5

@@ -17,7 +17,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "features": (*("free", "interaction_cst", "interaction_cst, alone", "interaction_cst, apart"),),
     "signs": ("free", "monotonic_cst", "weight_signs"),
     "costs": ("none", "feature_costs", "feature_costs=inf"),
-    "rules": ("found", "initial_terms", "excluded_rules"),
+    "rules": ("found", "initial_terms", "excluded_terms"),
     "columns": (
         *("numbers", "missing values", "categories", "categories='sets'", "ordered categories"),
         *("dates", "date_parts", "sparse matrix", "conditions", "integers and booleans"),

@@ -209,7 +209,7 @@ class Problem:
     @cached_property
     def barred(self) -> set[bytes]:
         """Sets of rows that no rule is to cover, as the rows that count show them."""
-        if self["rules"] != "excluded_rules":
+        if self["rules"] != "excluded_terms":
             return set()
         covered = np.ones(len(self.rows), dtype=bool)
         for atom in self.good_rule(0):
@@ -259,8 +259,8 @@ class Problem:
             chosen["feature_costs"] = self.costs
         if self["rules"] == "initial_terms":
             chosen["initial_terms"] = [self.written(2)]
-        if self["rules"] == "excluded_rules":
-            chosen["excluded_rules"] = [self.written(0)]
+        if self["rules"] == "excluded_terms":
+            chosen["excluded_terms"] = [self.written(0)]
         return chosen
 
     def _rows(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def test_words_are_read_as_parameters():
     found = Learning(
         class_weight=("yes=5", "no=0.5"),
         categorical_features=("zip", "size=ordered", "a=b"),
-        excluded_rules=("age > 65",),
+        excluded_terms=("age > 65",),
         interactions=("age,sex", "plan"),
         cost=("mri=0.01", "sex=inf"),
         max_thresholds="all",
@@ -36,7 +36,7 @@ def test_words_are_read_as_parameters():
     expected = {
         "class_weight": {"yes": 5.0, "no": 0.5},
         "categorical_features": {"zip": "nominal", "size": "ordered", "a=b": "nominal"},
-        "excluded_rules": ["age > 65"],
+        "excluded_terms": ["age > 65"],
         "interaction_cst": [["age", "sex"], ["plan"]],
         "feature_costs": {"mri": 0.01, "sex": float("inf")},
         "max_thresholds": None,

@@ -109,9 +109,9 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     assert (again.predict(X) == edited.predict(X)).all()
     dropped = tuple(model.ensemble_[n].query for n in (0, 3))
     assert again.settings_ == edited.settings_
-    assert edited.settings_.excluded_rules == dropped
+    assert edited.settings_.excluded_terms == dropped
     twice = again.edit(X, y > 1, drop=[1])
-    assert twice.settings_.excluded_rules == (*dropped, again.ensemble_[0].query)
+    assert twice.settings_.excluded_terms == (*dropped, again.ensemble_[0].query)
 
 
 def test_models_of_a_chosen_size_can_be_edited(data):

@@ -172,18 +172,18 @@ def test_rules_of_long_tables_cover_the_rows_that_they_say():
     X = rng.normal(size=(LONG_TABLE + 10, 1)).round(3)
     y = 2.0 * (X[:, 0] > 0.12345) + rng.normal(size=len(X))
     model = RuleBoostingRegressor(
-        2, initial_terms=["x0 > 0.12345"], excluded_rules=["x0 > 0.9"], max_thresholds=1
+        2, initial_terms=["x0 > 0.12345"], excluded_terms=["x0 > 0.9"], max_thresholds=1
     ).fit(X, y)
     assert str(model.ensemble_[0].query) == "x0 > 0.12345"
     assert model.rule_coverages_[0].coverage == (X[:, 0] > 0.12345).sum()
 
 
-def test_excluded_rules_are_not_found_in_other_words_either():
+def test_excluded_terms_are_not_found_in_other_words_either():
     X, y = table()
     for strategy in ("joint", "stagewise"):
         free = RuleBoostingRegressor(1, strategy=strategy).fit(X, y)
         without = RuleBoostingRegressor(
-            1, strategy=strategy, excluded_rules=[free.ensemble_[0]]
+            1, strategy=strategy, excluded_terms=[free.ensemble_[0]]
         ).fit(X, y)
         covered = free.ensemble_[0].query.covered(X)
         assert (without.ensemble_[0].query.covered(X) != covered).any()
@@ -198,7 +198,7 @@ def test_a_given_rule_that_is_also_excluded_has_its_objective(strategy):
     X, y = table()
     options = {"n_terms": 2, "strategy": strategy, "initial_terms": ["age > 60"]}
     given = RuleBoostingRegressor(**options).fit(X, y).search_results_[0]
-    excluded = RuleBoostingRegressor(**options, excluded_rules=["age > 60"]).fit(X, y)
+    excluded = RuleBoostingRegressor(**options, excluded_terms=["age > 60"]).fit(X, y)
     found = excluded.search_results_[0]
     assert found.objective_value == pytest.approx(given.objective_value, rel=1e-12)
     assert 0 < found.objective_value <= found.bound

@@ -117,7 +117,7 @@ MODELS = {
         monotonic_cst={"age": 1},
         interaction_cst=[["age", "size", "booked"], ["size", "city", "booked"]],
     ),
-    "excluded rules": lambda folder: of_numbers(folder, excluded_rules=["age > 45"]),
+    "excluded rules": lambda folder: of_numbers(folder, excluded_terms=["age > 45"]),
     "initial rules": lambda folder: of_numbers(folder, initial_terms=["age > 60"]),
     "sets": lambda folder: of_numbers(folder, categories="sets"),
     "date parts": lambda folder: of_numbers(folder, date_parts=["weekday", "day"]),
@@ -138,7 +138,7 @@ def settings(model):
     names = {*inspect.signature(type(model)).parameters} - ABOUT_THE_RUN - {"cv"}
     given = {name: model.get_params()[name] for name in names}
     # Rules may be written as texts or queries.
-    rules = {name: [*map(str, given[name] or ())] for name in ("initial_terms", "excluded_rules")}
+    rules = {name: [*map(str, given[name] or ())] for name in ("initial_terms", "excluded_terms")}
     return given | rules
 
 

@@ -410,7 +410,7 @@ def test_rules_of_your_own(as_stream, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     frame = make_table(1500)
     rules = ["number > 0.123 & few in {1, 3}", 'text == "c é" & flag']
-    how = {"n_terms": 4, "initial_terms": rules, "excluded_rules": ["gaps <= 0.77 & flag == false"]}
+    how = {"n_terms": 4, "initial_terms": rules, "excluded_terms": ["gaps <= 0.77 & flag == false"]}
     known = RuleBoostingClassifier(**how).fit(frame.select(FEATURES), frame["class"].to_numpy())
     found = RuleBoostingClassifier(**how).fit(as_stream(frame.select(*FEATURES, "class")), "class")
     assert_same(found, known)

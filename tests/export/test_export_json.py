@@ -87,7 +87,7 @@ SETTINGS = {
             "output": 0,
         },
     ],
-    "excluded_rules": [[{"feature": "b", "relation": "==", "value": "x"}]],
+    "excluded_terms": [[{"feature": "b", "relation": "==", "value": "x"}]],
     "class_weight": [[0, 0.5], [1, 2.0]],
     "is_mixed": True,
 }
@@ -162,7 +162,7 @@ BROKEN = [
         "settings.initial_terms[0].output must be the position of a class",
         False,
     ),
-    (put([None], "settings", "excluded_rules"), "settings.excluded_rules[0] must be", True),
+    (put([None], "settings", "excluded_terms"), "settings.excluded_terms[0] must be", True),
     (put({"cost": 1}, "settings", "constraints"), "settings.constraints must have", True),
     (put([0], "classes"), "classes must be a JSON array of 2 or more items", True),
     (put([0, 1, 2], "classes"), "classes must be two classes, or more with the loss", True),

@@ -13,7 +13,7 @@ def test_every_constraint_has_words():
             "monotonic_cst": {"age": 1, "income": 1, "price": -1},
             "interaction_cst": [["age", "income"], ["price"]],
             "feature_costs": {"mri": 0.01, "id": None},
-            "excluded_rules": ["age > 65", "sex == f"],
+            "excluded_terms": ["age > 65", "sex == f"],
             "weight_signs": "positive",
         }
     )

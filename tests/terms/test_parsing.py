@@ -249,7 +249,7 @@ def test_rules_of_models_told_of_an_order_can_be_given_again(declared):
     forced = model.edit(X, y, drop=[1], force=[text])
     assert (forced.ensemble_.terms[0].query.covered(X) == covered).all()
     other = RuleBoostingRegressor(
-        1, categorical_features={"size": "ordered"}, excluded_rules=[text]
+        1, categorical_features={"size": "ordered"}, excluded_terms=[text]
     ).fit(X, y)
     assert (other.ensemble_.terms[0].query.covered(X) != covered).any()
 

@@ -8,16 +8,16 @@ The same program fits one raw prediction per row, or several, such as one for ea
 """
 
 from laconic.boosting.polish import MAX_ROUNDS, Step, polish, select
-from laconic.boosting.rounds import BarredRows, Rounds, State, boost
+from laconic.boosting.rounds import Barred, Rounds, State, boost
 from laconic.boosting.scale import UNSCALED, Scale, check_loss, scale_of
-from laconic.boosting.settings import InitialRule, Settings
+from laconic.boosting.settings import InitialTerm, Settings
 from laconic.boosting.training_data import TrainingData, counted
 
 __all__ = [
     "MAX_ROUNDS",
     "UNSCALED",
-    "BarredRows",
-    "InitialRule",
+    "Barred",
+    "InitialTerm",
     "Rounds",
     "Scale",
     "Settings",

@@ -107,7 +107,7 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
 
 def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> State | None:
     """Replace a rule by the one that was found; None if that is no improvement."""
-    is_same = np.array_equal(found.covered, state.covered[position])
+    is_same = np.array_equal(found.values, state.columns[position])
     if is_same and found.output == state.ensemble[position].output:
         return None
     new = rounds.add(found.state, found)

@@ -1,19 +1,21 @@
-"""The best weights of given rules, all at once, by Newton's method.
+"""The best weights of given terms, all at once, by Newton's method.
 
-This module knows targets, losses and the rows that rules cover. It knows no conditions.
+This module knows targets, losses and the values of terms: zeros and ones for rules, numbers for
+slopes, which it brings to the scale of rules. It knows no conditions.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from laconic._util.types import Bools, Floats
+from laconic.candidates.slopes import standardised
 from laconic.losses import Loss, MultinomialLoss, SquaredLoss
 from laconic.search import RefittedTerms
 from laconic.terms.rules import Rule, RuleEnsemble
@@ -93,7 +95,7 @@ def descend(risk: PenalisedRisk) -> tuple[Floats, int]:
 
 def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
     """List the weights of an ensemble, and its intercepts if they are refitted as well."""
-    weights = [rule.weight for rule in ensemble]
+    weights = [term.weight for term in ensemble]
     if fit_intercept:
         outputs = ensemble.outputs
         weights += [each.intercept for each in outputs] if outputs else [ensemble.intercept]
@@ -102,7 +104,7 @@ def ensemble_weights(ensemble: RuleEnsemble, *, fit_intercept: bool) -> Floats:
 
 def ensemble_risk(
     ensemble: RuleEnsemble,
-    covered: Sequence[Bools],
+    columns: Sequence[Bools | Floats],
     y: Floats,
     loss: Loss,
     l2_regularization: float,
@@ -111,18 +113,19 @@ def ensemble_risk(
     fit_intercept: bool,
     signs: NDArray[np.int_] | None = None,
 ) -> PenalisedRisk:
-    """Make the penalised loss of rules, as a function of their weights and maybe of intercepts.
+    """Make the penalised loss of terms, as a function of their weights and maybe of intercepts.
 
-    That is Σ_i loss(y_i, intercept + Σ_r w_r covered_ri) + ½ λ Σ_r w_r², whose minimum over a
-    single weight is, to second order, the weight of a stagewise round. With several outputs, a rule
-    adds its weight to one of them.
+    That is Σ_i loss(y_i, intercept + Σ_r w_r z_ri) + ½ λ Σ_r w_r², whose minimum over a single
+    weight is, to second order, the weight of a stagewise round. With several outputs, a term is
+    added to one of them. The values z of slopes are divided by their `scales`, and their weights
+    multiplied by them.
 
     Parameters
     ----------
     ensemble : RuleEnsemble
         Its intercepts are used where they are not refitted.
-    covered : sequence of bool arrays of shape (n_rows,)
-        The rows that each rule covers.
+    columns : sequence of bool or float arrays of shape (n_rows,)
+        The values of each term.
     y : ndarray of shape (n_rows,)
         The target, as the loss expects it.
     loss : Loss
@@ -149,8 +152,10 @@ def ensemble_risk(
     >>> value
     33.0
     """
-    rows = np.array(covered, dtype=bool).reshape(-1, len(y))
-    start = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    values, of_terms = stacked(columns, len(y), sample_weight)
+    natural = ensemble_weights(ensemble, fit_intercept=fit_intercept)
+    scales = np.append(of_terms, np.ones(len(natural) - len(of_terms)))
+    start = natural * scales
     if signs is not None:
         # Intercepts may have any sign.
         n_intercepts = len(start) - len(signs)
@@ -158,31 +163,46 @@ def ensemble_risk(
     if signs is not None:
         start = within_signs(start, signs)
     if isinstance(loss, MultinomialLoss):
-        return _ClassRisk(ensemble, rows, y, l2_regularization, sample_weight, start, signs)
+        return _ClassRisk(
+            ensemble, values, y, l2_regularization, sample_weight, start, signs, scales
+        )
     offset = 0.0 if fit_intercept else ensemble.intercept
-    return _Risk(offset, rows, y, loss, l2_regularization, sample_weight, start, signs)
+    return _Risk(offset, values, y, loss, l2_regularization, sample_weight, start, signs, scales)
+
+
+def stacked(
+    columns: Sequence[Bools | Floats], n_rows: int, sample_weight: Floats | None
+) -> tuple[Bools | Floats, Floats]:
+    """Stack the values of terms on the scale of rules; returns also the scale of each term."""
+    pairs = [
+        (values, 1.0) if values.dtype == np.bool_ else standardised(values, sample_weight)
+        for values in columns
+    ]
+    dtype = bool if all(values.dtype == np.bool_ for values in columns) else np.float64
+    stack = np.array([values for values, _ in pairs], dtype=dtype).reshape(-1, n_rows)
+    return stack, np.array([scale for _, scale in pairs], dtype=np.float64)
 
 
 def refitted(ensemble: RuleEnsemble, risk: PenalisedRisk) -> tuple[RuleEnsemble, int]:
-    """Return rules with the weights that minimise a risk, and the number of halved steps."""
+    """Return terms with the weights that minimise a risk, and the number of halved steps."""
     found, n_halvings = descend(risk)
-    pairs = zip(ensemble, found.tolist(), strict=False)
-    rules = [Rule(rule.query, weight, rule.output) for rule, weight in pairs]
-    intercepts = found[len(rules) :]
+    pairs = zip(ensemble, (found / risk.scales).tolist(), strict=False)
+    terms = [replace(term, weight=weight) for term, weight in pairs]
+    intercepts = found[len(terms) :]
     if len(intercepts) == 0:
-        return ensemble.with_terms(rules), n_halvings
-    weights = (abs(rule.weight) for rule in rules)
+        return ensemble.with_terms(terms), n_halvings
+    weights = np.abs(found[: len(terms)]).tolist()
     if ensemble.outputs:
         # A constant that is added to all of them changes no probability.
         intercepts = intercepts - intercepts.mean()
     elif abs(intercepts[0]) <= _ROUNDING * min(filter(None, weights), default=0.0):
         intercepts[0] = 0.0  # and not a rounding error
-    return ensemble.with_terms(rules, intercepts.tolist()), n_halvings
+    return ensemble.with_terms(terms, intercepts.tolist()), n_halvings
 
 
 def guarded_step(
     weight: float,
-    covered: Bools,
+    values: Bools | Floats,
     y: Floats,
     raw_predictions: Floats,
     loss: Loss,
@@ -190,11 +210,11 @@ def guarded_step(
     sample_weight: Floats | None = None,
     output: int | None = None,
 ) -> tuple[float, int]:
-    """Halve the weight of a rule until the loss, with the penalty on it, does not increase.
+    """Halve the weight of a term until the loss, with the penalty on it, does not increase.
 
     The weight is the best one for the second-order approximation of the loss, which may be poor far
     from the minimum. Returns the weight and how often it was halved; the weight is 0 if no fraction
-    of it lowers the loss. A rule of one of several outputs changes that column of the raw
+    of it lowers the loss. A term of one of several outputs changes that column of the raw
     predictions.
 
     Examples
@@ -212,13 +232,14 @@ def guarded_step(
     def total(weight: float) -> tuple[float, float]:
         # Of all rows: a loss may depend on their positions.
         raw = raw_predictions.copy()
-        (raw if output is None else raw[:, output])[covered] += weight
-        values = loss.value(y, raw)
+        column = raw if output is None else raw[:, output]
+        column += weight * values
+        losses = loss.value(y, raw)
         if sample_weight is not None:
-            values = values * sample_weight
+            losses = losses * sample_weight
         decay = penalty * weight**2 / 2
-        magnitude = np.abs(values).sum() + decay
-        return float(values.sum() + decay), float(8 * _EPSILON * magnitude)
+        magnitude = np.abs(losses).sum() + decay
+        return float(losses.sum() + decay), float(8 * _EPSILON * magnitude)
 
     with np.errstate(over="ignore", invalid="ignore"):
         before, rounding = total(0.0)
@@ -325,8 +346,12 @@ class PenalisedRisk(ABC):
     is_quadratic = False
     """Whether the loss is quadratic, so that a step leads to its minimum."""
 
-    def __init__(self, start: Floats, signs: NDArray[np.int_] | None) -> None:
+    def __init__(
+        self, start: Floats, signs: NDArray[np.int_] | None, scales: Floats | None = None
+    ) -> None:
         self.start = start
+        # Weights are those of terms times these.
+        self.scales = np.ones(len(start)) if scales is None else scales
         # 1 or -1 for weights of that sign, or 0; 0 for others; None if all are free.
         self.signs = signs
 
@@ -367,31 +392,32 @@ class PenalisedRisk(ABC):
 class _Risk(PenalisedRisk):
     """The penalised loss as a function of the weights, for a loss of one raw prediction.
 
-    Rows of a cell are covered by the same rules, and have the same score.
+    Rows of a cell have the same values of all terms, and so the same score.
     """
 
     def __init__(
         self,
         offset: float,
-        covered: Bools,
+        values: Bools | Floats,
         y: Floats,
         loss: Loss,
         penalty: float,
         sample_weight: Floats | None,
         start: Floats,
         signs: NDArray[np.int_] | None,
+        scales: Floats,
     ) -> None:
-        super().__init__(start, signs)
+        super().__init__(start, signs, scales)
         self.is_quadratic = isinstance(loss, SquaredLoss)
         self.y, self.loss, self.offset, self.sample_weight = y, loss, offset, sample_weight
-        self.penalties = np.full(len(covered), penalty)
-        if len(start) > len(covered):
+        self.penalties = np.full(len(values), penalty)
+        if len(start) > len(values):
             # The intercept is the weight of a rule for all rows.
-            covered = np.vstack([covered, np.ones((1, len(y)), dtype=bool)])
+            values = np.vstack([values, np.ones((1, len(y)), dtype=values.dtype)])
             self.penalties = np.append(self.penalties, 0.0)
-        rules = RefittedTerms(covered, self.penalties)
-        self.cells = rules.cells()
-        self.columns = rules.columns(self.cells)
+        terms = RefittedTerms(values, self.penalties)
+        self.cells = terms.cells()
+        self.columns = terms.columns(self.cells)
         # A step to 0 of a weight without rows has the rounding error of the other weights.
         has_rows = self.columns @ self._cell_sums(np.ones(len(y))) > 0.0
         self.idle_penalties = np.where(has_rows, 0.0, self.penalties)
@@ -437,28 +463,29 @@ class _Risk(PenalisedRisk):
 class _ClassRisk(PenalisedRisk):
     """The penalised multinomial loss as a function of weights, and maybe of intercepts.
 
-    Rows that are covered by the same rules have the same scores.
+    Rows with the same values of all terms have the same scores.
     """
 
     def __init__(
         self,
         ensemble: RuleEnsemble,
-        covered: Bools,
+        values: Bools | Floats,
         y: Floats,
         penalty: float,
         sample_weight: Floats | None,
         start: Floats,
         signs: NDArray[np.int_] | None,
+        scales: Floats,
     ) -> None:
-        super().__init__(start, signs)
+        super().__init__(start, signs, scales)
         n_classes = len(ensemble.outputs)
-        rules = RefittedTerms(covered, np.full(len(covered), penalty))
-        cells = rules.cells()
-        self.columns, self.penalties = rules.columns(cells), rules.penalties
-        self.outputs = np.array([rule.output for rule in ensemble], dtype=np.intp)
+        terms = RefittedTerms(values, np.full(len(values), penalty))
+        cells = terms.cells()
+        self.columns, self.penalties = terms.columns(cells), terms.penalties
+        self.outputs = np.array([term.output for term in ensemble], dtype=np.intp)
         self.offsets = np.array([each.intercept for each in ensemble.outputs])
         n_cells = self.columns.shape[1]
-        if len(start) > len(covered):
+        if len(start) > len(values):
             self.columns = np.vstack([self.columns, np.ones((n_classes, n_cells))])
             self.outputs = np.append(self.outputs, np.arange(n_classes))
             self.penalties = np.append(self.penalties, np.zeros(n_classes))
@@ -496,5 +523,5 @@ class _ClassRisk(PenalisedRisk):
         return self._point(weights, slopes, curvature, rounding)
 
     def _sums(self, values: Floats) -> Floats:
-        """Add up the values of its class over the cells that each rule covers."""
+        """Add up the values of its class, times those of each term, over the cells."""
         return np.asarray((self.columns * values[:, self.outputs].T).sum(axis=1), dtype=np.float64)

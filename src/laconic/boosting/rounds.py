@@ -1,4 +1,4 @@
-"""Boosting: one search per round and output, and weights for the queries found so far.
+"""Boosting: one search per round and output, and weights for the terms found so far.
 
 `Rounds` holds what all rounds of a fit share, and `State` a model during a fit. Everything here
 takes a state and returns another one.
@@ -6,6 +6,7 @@ takes a state and returns another one.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
@@ -15,12 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
-from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted
+from laconic._util.types import Bools, Floats, Integers
+from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
 from laconic.boosting.scale import Scale
-from laconic.boosting.settings import InitialRule
+from laconic.boosting.settings import InitialTerm, form_of, make_term
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
+from laconic.candidates.slopes import FoundSlope, SlopeCandidates
 from laconic.losses import Loss, MultinomialLoss
 from laconic.search import (
     QueryFamilies,
@@ -30,11 +32,13 @@ from laconic.search import (
     SearchStatus,
     search,
 )
+from laconic.search.brevity import Pricing
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
-# A rule that gains less than this fraction of the largest gain fits rounding errors. These change
+# A term that gains less than this fraction of the largest gain fits rounding errors. These change
 # weights by up to n_rows units in the last place, and a gain is quadratic in the weight: 1e-20 is
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
@@ -47,36 +51,36 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A model during a fit: its rules, the rows that they cover, and their certificates."""
+    """A model during a fit: its terms, their values in the rows, and their certificates."""
 
     ensemble: RuleEnsemble
-    covered: tuple[Bools, ...] = ()
-    """The rows that each rule covers."""
+    columns: tuple[Bools | Floats, ...] = ()
+    """The values of each term: the rows that a rule covers, or those of a slope."""
     results: tuple[SearchResult, ...] = ()
-    """The certificate of each rule."""
+    """The certificate of each term."""
     stages: tuple[RuleEnsemble, ...] = ()
-    """The models of 0, 1, 2, ... rules that led here."""
+    """The models of 0, 1, 2, ... terms that led here."""
     largest_gain: float = 0.0
-    """Largest gain of all rules so far, which decides what gain is negligible."""
+    """Largest gain of all terms so far, which decides what gain is negligible."""
     n_certified: int | None = None
-    """Number of rules before the first one that was found beside a rule which has left the model
-    since, so that its certificate no longer holds; None if there is no such rule."""
+    """Number of terms before the first one that was found beside a term which has left the model
+    since, so that its certificate no longer holds; None if there is no such term."""
 
     def first(self, n_terms: int) -> State:
-        """Return the first rules."""
+        """Return the first terms."""
         return self.only(range(n_terms))
 
     def without(self, position: int) -> State:
-        """Return all rules but one."""
+        """Return all terms but one."""
         return self.only([n for n in range(len(self.ensemble)) if n != position])
 
     def only(self, positions: Sequence[int]) -> State:
-        """Return some of the rules."""
+        """Return some of the terms."""
         return replace(
             self,
             ensemble=self.ensemble.with_terms(self.ensemble[n] for n in positions),
-            covered=tuple(self.covered[n] for n in positions),
-            # During its search, a rule has no certificate yet.
+            columns=tuple(self.columns[n] for n in positions),
+            # During its search, a term has no certificate yet.
             results=tuple(self.results[n] for n in positions if n < len(self.results)),
         )
 
@@ -92,20 +96,24 @@ class State:
         )
 
 
-class BarredRows(NamedTuple):
-    """A set of rows that no rule may cover exactly."""
+class Barred(NamedTuple):
+    """A term that must not be found: rows that no rule may cover exactly, or a slope."""
 
-    rows: Bools
+    what: Bools | Slope
     output: int | None = None
-    """None for rules of all outputs."""
+    """None for terms of all outputs."""
+
+    def is_of(self, output: int) -> bool:
+        """Check whether it bars terms of an output."""
+        return self.output in (None, output)
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best query of all outputs at a position of the model."""
+    """The best term of all outputs at a position of the model."""
 
     state: State
-    """The rules beside it."""
+    """The terms beside it."""
     raw_predictions: Floats
     problems: tuple[SearchProblem, ...]
     """One for each output."""
@@ -113,7 +121,15 @@ class Found:
     """The same without excluded rules, which given rules may be."""
     output: int
     result: SearchResult
-    """The query, and the bound for the queries of all outputs."""
+    """The query, if the term is a rule, and the bound for the terms of all outputs."""
+    form: Query | Slope
+    """The term without its weight."""
+    values: Bools | Floats
+    """Its values."""
+    standard: Bools | Floats
+    """The same on the scale of rules."""
+    noise: float = 0.0
+    """Gain of chance per logarithm of the number of terms that were searched."""
 
     @property
     def problem(self) -> SearchProblem:
@@ -121,18 +137,14 @@ class Found:
         return self.problems[self.output]
 
     @property
-    def covered(self) -> Bools:
-        """The rows that the query covers."""
-        return self.problem.covered(self.result.query)
-
-    @property
     def gain(self) -> float:
-        """Gain of the query if all other weights stay as they are.
+        """Gain of the term if all other weights stay as they are.
 
-        Where other rules determine its rows to within rounding, its gain after a refit consists of
-        rounding errors.
+        Where other terms determine its values to within rounding, its gain after a refit consists
+        of rounding errors.
         """
-        return self.problem.stagewise().objective(self.result.query)
+        stagewise = self.problem.stagewise()
+        return stagewise.objective_of(stagewise.value(self.standard))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,18 +161,26 @@ class Rounds:
     l2_regularization : float
         The penalty λ.
     sample_weight : ndarray of shape (n_rows,), default=None
+    slopes : SlopeCandidates or None, default=None
+        The slopes that terms may be; None for rules only.
     is_joint : bool, default=False
-        Whether all weights are refitted after every round, and rules judged by the gain of that, to
-        second order, with the other rules of their output. If not, rules keep their weights, as in
+        Whether all weights are refitted after every round, and terms judged by the gain of that, to
+        second order, with the other terms of their output. If not, terms keep their weights, as in
         the paper.
     fit_intercept : bool, default=False
         Whether intercepts are refitted with the weights, where these are.
     constraints : Constraints, default=None
-        The features that rules may use, and the signs of their weights. A rule that gets the weight
+        The features that terms may use, and the signs of their weights. A term that gets the weight
         0 from a refit leaves the model, unless it was given.
-    barred : sequence of BarredRows, default=()
-        Rows that no rule may cover exactly; nor their complement, which is equivalent where an
-        intercept is refitted.
+    barred : sequence of Barred, default=()
+        Terms that must not be found; nor rules for the complement of the rows of one, which are
+        equivalent where an intercept is refitted.
+    brevity : float, default=0.0
+        Terms are judged by gain / size ** brevity, where the size is 1 plus the number of
+        conditions.
+    beats_chance : bool, default=False
+        Whether gains count only as far as they exceed what the best of as many useless terms would
+        gain by chance.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
         and divided among the outputs.
@@ -172,10 +192,13 @@ class Rounds:
     _: KW_ONLY
     l2_regularization: float
     sample_weight: Floats | None = None
+    slopes: SlopeCandidates | None = None
     is_joint: bool = False
     fit_intercept: bool = False
     constraints: Constraints | None = None
-    barred: Sequence[BarredRows] = ()
+    barred: Sequence[Barred] = ()
+    brevity: float = 0.0
+    beats_chance: bool = False
     search_options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -203,7 +226,7 @@ class Rounds:
         return replace(state, largest_gain=max(gains))
 
     def place(self, state: State, position: int) -> State:
-        """Return the rules beside one: those before it, or all others if weights are refitted."""
+        """Return the terms beside one: those before it, or all others if weights are refitted."""
         others = state.without(position) if self.is_joint else state.first(position)
         if self.is_joint and len(others.ensemble) == 0:
             others, _ = self.refit(others)
@@ -212,40 +235,140 @@ class Rounds:
     def raw_predictions(self, state: State) -> Floats:
         """Add up intercepts and weights, in the order in which the ensemble does."""
         raw_predictions = state.ensemble.start(len(self.y))
-        for rule, covered in zip(state.ensemble, state.covered, strict=True):
-            state.ensemble.add_to(raw_predictions, rule, covered)
+        for term, values in zip(state.ensemble, state.columns, strict=True):
+            state.ensemble.add_to(raw_predictions, term, values)
         return raw_predictions
 
-    def search(self, state: State, barred: Sequence[BarredRows] = ()) -> Found:
-        """Find the best query of all outputs beside the rules of a state; of equals, the first."""
+    def search(self, state: State, barred: Sequence[Barred] = ()) -> Found:
+        """Find the best term of all outputs beside those of a state; of equals, the first."""
         raw_predictions = self.raw_predictions(state)
         gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
         hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
-        sets = [*self.barred, *barred]
+        barred = [*self.barred, *barred]
         if self.is_joint and self.fit_intercept:
-            sets += [BarredRows(~rows, output) for rows, output in sets]
+            rules = (each for each in barred if not isinstance(each.what, Slope))
+            barred += [each._replace(what=~each.what) for each in rules]
         free = tuple(
             self._unposed.with_statistics(g, h, self._others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
         )
         problems = tuple(
-            problem.excluding([rows for rows, of_output in sets if of_output in (None, output)])
+            problem.excluding(
+                [
+                    each.what
+                    for each in barred
+                    if each.is_of(output) and not isinstance(each.what, Slope)
+                ]
+            )
             for output, problem in enumerate(free)
         )
+        noise = self._noise(gradients, hessians)
         results: list[SearchResult] = []
+        slopes: list[FoundSlope | None] = []
         best, started = 0, time.perf_counter()
         for output, problem in enumerate(problems):
             options = self._options(len(problems) - output, started, results)
-            results.append(search(problem, families=self._queries(output), **options))
+            slope = self._best_slope(state, output, problem, barred, noise)
+            if slope is not None and options.get("method", "optimal") == "optimal":
+                # No more than rules that are as good is of interest.
+                options["cutoff"] = (1.0 - _ROUNDING) * slope.value
+            result = search(
+                problem,
+                families=self._queries(output),
+                brevity=self.brevity,
+                noise=noise,
+                **options,
+            )
+            if slope is not None and result.objective_value < (1.0 - _ROUNDING) * slope.value:
+                result = _of_slope(slope, result)
+            else:
+                slope = None
+            results.append(result)
+            slopes.append(slope)
             if results[-1].status is SearchStatus.INTERRUPTED:
                 best = output
                 break
             least = (1.0 + _TIE) * results[best].objective_value
             best = output if results[-1].objective_value > least else best
-        result = results[best]
+        result, slope = results[best], slopes[best]
         if len(problems) > 1:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
-        return Found(state, raw_predictions, problems, free, best, result)
+        form = self.query(result) if slope is None else slope.slope
+        values: Bools | Floats
+        if slope is None or self.slopes is None:
+            values = problems[best].covered(result.query)
+        else:
+            values = self.slopes.values(slope.slope)
+        standard = self._standard(values)
+        of = (state, raw_predictions, problems, free)
+        return Found(*of, best, result, form, values, standard, noise)
+
+    def _noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
+        """Compute what the best of N useless terms gains by chance, per logarithm of N.
+
+        Without any effect, (Σg)²/Σh of a term is about φ χ², with φ = Σg²/Σh and one degree of
+        freedom, and the largest of N such values about 2 φ log N.
+        """
+        if not self.beats_chance:
+            return 0.0
+        weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+        squares = sum(float(weights @ g**2) for g in gradients)
+        curvature = sum(float(weights @ h) for h in hessians)
+        if not 0.0 < curvature < math.inf or not math.isfinite(squares):
+            return 0.0
+        return squares / curvature / self._unposed.total_coverage
+
+    def worth(self, form: Query | Slope, gain: float, noise: float = 0.0) -> float:
+        """Compute what a term is worth: its gain after costs and chance, for its size."""
+        left = gain - self._cost(form)
+        if not isinstance(form, Slope):
+            return Pricing(self.brevity, noise, len(self.candidates)).value(left, len(form))
+        return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
+
+    def _slope_noise(self, noise: float) -> float:
+        """Compute what the best of all slopes gains by chance."""
+        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 1))
+
+    def _best_slope(
+        self,
+        state: State,
+        output: int,
+        problem: SearchProblem,
+        barred: Sequence[Barred],
+        noise: float,
+    ) -> FoundSlope | None:
+        """Find the best slope for an output."""
+        slopes = self.slopes
+        if slopes is None or not slopes.features:
+            return None
+        signs, costs = self._of_slopes(output)
+        by_chance = self._slope_noise(noise)
+        known = [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
+        known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
+
+        def worth(gains: Floats, n_conditions: Integers) -> Floats:
+            left = gains - costs[:, np.newaxis] - by_chance
+            return np.asarray(left / (1.0 + n_conditions) ** self.brevity, dtype=np.float64)
+
+        return slopes.best(problem, worth, signs, known)
+
+    def _of_slopes(self, output: int) -> tuple[Integers, Floats]:
+        """Return the signs of the weights of slopes, by feature, and the costs of the features."""
+        assert self.slopes is not None
+        names, constraints = self.slopes.names, self.constraints
+        if constraints is None:
+            return np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
+        forms = [Slope(name, 0.0, 1.0, 0.0) for name in names]
+        signs = [constraints.sign_of(form, self._output(output)) for form in forms]
+        costs = [
+            constraints.cost(form) if constraints.are_allowed(form) else np.inf for form in forms
+        ]
+        return np.array(signs, dtype=np.int64), np.array(costs)
+
+    def _standard(self, values: Bools | Floats) -> Bools | Floats:
+        """Return values on the scale of rules."""
+        stack, _ = stacked([values], len(self.y), self.sample_weight)
+        return stack[0]
 
     def _queries(self, output: int) -> QueryFamilies | None:
         """Return the queries that rules of an output may have; None for all."""
@@ -273,40 +396,40 @@ class Rounds:
         return options
 
     def _others(self, state: State, output: int) -> RefittedTerms | None:
-        """List the rules of an output, and its intercept, that are refitted with the next one."""
+        """List the terms of an output, and its intercept, that are refitted with the next one."""
         if not self.is_joint:
             return None
-        pairs = zip(state.ensemble, state.covered, strict=True)
-        rows = [covered for rule, covered in pairs if rule.output == output]
-        penalties = [self.l2_regularization] * len(rows)
+        pairs = zip(state.ensemble, state.columns, strict=True)
+        columns = [values for term, values in pairs if term.output == output]
+        penalties = [self.l2_regularization] * len(columns)
         if self.fit_intercept:
-            rows, penalties = [*rows, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
-        return RefittedTerms(
-            np.array(rows, dtype=bool).reshape(-1, len(self.y)), np.array(penalties)
-        )
+            columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
+        values, _ = stacked(columns, len(self.y), self.sample_weight)
+        return RefittedTerms(values, np.array(penalties))
 
-    def value(self, found: Found, rule: Rule, covered: Bools) -> float:
-        """Compute the objective of a rule at the position that was searched, less its cost."""
-        problem = found.problems[rule.output]
-        if self._sign(rule) * problem.weight_of(covered) < 0.0:
-            return -self._cost(rule.query)
-        return problem.objective_of(problem.value(covered)) - self._cost(rule.query)
+    def value(self, found: Found, term: Term, values: Bools | Floats) -> float:
+        """Compute what a term is worth at the position that was searched."""
+        problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
+        gain = 0.0
+        if self._sign(term) * problem.weight_of(standard) >= 0.0:
+            gain = problem.objective_of(problem.value(standard))
+        return self.worth(form, gain, found.noise)
 
-    def _cost(self, query: Query) -> float:
-        """Return the cost of the features that a rule uses."""
-        return 0.0 if self.constraints is None else self.constraints.cost(query)
+    def _cost(self, form: Query | Slope) -> float:
+        """Return the cost of the features that a term uses."""
+        return 0.0 if self.constraints is None else self.constraints.cost(form)
 
-    def _sign(self, rule: Rule) -> int:
+    def _sign(self, term: Term) -> int:
         if self.constraints is None:
             return 0
-        return self.constraints.sign_of(rule.query, self._output(rule.output))
+        return self.constraints.sign_of(form_of(term), self._output(term.output))
 
     def _output(self, output: int) -> int | None:
         """Return an output as constraints name it."""
         return output if isinstance(self.loss, MultinomialLoss) else None
 
     def add(self, state: State, found: Found) -> State | None:
-        """Add the rule that was found; None if its weight is 0.
+        """Add the term that was found; None if its weight is 0.
 
         Without refits, its step is halved until the loss, with the penalty on the weight, does not
         rise.
@@ -314,8 +437,8 @@ class Rounds:
         weight, result = 0.0, found.result
         if not self.is_joint:
             weight, n_halvings = guarded_step(
-                found.problem.weight(result.query),
-                found.covered,
+                found.problem.weight_of(found.standard),
+                found.standard,
                 self.y,
                 found.raw_predictions,
                 self.loss,
@@ -326,31 +449,40 @@ class Rounds:
             if weight == 0.0:
                 return None
             result = replace(result, n_halvings=n_halvings)
-        rule = Rule(self.query(result), weight, found.output)
-        return self._appended(state, rule, found.covered, result)
+            weight = self.natural(weight, found.values)
+        term = make_term(found.form, weight, found.output)
+        return self._appended(state, term, found.values, result)
+
+    def natural(self, weight: float, values: Bools | Floats) -> float:
+        """Convert a weight from the scale of rules to that of the values of a term."""
+        _, [scale] = stacked([values], len(self.y), self.sample_weight)
+        return weight / float(scale)
 
     def query(self, result: SearchResult) -> Query:
         """Return the conditions of a search result, with several on one feature as one."""
         return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
-    def add_given(self, state: State, given: InitialRule, covered: Bools, found: Found) -> State:
-        """Add a given rule instead of the one that was found.
+    def add_given(
+        self, state: State, given: InitialTerm, values: Bools | Floats, found: Found
+    ) -> State:
+        """Add a given term instead of the one that was found.
 
         With constraints, its weight may be 0.
         """
         outputs = [given.output] if given.output is not None else [*range(len(found.problems))]
         if self.constraints is not None and len(outputs) > 1:
             signs_of = self.constraints.signs_of
-            outputs = [output for output in outputs if signs_of(given.query, output)]
-        rules = [Rule(given.query, 0.0, output) for output in outputs]
+            outputs = [output for output in outputs if signs_of(given.form, output)]
+        terms = [make_term(given.form, 0.0, output) for output in outputs]
         free = replace(found, problems=found.free_problems)
-        values = [self.value(free, rule, covered) for rule in rules]
-        place = int(np.argmax(values))
-        rule, value = rules[place], values[place]
+        worths = [self.value(free, term, values) for term in terms]
+        place = int(np.argmax(worths))
+        term, value = terms[place], worths[place]
         weight = 0.0 if self.is_joint else given.weight
         if weight is None:
-            weight = found.problems[rule.output].weight_of(covered)
-        if weight * self._sign(rule) < 0.0:
+            standard = found.problems[term.output].weight_of(self._standard(values))
+            weight = self.natural(standard, values)
+        if weight * self._sign(term) < 0.0:
             weight = 0.0
         certificate = replace(
             found.result,
@@ -360,18 +492,18 @@ class Rounds:
             bound=max(found.result.bound, value),
             status=SearchStatus.GIVEN,
         )
-        added = self._appended(state, Rule(given.query, weight, rule.output), covered, certificate)
-        assert added is not None  # given rules stay, with or without a weight
+        added = self._appended(state, replace(term, weight=weight), values, certificate)
+        assert added is not None  # given terms stay, with or without a weight
         return added
 
     def _appended(
-        self, state: State, rule: Rule, covered: Bools, result: SearchResult
+        self, state: State, term: Term, values: Bools | Floats, result: SearchResult
     ) -> State | None:
-        """Append a rule, and refit if weights are refitted; None if a found rule has no weight."""
+        """Append a term, and refit if weights are refitted; None if a found one has no weight."""
         added = replace(
             state,
-            ensemble=state.ensemble.with_terms((*state.ensemble, rule)),
-            covered=(*state.covered, covered),
+            ensemble=state.ensemble.with_terms((*state.ensemble, term)),
+            columns=(*state.columns, values),
             results=(*state.results, result),
         )
         if self.is_joint:
@@ -388,10 +520,10 @@ class Rounds:
         """Make the penalised loss of a model, as a function of its weights and intercepts."""
         signs = None
         if self.constraints is not None:
-            signs = np.array([self._sign(rule) for rule in state.ensemble], dtype=np.int_)
+            signs = np.array([self._sign(term) for term in state.ensemble], dtype=np.int_)
         return ensemble_risk(
             state.ensemble,
-            state.covered,
+            state.columns,
             self.y,
             self.loss,
             self.l2_regularization,
@@ -408,9 +540,9 @@ class Rounds:
         return replace(state, ensemble=ensemble), n_halvings
 
     def _without_idle(self, state: State) -> State:
-        """Remove rules whose weight is 0 because of constraints, unless they were given.
+        """Remove terms whose weight is 0 because of constraints, unless they were given.
 
-        The rules after them lose their certificates.
+        The terms after them lose their certificates.
         """
         if self.constraints is None or not self.is_joint:
             return state
@@ -432,12 +564,12 @@ class Rounds:
         return replace(left, stages=self.stages(left))
 
     def stages(self, state: State) -> tuple[RuleEnsemble, ...]:
-        """Refit the first 0, 1, 2, ... rules."""
+        """Refit the first 0, 1, 2, ... terms."""
         shorter = (self.refit(state.first(n))[0] for n in range(len(state.ensemble)))
         return (*(stage.ensemble for stage in shorter), state.ensemble)
 
     def certified(self, state: State) -> State:
-        """Search again at the positions of rules that were found beside rules which have left."""
+        """Search again at the positions of terms that were found beside others which have left."""
         if state.n_certified is None:
             return state
         results = list(state.results)
@@ -448,9 +580,9 @@ class Rounds:
         return replace(state, results=tuple(results), stages=self.stages(state), n_certified=None)
 
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
-        """Return the certificate of a rule after a search at its position."""
-        rule, result = state.ensemble[position], found.result
-        objective_value = max(self.value(found, rule, state.covered[position]), 0.0)
+        """Return the certificate of a term after a search at its position."""
+        term, result = state.ensemble[position], found.result
+        objective_value = max(self.value(found, term, state.columns[position]), 0.0)
         status = result.status
         # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
@@ -479,7 +611,7 @@ class Rounds:
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        costs = [sum(self._cost(rule.query) for rule in each.ensemble) for each in (new, old)]
+        costs = [sum(self._cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
         return (costs[0] - costs[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
@@ -488,35 +620,38 @@ class Rounds:
 
 
 def boost(
-    rounds: Rounds, start: State, n_terms: int, given: Sequence[tuple[InitialRule, Bools]] = ()
+    rounds: Rounds,
+    start: State,
+    n_terms: int,
+    given: Sequence[tuple[InitialTerm, Bools | Floats]] = (),
 ) -> Generator[State, None, SearchResult | None]:
-    """Find one rule after the other, each given all rules before it.
+    """Find one term after the other, each given all terms before it.
 
     A round takes the gradients and hessians of the loss at the current raw predictions, searches
-    for the query with the largest objective, and gives weights to the new rule or, depending on the
-    objective, to all rules. The loop ends when there are ``n_terms`` rules, when no rule improves,
-    or when a callback of the search asked to stop.
+    for the term with the largest objective, and gives weights to the new term or, depending on the
+    objective, to all of them. The loop ends when there are ``n_terms`` terms, when no term
+    improves, or when a callback of the search asked to stop.
 
     Parameters
     ----------
     rounds : Rounds
     start : State
-        Rules to continue from, and intercepts, as `Rounds.begin` returned them.
+        Terms to continue from, and intercepts, as `Rounds.begin` returned them.
     n_terms : int
-        Largest number of rules.
-    given : sequence of pairs of InitialRule and the rows that it covers, default=()
-        Rules that come first, in this order. The certificate of each compares it with the best rule
+        Largest number of terms.
+    given : sequence of pairs of InitialTerm and its values, default=()
+        Terms that come first, in this order. The certificate of each compares it with the best term
         at its position.
 
     Yields
     ------
     state : State
-        All rules so far, the new one last.
+        All terms so far, the new one last.
 
     Returns
     -------
     last : SearchResult or None
-        The search that found no rule to add, if that is why the loop ended.
+        The search that found no term to add, if that is why the loop ended.
 
     Examples
     --------
@@ -531,7 +666,7 @@ def boost(
     +1.000 if x0 > 2 True
     """
     state, waiting = start, list(given)
-    # Where rules leave, others replace them.
+    # Where terms leave, others replace them.
     for _ in range(2 * (n_terms - len(start.ensemble))):
         if len(state.ensemble) >= n_terms:
             break
@@ -553,6 +688,16 @@ def boost(
         state = added
         yield state
     return None
+
+
+def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:
+    """Return the certificate of a slope that is better than all rules that a search has found."""
+    bound, status = max(rules.bound, slope.value), rules.status
+    is_proven = status in (SearchStatus.OPTIMAL, SearchStatus.CUTOFF)
+    if is_proven or (bound <= slope.value and status is not SearchStatus.INTERRUPTED):
+        bound = slope.value
+        status = rules.status if status is SearchStatus.HEURISTIC else SearchStatus.OPTIMAL
+    return replace(rules, query=(), objective_value=slope.value, bound=bound, status=status)
 
 
 def _outputs(values: Floats) -> list[Floats]:

@@ -23,7 +23,7 @@ from laconic._util.types import Floats
 from laconic.candidates.constraints import Constraints
 from laconic.losses import HuberLoss, Loss, SquaredLoss
 from laconic.search import SearchProgress, SearchResult
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble
 
 _Found = TypeVar("_Found", SearchResult, SearchProgress)
 
@@ -88,8 +88,8 @@ class Scale:
         """Divide all weights of a model by the scale."""
         if self.exponent == 0:
             return ensemble
-        rules = (Rule(rule.query, self.weight(rule.weight)) for rule in ensemble)
-        return ensemble.with_terms(rules, map(self.weight, ensemble.intercepts))
+        terms = (replace(term, weight=self.weight(term.weight)) for term in ensemble)
+        return ensemble.with_terms(terms, map(self.weight, ensemble.intercepts))
 
 
 UNSCALED = Scale()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,11 @@ from laconic.candidates.candidates import (
     given_candidates,
 )
 from laconic.candidates.constraints import CONSTRAINTS, Constraints
+from laconic.candidates.slopes import SlopeCandidates, candidate_slopes
 from laconic.losses import ranking_values
 from laconic.terms.conditions import Condition, Query
-from laconic.terms.rules import Rule
+from laconic.terms.rules import Rule, Term
+from laconic.terms.slopes import Slope
 
 CONDITION_OPTIONS = (
     "max_thresholds",
@@ -40,10 +42,15 @@ OWN_SEARCH = "own"
 """Name of a user-defined search method in files."""
 
 
-class InitialRule(NamedTuple):
-    """A rule that a model must have."""
+MAX_AUTO_TERMS = 30
+"""Largest number of terms where chance decides on it; more are not read."""
 
-    query: Query
+
+class InitialTerm(NamedTuple):
+    """A term that a model must have."""
+
+    form: Query | Slope
+    """The term without its weight."""
     weight: float | None = None
     """Weight where weights are not refitted; None for the best one."""
     output: int | None = None
@@ -58,7 +65,10 @@ class Settings:
     as queries, and conditions as they were used.
     """
 
-    n_terms: int
+    n_terms: int | str
+    """The parameter, which may be "auto"."""
+    slopes: bool
+    brevity: float
     strategy: str
     loss: Any
     """The parameter: a name, "auto" or a loss."""
@@ -81,11 +91,21 @@ class Settings:
     conditions: tuple[Condition, ...] | None = None
     """The conditions that were given; None where they were made from the table."""
     constraints: Constraints | None = None
-    initial_terms: tuple[InitialRule, ...] = ()
-    excluded_rules: tuple[Query, ...] = ()
+    initial_terms: tuple[InitialTerm, ...] = ()
+    excluded_terms: tuple[Query | Slope, ...] = ()
     class_weight: Mapping[Any, float] | str | None = None
     is_mixed: bool = False
     """Whether some rules were found with other settings, by an earlier fit with `warm_start`."""
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether terms are added as long as they are better than chance."""
+        return self.n_terms == "auto"
+
+    @property
+    def max_terms(self) -> int:
+        """Largest number of terms."""
+        return MAX_AUTO_TERMS if isinstance(self.n_terms, str) else self.n_terms
 
     @property
     def is_joint(self) -> bool:
@@ -118,8 +138,9 @@ class Settings:
     def is_same_search(self, other: Settings) -> bool:
         """Check whether both search the same rules by the same objective."""
         names = (
-            *("is_joint", "search", "max_conditions", "min_coverage", "approximation_factor"),
-            *(*CONDITION_OPTIONS, "conditions", "constraints", "excluded_rules"),
+            *("is_joint", "slopes", "brevity", "beats_chance"),
+            *("search", "max_conditions", "min_coverage", "approximation_factor"),
+            *(*CONDITION_OPTIONS, "conditions", "constraints", "excluded_terms"),
         )
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
@@ -134,6 +155,18 @@ class Settings:
         orders = self._orders(data) if self.categories == "sets" else []
         return candidate_conditions(
             data.table, **options, sample_weight=data.weights, orders=orders
+        )
+
+    def slope_candidates(self, data: TrainingData) -> SlopeCandidates | None:
+        """Find the slopes that a model may have; None if it has rules only."""
+        if not self.slopes or data.candidates is not None:
+            # Of tables that are read in parts, the numbers are not at hand.
+            return None
+        return candidate_slopes(
+            data.table,
+            max_thresholds=self.max_thresholds,
+            categorical_features=self.categorical_features,
+            sample_weight=data.weights,
         )
 
     def _orders(self, data: TrainingData) -> list[tuple[Floats, Floats | None]]:
@@ -156,12 +189,13 @@ class Settings:
             # Which estimators of numbers do not have.
             left_out.add("class_weight")
         found = {name: value for name, value in vars(self).items() if name not in left_out}
-        # Where the number was chosen, it may be 0.
-        found["n_terms"] = max(self.n_terms, 1)
-        for name in ("date_parts", "excluded_rules"):
+        if not isinstance(self.n_terms, str):
+            # Where the number was chosen, it may be 0.
+            found["n_terms"] = max(self.n_terms, 1)
+        for name in ("date_parts", "excluded_terms"):
             found[name] = list(found[name]) or None
         found["categorical_features"] = dict(self.categorical_features) or "from_dtype"
-        found["initial_terms"] = [_parameter(rule, labels) for rule in self.initial_terms] or None
+        found["initial_terms"] = [_parameter(term, labels) for term in self.initial_terms] or None
         found["conditions"] = None if self.conditions is None else list(self.conditions)
         constraints = {} if self.constraints is None else self.constraints.parameters
         return {**found, **CONSTRAINTS, **constraints}
@@ -175,10 +209,22 @@ PLAIN_SETTINGS: dict[str, str] = {
 """The settings that are numbers, texts and names of features, with their types."""
 
 
-def _parameter(rule: InitialRule, labels: list[Any] | None) -> Any:
-    """Write an initial rule as users do."""
-    if rule.weight is not None:
-        return Rule(rule.query, rule.weight, rule.output or 0)
-    if rule.output is None or labels is None:
-        return rule.query
-    return rule.query, labels[rule.output]
+def make_term(form: Query | Slope, weight: float, output: int) -> Term:
+    """Give a weight and an output to a term."""
+    if isinstance(form, Slope):
+        return replace(form, weight=weight, output=output)
+    return Rule(form, weight, output)
+
+
+def form_of(term: Term) -> Query | Slope:
+    """Return a term without its weight."""
+    return term.key if isinstance(term, Slope) else term.query
+
+
+def _parameter(term: InitialTerm, labels: list[Any] | None) -> Any:
+    """Write an initial term as users do."""
+    if term.weight is not None:
+        return make_term(term.form, term.weight, term.output or 0)
+    if term.output is None or labels is None:
+        return term.form
+    return term.form, labels[term.output]

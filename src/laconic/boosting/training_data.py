@@ -18,6 +18,7 @@ from laconic.tables.tables import Table
 from laconic.terms.conditions import Query
 from laconic.terms.parsing import Feature, features_of
 from laconic.terms.rules import Output, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 
 class FitTask(Protocol):
@@ -126,9 +127,10 @@ class TrainingData:
         constant = optimal_constant(loss, y, weights) if fit_intercept else 0.0
         return RuleEnsemble((), constant), mean_hessian(loss, constant, y, weights)
 
-    def covered(self, query: Query) -> Bools:
-        """Find the rows, of those that count, that a query covers."""
-        return np.ascontiguousarray(query.covered(self.table)[self.counted])
+    def values(self, form: Query | Slope) -> Bools | Floats:
+        """Compute the values of a term in the rows that count."""
+        values = form.values(self.table) if isinstance(form, Slope) else form.covered(self.table)
+        return np.ascontiguousarray(values[self.counted])
 
 
 def counted(weights: Floats | None) -> Rows:

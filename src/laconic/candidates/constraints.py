@@ -18,6 +18,7 @@ from laconic._util.words import listed, listed_names, nearest
 from laconic.search import Family, QueryFamilies
 from laconic.tables.tables import whole_column, whole_date
 from laconic.terms.conditions import MISSING_RELATIONS, Condition, Query
+from laconic.terms.slopes import Slope
 
 EITHER: frozenset[int] = frozenset((1, -1))
 """Signs of a weight without constraints."""
@@ -95,38 +96,46 @@ class Constraints:
         }
         return QueryFamilies(tuple(families), costs)
 
-    def cost(self, query: Query) -> float:
-        """Add up the costs of the features that a rule uses."""
-        used = set(map(self._column, query))
+    def cost(self, form: Query | Slope) -> float:
+        """Add up the costs of the features that a term uses."""
+        used = set(self._columns(form))
         return sum(cost for name, cost in self.costs.items() if name in used)
 
-    def signs_of(self, query: Query, output: int | None = None) -> frozenset[int]:
-        """Return the signs that the weight of a rule may have: 1, -1, both or none."""
+    def signs_of(self, form: Query | Slope, output: int | None = None) -> frozenset[int]:
+        """Return the signs that the weight of a term may have: 1, -1, both or none."""
         signs = EITHER if self.sign == 0 else frozenset((self.sign,))
-        return signs.intersection(*(self._signs_for(each, output) for each in query))
+        return signs.intersection(*(self._signs_for(each, output) for each in _conditions(form)))
 
-    def sign_of(self, query: Query, output: int | None = None) -> int:
-        """Return the sign that the weight of a rule must have; 0 for either.
+    def sign_of(self, form: Query | Slope, output: int | None = None) -> int:
+        """Return the sign that the weight of a term must have; 0 for either.
 
         A query that fits no sign is refused, as by `check`.
         """
-        signs = self.signs_of(query, output)
+        signs = self.signs_of(form, output)
         if not signs:
-            self._refuse_signs(query, output)
+            self._refuse_signs(form, output)
         return 0 if len(signs) > 1 else min(signs)
 
-    def check(self, query: Query, output: int | None = None) -> None:
-        """Refuse a query that rules, or those of a given class, may not have."""
-        features = list(dict.fromkeys(map(self._column, query)))
-        if features and not any(group.issuperset(features) for group in self.groups):
+    def are_allowed(self, form: Query | Slope) -> bool:
+        """Check whether a term may use its features, together if there are several."""
+        features = self._columns(form)
+        return not features or any(group.issuperset(features) for group in self.groups)
+
+    def check(self, form: Query | Slope, output: int | None = None) -> None:
+        """Refuse a term that models, or those of a given class, may not have."""
+        if not self.are_allowed(form):
+            features = self._columns(form)
             raise ValueError(
-                f"A rule may not use {listed_names(features)}"
+                f"A term may not use {listed_names(features)}"
                 f"{' together' if len(features) > 1 else ''}, as the constraints say. "
-                f"Got '{query}'."
+                f"Got '{form_text(form)}'."
             )
-        for condition in query:
+        for condition in _conditions(form):
             self._check_order(condition)
-        self.sign_of(query, output)
+        self.sign_of(form, output)
+
+    def _columns(self, form: Query | Slope) -> list[str]:
+        return list(dict.fromkeys(map(self._column, _conditions(form))))
 
     def _column(self, condition: Condition) -> str:
         return whole_column(condition.feature, self.features)
@@ -163,16 +172,16 @@ class Constraints:
                 "convert its values to numbers."
             )
 
-    def _refuse_signs(self, query: Query, output: int | None) -> NoReturn:
+    def _refuse_signs(self, form: Query | Slope, output: int | None) -> NoReturn:
         reasons = [
             f"'{each}' {_SIGN_WORDS[self._signs_for(each, output)]}"
-            for each in query
+            for each in _conditions(form)
             if self._signs_for(each, output) != EITHER
         ]
         if self.sign != 0:
             reasons.append(f"weight_signs={self.settings['weight_signs']!r} is set")
         raise ValueError(
-            f"The rule '{query}' fits no weight that the constraints allow: {listed(reasons)}. "
+            f"The term '{form_text(form)}' fits no weight that the constraints allow: {listed(reasons)}. "
             "Leave some of its conditions out, or loosen 'monotonic_cst'"
             f"{' or weight_signs' if self.sign else ''}."
         )
@@ -183,6 +192,18 @@ _SIGN_WORDS = {
     frozenset((-1,)): "needs a negative weight",
     frozenset(): "neither rises nor falls with its date",
 }
+
+
+def _conditions(form: Query | Slope) -> tuple[Condition, ...]:
+    """Return the conditions of a query; a slope grows as a threshold at its lower end does."""
+    if isinstance(form, Slope):
+        return (Condition(form.feature, ">", form.lower),)
+    return form.conditions
+
+
+def form_text(form: Query | Slope) -> str:
+    """Write a term without its weight."""
+    return form.text() if isinstance(form, Slope) else str(form)
 
 
 def order_of(condition: Condition) -> int | None:

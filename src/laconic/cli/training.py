@@ -21,7 +21,7 @@ from laconic._util.words import listed_names
 from laconic.cli import options, table_file, targets
 from laconic.cli.terminal import CommandError
 from laconic.estimators.parameters import (
-    N_RULES,
+    N_TERMS,
     ClassifierParameters,
     Kind,
     Words,
@@ -296,7 +296,7 @@ class Learning:
             if isinstance(words, tuple)
         }
         all_thresholds = {"max_thresholds": None} if given["max_thresholds"] == "all" else {}
-        largest = {"n_terms": N_RULES.default} if self.n_terms == "auto" else {}
+        largest = {"n_terms": N_TERMS.default} if self.n_terms == "auto" else {}
         return given | read | all_thresholds | largest
 
     @property

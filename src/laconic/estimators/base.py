@@ -29,7 +29,7 @@ from laconic.estimators.convergence import (
     provable_changes,
 )
 from laconic.estimators.edit import EditReport, alternatives, edited
-from laconic.estimators.fitting import FitRun, covered_by, missing_rules
+from laconic.estimators.fitting import FitRun, columns_of, missing_terms
 from laconic.estimators.global_strategy import certify, check_global, improve
 from laconic.estimators.parameters import (
     ATTRIBUTES,
@@ -61,6 +61,18 @@ from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
 
 if TYPE_CHECKING:
     from laconic.report import Report
+
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+
+
+def _nth(number: int) -> str:
+    """Write an ordinal number after the article "A"."""
+    if number <= len(_ORDINALS):
+        word = _ORDINALS[number - 1]
+    else:
+        ends = {1: "st", 2: "nd", 3: "rd"}
+        word = f"{number}{'th' if 10 < number % 100 < 14 else ends.get(number % 10, 'th')}"
+    return f"{'n' if word.startswith(('e', '8', '11', '18')) else ''} {word}"
 
 
 class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
@@ -184,8 +196,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _check_size(self, settings: Settings) -> None:
         if not self.__sklearn_is_fitted__():
             return
-        n_before, n_new = len(self.ensemble_), len(missing_rules(settings, self.ensemble_))
-        if settings.n_terms < n_before + n_new:
+        n_before, n_new = len(self.ensemble_), len(missing_terms(settings, self.ensemble_))
+        if settings.max_terms < n_before + n_new:
             new = f" and the {format_count(n_new, 'new initial rule')}" if n_new else ""
             raise ValueError(
                 f"n_terms={settings.n_terms} must not be smaller than the {n_before} rules fitted "
@@ -195,7 +207,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     def _n_tasks(self, settings: Settings) -> int | None:
         """Return the number of rules reported to callbacks; None if rules may be removed again."""
         n_before = len(self.ensemble_) if self.__sklearn_is_fitted__() else 0
-        return None if settings.constraints is not None else settings.n_terms - n_before
+        is_known = settings.constraints is None and not settings.beats_chance
+        return settings.max_terms - n_before if is_known else None
 
     def _run(
         self,
@@ -240,8 +253,8 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return None
         ensemble = replace(self.ensemble_, feature_names=data.table.feature_names)
-        covered, results = covered_by(ensemble, data), tuple(self.search_results_)
-        return State(ensemble, covered, results, tuple(self.stages))
+        columns, results = columns_of(ensemble, data), tuple(self.search_results_)
+        return State(ensemble, columns, results, tuple(self.stages))
 
     def _keep(self, run: FitRun, certificate: EnsembleCertificate | None) -> None:
         """Take over what a fit has found.
@@ -259,10 +272,10 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             settings = replace(settings, is_mixed=self.settings_.is_mixed or not is_same)
         coverages = [
             coverage
-            for rule, covered in zip(state.ensemble, state.covered, strict=True)
+            for term, values in zip(state.ensemble, state.columns, strict=True)
             for coverage in rule_coverages(
-                [covered],
-                data.task.covered_target(data.counted_target, rule.output),
+                [values != 0.0],
+                data.task.covered_target(data.counted_target, term.output),
                 data.counted_weights,
             )
         ]
@@ -284,9 +297,21 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
             feature_importances_=importances,
             provable_with_=changes,
             **({} if certificate is None else {"certificate_": certificate}),
+            **self._chosen(run),
         )
         # Where an earlier model came from.
         self.__dict__.pop("record_", None)
+
+    @staticmethod
+    def _chosen(run: FitRun) -> dict[str, Any]:
+        """Return the number of terms, and why, where chance decided on it."""
+        if not run.settings.beats_chance:
+            return {}
+        n_terms = len(run.scaled.ensemble)
+        reason = f"{format_count(n_terms, 'term')}, the most that are looked for."
+        if run.is_chance:
+            reason = f"A{_nth(n_terms + 1)} term would be no better than chance."
+        return {"n_terms_": n_terms, "reason_": reason}
 
     def _stops(self, run: FitRun) -> tuple[str | None, str | None]:
         """Return sentences about rules without a proof, and about a limit that ended the fit."""

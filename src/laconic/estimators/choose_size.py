@@ -20,7 +20,6 @@ from laconic.estimators.read_training_data import reduced
 from laconic.search import SearchResult
 from laconic.tables.sources.sources import is_source
 from laconic.tables.tables import take_rows
-from laconic.terms.conditions import Query
 from laconic.terms.formatting import format_count
 from laconic.terms.rules import RuleEnsemble
 
@@ -76,14 +75,14 @@ def choose_size(
         folds.append(Fold(run, data, test))
     sizes, notes, n_given = [], [], len(settings.initial_terms)
     try:
-        for size in grow(folds, settings.n_terms, weights, n_given):
+        for size in grow(folds, settings.max_terms, weights, n_given):
             sizes.append(size)
     except KeyboardInterrupt:
         if estimator.on_interrupt != "keep" or len(sizes) < 2:
             raise
         notes = [
             "Interrupted: the number of rules is chosen among 0 to "
-            f"{len(sizes) - 1}, not up to {settings.n_terms}."
+            f"{len(sizes) - 1}, not up to {settings.max_terms}."
         ]
     for fold in folds:
         if fold.run.tasks is not None:
@@ -91,7 +90,7 @@ def choose_size(
     unfinished = folds[0].run.unfinished if len(sizes) == 1 else None
     choice = choose(sizes, [test for _, test in splits], weights, data.scale, n_given)
     estimator.n_terms_, estimator.cv_results_ = choice.n_terms, choice.results
-    estimator.reason_ = _reason(choice, len(splits), settings.n_terms)
+    estimator.reason_ = _reason(choice, len(splits), settings.max_terms)
     return replace(settings, n_terms=choice.n_terms), unfinished, notes
 
 
@@ -144,7 +143,7 @@ class Fold:
     def __init__(self, run: FitRun, data: TrainingData, held_out: Indices) -> None:
         self.run, self.data, self.held_out = run, data, held_out
         self.y = data.y[held_out]
-        self._covered: dict[Query, Bools] = {}
+        self._values: dict[Any, Bools | Floats] = {}
 
     def model(self) -> RuleEnsemble:
         """All rules found so far, polished if the strategy says so, on the scale of the fit."""
@@ -157,10 +156,10 @@ class Fold:
     def losses(self, ensemble: RuleEnsemble) -> Floats:
         """Compute the loss of each row that is held out, on the scale of the fit."""
         raw_predictions = ensemble.start(len(self.y))
-        for rule in ensemble:
-            if rule.query not in self._covered:
-                self._covered[rule.query] = rule.query.covered(self.data.table)[self.held_out]
-            ensemble.add_to(raw_predictions, rule, self._covered[rule.query])
+        for term in ensemble:
+            if term.key not in self._values:
+                self._values[term.key] = term.values(self.data.table)[self.held_out]
+            ensemble.add_to(raw_predictions, term, self._values[term.key])
         return self.data.loss.value(self.y, raw_predictions)
 
 

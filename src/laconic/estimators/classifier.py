@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 
 from laconic._util.types import Floats
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.parameters import N_RULES, ClassifierParameters, with_signature
+from laconic.estimators.parameters import N_TERMS, ClassifierParameters, with_signature
 from laconic.models.tasks import Classification
 
 
@@ -56,7 +56,7 @@ class RuleBoostingClassifier(ClassifierMixin, RuleBoosting):
 
     @with_signature(ClassifierParameters)
     def __init__(
-        self, n_terms: int = N_RULES.default, **parameters: Unpack[ClassifierParameters]
+        self, n_terms: int = N_TERMS.default, **parameters: Unpack[ClassifierParameters]
     ) -> None:
         self._store(ClassifierParameters, n_terms, parameters)
 

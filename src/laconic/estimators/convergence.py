@@ -27,7 +27,7 @@ def provable_changes(settings: Settings, data: TrainingData, extents: Extents) -
     """
     if settings.search != "optimal":
         return {}
-    n_components = settings.n_terms - 1 + settings.fit_intercept if settings.is_joint else 0
+    n_components = settings.max_terms - 1 + settings.fit_intercept if settings.is_joint else 0
     limit = settings.max_conditions
     if is_provable(extents, limit, n_components):
         limits: dict[str, Any] = {"node_limit": "auto", "time_limit": None}

@@ -7,7 +7,7 @@ from typing import Unpack
 from laconic.estimators.base import RuleBoosting
 from laconic.estimators.classifier import RuleBoostingClassifier
 from laconic.estimators.parameters import (
-    N_RULES,
+    N_TERMS,
     ClassifierCVParameters,
     RegressorCVParameters,
     with_signature,
@@ -53,7 +53,7 @@ class RuleBoostingClassifierCV(RuleBoostingClassifier):
 
     @with_signature(ClassifierCVParameters)
     def __init__(
-        self, n_terms: int = N_RULES.default, **parameters: Unpack[ClassifierCVParameters]
+        self, n_terms: int = N_TERMS.default, **parameters: Unpack[ClassifierCVParameters]
     ) -> None:
         self._store(ClassifierCVParameters, n_terms, parameters)
 
@@ -97,7 +97,7 @@ class RuleBoostingRegressorCV(RuleBoostingRegressor):
 
     @with_signature(RegressorCVParameters)
     def __init__(
-        self, n_terms: int = N_RULES.default, **parameters: Unpack[RegressorCVParameters]
+        self, n_terms: int = N_TERMS.default, **parameters: Unpack[RegressorCVParameters]
     ) -> None:
         self._store(RegressorCVParameters, n_terms, parameters)
 

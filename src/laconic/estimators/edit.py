@@ -14,16 +14,19 @@ import numpy as np
 
 from laconic._util.checks import is_finite_number, is_whole, require
 from laconic._util.types import Bools, Floats, Indices
-from laconic.boosting import BarredRows, InitialRule, Settings, State, TrainingData, check_loss
+from laconic.boosting import Barred, InitialTerm, Settings, State, TrainingData, check_loss
 from laconic.boosting.refit import ensemble_risk, ensemble_weights, refitted
+from laconic.boosting.settings import form_of, make_term
 from laconic.estimators.choose_size import make_splits
-from laconic.estimators.fitting import covered_by, make_rounds
-from laconic.estimators.settings import read_rules
+from laconic.estimators.fitting import columns_of, make_rounds
+from laconic.estimators.settings import read_terms
+from laconic.candidates.constraints import form_text
 from laconic.models.alternatives import Alternative, Alternatives
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import format_count, format_number
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -106,11 +109,11 @@ def edited(
         )
     settings, ensemble = model.settings_, model.ensemble_
     settings.check_search()
-    rules = [_of_rule(rule, ensemble) for rule in ensemble]
+    rules = [_of_term(rule, ensemble) for rule in ensemble]
     dropped = _numbers("drop", drop, len(rules))
     locked = None if lock is None else _numbers("lock", lock, len(rules))
     numbers = _numbers("replace", replace, len(rules))
-    others = read_rules(list(replace.values()), data, settings.constraints)
+    others = read_terms(list(replace.values()), data, settings.constraints)
     _check_apart(dropped, numbers, locked or [])
     judge = _Judge(model, data, cv)
     exchanged = {
@@ -118,7 +121,7 @@ def edited(
         for number, rule in zip(numbers, others, strict=True)
     }
     # Boosting that keeps weights may have found a rule twice.
-    steps: list[tuple[str, list[InitialRule]]] = [("before", list(dict.fromkeys(rules)))]
+    steps: list[tuple[str, list[InitialTerm]]] = [("before", list(dict.fromkeys(rules)))]
     for number in dropped:
         old = rules[number - 1]
         steps.append((f"without {judge.text(old)}", [r for r in steps[-1][1] if r != old]))
@@ -127,7 +130,7 @@ def edited(
         words = f"{judge.text(rule)} instead of {judge.text(old)}"
         steps.append((words, [rule if r == old else r for r in steps[-1][1]]))
     forced = []
-    for rule in read_rules(force, data, settings.constraints):
+    for rule in read_terms(force, data, settings.constraints):
         forced.append(judge.placed(rule, steps[-1][1]))
         if forced[-1] not in steps[-1][1]:
             steps.append((f"with {judge.text(forced[-1])}", [*steps[-1][1], forced[-1]]))
@@ -143,10 +146,10 @@ def edited(
         strategy="polished" if settings.strategy == "global" else settings.strategy,
         n_terms=max(n_wanted, len(kept), 1),
         initial_terms=tuple(kept),
-        excluded_rules=(*settings.excluded_rules, *(rules[n - 1].query for n in dropped)),
+        excluded_terms=(*settings.excluded_terms, *(rules[n - 1].form for n in dropped)),
     )
     result = _fitted_again(model, changed, fit_arguments)
-    found = list(dict.fromkeys(_of_rule(rule, result.ensemble_) for rule in result.ensemble_))
+    found = list(dict.fromkeys(_of_term(rule, result.ensemble_) for rule in result.ensemble_))
     if len(found) != len(kept):
         n_new = len(found) - len(kept)
         steps.append((f"completed by {format_count(n_new, 'rule')}", found))
@@ -171,8 +174,8 @@ def _fitted_again(
     return result
 
 
-def _of_rule(rule: Rule, ensemble: RuleEnsemble) -> InitialRule:
-    return InitialRule(rule.query, None, rule.output if ensemble.outputs else None)
+def _of_term(term: Term, ensemble: RuleEnsemble) -> InitialTerm:
+    return InitialTerm(form_of(term), None, term.output if ensemble.outputs else None)
 
 
 def _numbers(name: str, given: Iterable[int], n_terms: int) -> list[int]:
@@ -204,18 +207,18 @@ class _Judge:
         self.splits = make_splits(
             cv, data.target, holds_classes=data.task.holds_classes, weights=data.weights
         )
-        self._covered: dict[Query, Bools] = {}
+        self._values: dict[Query | Slope, Bools | Floats] = {}
         if data.scale.exponent != 0:
             risk, _ = self.judge([])
             check_loss("An edit", risk)
 
-    def text(self, rule: InitialRule) -> str:
+    def text(self, rule: InitialTerm) -> str:
         """Write a rule, with its class of three or more."""
         outputs = self.ensemble.outputs
         about = "" if not outputs or rule.output is None else f" for {outputs[rule.output].name}"
-        return f"{rule.query}{about}"
+        return f"{form_text(rule.form)}{about}"
 
-    def placed(self, rule: InitialRule, others: Sequence[InitialRule]) -> InitialRule:
+    def placed(self, rule: InitialTerm, others: Sequence[InitialTerm]) -> InitialTerm:
         """Find the class that a rule votes for, of three or more: where it lowers the risk most."""
         n_outputs = len(self.ensemble.outputs)
         if n_outputs == 0 or rule.output is not None:
@@ -224,12 +227,12 @@ class _Judge:
         choices = [
             rule._replace(output=output)
             for output in range(n_outputs)
-            if constraints is None or constraints.signs_of(rule.query, output)
+            if constraints is None or constraints.signs_of(rule.form, output)
         ]
         everything = np.flatnonzero(self.weights)
         return min(choices, key=lambda one: self._fitted([*others, one], everything)[1])
 
-    def judge(self, rules: Sequence[InitialRule]) -> tuple[float, float]:
+    def judge(self, rules: Sequence[InitialTerm]) -> tuple[float, float]:
         """Compute the mean risk of all rows, and the mean loss of rows that are held out."""
         everything = np.flatnonzero(self.weights)
         _, risk = self._fitted(rules, everything)
@@ -238,7 +241,7 @@ class _Judge:
             ensemble, _ = self._fitted(rules, train)
             raw_predictions = ensemble.start(len(test))
             for rule in ensemble:
-                ensemble.add_to(raw_predictions, rule, self._rows(rule.query)[test])
+                ensemble.add_to(raw_predictions, rule, self._column(form_of(rule))[test])
             losses = data.loss.value(data.y[test], raw_predictions)
             total += float(losses @ self.weights[test])
             amount += float(self.weights[test].sum())
@@ -246,27 +249,27 @@ class _Judge:
         risk, loss = data.scale.inverse.losses(np.array(means)).tolist()
         return risk, loss
 
-    def _rows(self, query: Query) -> Bools:
-        if query not in self._covered:
-            self._covered[query] = query.covered(self.data.table)
-        return self._covered[query]
+    def _column(self, form: Query | Slope) -> Bools | Floats:
+        if form not in self._values:
+            self._values[form] = make_term(form, 0.0, 0).values(self.data.table)
+        return self._values[form]
 
-    def _fitted(self, rules: Sequence[InitialRule], rows: Indices) -> tuple[RuleEnsemble, float]:
+    def _fitted(self, rules: Sequence[InitialTerm], rows: Indices) -> tuple[RuleEnsemble, float]:
         """Fit weights to some rows; returns them, and the penalised loss there."""
         constraints, data = self.settings.constraints, self.data
         is_fitted = self.settings.fit_intercept
         ensemble = self.ensemble.with_terms(
-            (Rule(rule.query, 0.0, rule.output or 0) for rule in rules),
+            (make_term(rule.form, 0.0, rule.output or 0) for rule in rules),
             [0.0] * len(self.ensemble.intercepts),
         )
         signs = None
         if constraints is not None:
             signs = np.array(
-                [constraints.sign_of(rule.query, rule.output) for rule in rules], dtype=np.int_
+                [constraints.sign_of(rule.form, rule.output) for rule in rules], dtype=np.int_
             )
         risk = ensemble_risk(
             ensemble,
-            [self._rows(rule.query)[rows] for rule in rules],
+            [self._column(rule.form)[rows] for rule in rules],
             data.y[rows],
             data.loss,
             self.penalty,
@@ -275,7 +278,8 @@ class _Judge:
             signs=signs,
         )
         ensemble, _ = refitted(ensemble, risk)
-        return ensemble, risk.value(ensemble_weights(ensemble, fit_intercept=is_fitted))[0]
+        weights = ensemble_weights(ensemble, fit_intercept=is_fitted) * risk.scales
+        return ensemble, risk.value(weights)[0]
 
 
 def alternatives(
@@ -290,8 +294,8 @@ def alternatives(
     is_tolerance = is_finite_number(tolerance) and 0 <= tolerance < 1
     require(is_tolerance, "tolerance", "a number in the range [0, 1)", tolerance)
     require(is_whole(max_found, 1), "max_found", "a whole number in the range [1, inf)", max_found)
-    before = State(ensemble, covered_by(ensemble, data), tuple(model.search_results_))
-    rule, own = ensemble[number - 1], before.covered[number - 1]
+    before = State(ensemble, columns_of(ensemble, data), tuple(model.search_results_))
+    rule, own = ensemble[number - 1], before.columns[number - 1]
     settings = model.settings_
     # Reads the columns of the table one by one, and forgets them.
     candidates = settings.candidates(data)
@@ -305,7 +309,7 @@ def alternatives(
     best = rounds.search(place)
     own_value = rounds.value(best, rule, own)
     value = max(best.result.objective_value, own_value)
-    barred = [BarredRows(own, rule.output)]
+    barred = [_barred(form_of(rule), own, rule.output)]
     found: list[Alternative] = []
     is_complete = value <= 0.0
     while not is_complete and len(found) < max_found:
@@ -315,21 +319,25 @@ def alternatives(
             is_proven = result.status is SearchStatus.OPTIMAL
             is_complete = is_proven or result.bound < (1.0 - tolerance) * value
             break
-        query = rounds.query(result)
+        weight = rounds.natural(next_best.problem.weight_of(next_best.standard), next_best.values)
         found.append(
             Alternative(
-                query,
-                ensemble.text(query),
-                data.scale.inverse.weight(next_best.problem.weight(result.query)),
+                next_best.form,
+                ensemble.text(next_best.form),
+                data.scale.inverse.weight(weight),
                 result.objective_value / value,
-                _overlap(next_best.covered, own, data.counted_weights),
+                _overlap(next_best.values != 0.0, own != 0.0, data.counted_weights),
                 ensemble.outputs[next_best.output].name if ensemble.outputs else "",
             )
         )
-        barred.append(BarredRows(next_best.covered, next_best.output))
+        barred.append(_barred(next_best.form, next_best.values, next_best.output))
     share = max(own_value, 0.0) / value if value > 0.0 else 1.0
     text = ensemble.text(rule)
     return Alternatives(number, text, share, tolerance, tuple(found), is_complete)
+
+
+def _barred(form: Query | Slope, values: Bools | Floats, output: int) -> Barred:
+    return Barred(form if isinstance(form, Slope) else values != 0.0, output)
 
 
 def _overlap(one: Bools, other: Bools, weights: Floats | None) -> float:

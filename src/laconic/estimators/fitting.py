@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from laconic._util.types import Bools
+from laconic._util.types import Bools, Floats
 from laconic.boosting import (
     MAX_ROUNDS,
-    BarredRows,
-    InitialRule,
+    Barred,
+    InitialTerm,
     Rounds,
     Settings,
     State,
@@ -21,6 +19,7 @@ from laconic.boosting import (
     boost,
     polish,
 )
+from laconic.boosting.settings import form_of
 from laconic.boosting.certificate import ProofProgress
 from laconic.candidates.candidates import CandidateConditions
 from laconic.estimators.callbacks import RuleTasks
@@ -29,6 +28,7 @@ from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.estimators.progress import FitProgress
 from laconic.search import SearchProgress, SearchResult
 from laconic.terms.rules import RuleEnsemble
+from laconic.terms.slopes import Slope
 
 # That of classes of which one has one row in 40,000, or so little weight. Rules for a few rows of a
 # class that is rarer would hardly be penalised.
@@ -62,9 +62,15 @@ def make_rounds(
         l2_regularization=l2_regularization,
         sample_weight=data.counted_weights,
         is_joint=settings.is_joint,
+        slopes=settings.slope_candidates(data),
         fit_intercept=settings.fit_intercept,
         constraints=data.scale.constraints(settings.constraints),
-        barred=[BarredRows(data.covered(query)) for query in settings.excluded_rules],
+        barred=[
+            Barred(form if isinstance(form, Slope) else data.values(form))
+            for form in settings.excluded_terms
+        ],
+        brevity=settings.brevity,
+        beats_chance=settings.beats_chance,
         search_options=settings.search_options | options,
     )
 
@@ -105,9 +111,9 @@ class FitRun:
     ) -> None:
         self.data, self.settings, self.callbacks = data, settings, callbacks
         self.tasks, self.stage, self.n_jobs = tasks, stage, n_jobs
-        self.n_terms = settings.n_terms
+        self.n_terms = settings.max_terms
         self.number: int | None = None
-        self.is_stopped = self.is_interrupted = False
+        self.is_stopped = self.is_interrupted = self.is_chance = False
         self.unfinished = unfinished
         self.candidates = settings.candidates(data)
         start, curvature = data.start(fit_intercept=settings.fit_intercept)
@@ -121,10 +127,10 @@ class FitRun:
         self.n_before = len(self.scaled.ensemble)
         given = [
             (
-                rule._replace(weight=rule.weight and data.scale.weight(rule.weight)),
-                data.covered(rule.query),
+                term._replace(weight=term.weight and data.scale.weight(term.weight)),
+                data.values(term.form),
             )
-            for rule in missing_rules(settings, self.scaled.ensemble)
+            for term in missing_terms(settings, self.scaled.ensemble)
         ]
         self._boosting = boost(self.rounds, self.scaled, self.n_terms, given)
 
@@ -162,9 +168,9 @@ class FitRun:
         return self.is_stopped
 
     def advance(self) -> bool:
-        """Find a rule, unless there is none or a callback wants to end the fit.
+        """Find a term, unless there is none or a callback wants to end the fit.
 
-        Sets: scaled, unfinished, is_stopped.
+        Sets: scaled, unfinished, is_stopped; is_chance, if no term is better than chance.
         """
         if self.is_stopped:
             return False
@@ -177,6 +183,7 @@ class FitRun:
             has_rule = False
             if end.value is not None and is_stopped(end.value):
                 self.unfinished = self.data.scale.inverse.objectives(end.value)
+            self.is_chance = self.settings.beats_chance and end.value is not None
         if has_rule and self.callbacks:
             self.tell()
         if self.tasks is not None:
@@ -246,30 +253,27 @@ class FitRun:
         )
 
     def warnings(self) -> Iterator[str]:
-        """Yield a sentence about each given rule that constraints left without a weight."""
-        for rule, result in zip(self.scaled.ensemble, self.scaled.results, strict=True):
-            if rule.weight == 0.0 and result.status == "given":
+        """Yield a sentence about each given term that constraints left without a weight."""
+        for term, result in zip(self.scaled.ensemble, self.scaled.results, strict=True):
+            if term.weight == 0.0 and result.status == "given":
                 yield (
-                    f"The rule '{rule.query}' has the weight 0, as the constraints allow none of "
+                    f"The term '{self.scaled.ensemble.text(term)}' has the weight 0, as the constraints allow none of "
                     "the other sign. Leave it out, or loosen 'monotonic_cst' or 'weight_signs'."
                 )
 
 
-def missing_rules(settings: Settings, ensemble: RuleEnsemble) -> list[InitialRule]:
-    """List the initial rules that a model does not have yet."""
+def missing_terms(settings: Settings, ensemble: RuleEnsemble) -> list[InitialTerm]:
+    """List the initial terms that a model does not have yet."""
     return [
-        rule
-        for rule in settings.initial_terms
+        term
+        for term in settings.initial_terms
         if not any(
-            rule.query == other.query and rule.output in (None, other.output) for other in ensemble
+            term.form == form_of(other) and term.output in (None, other.output)
+            for other in ensemble
         )
     ]
 
 
-def covered_by(ensemble: RuleEnsemble, data: TrainingData) -> tuple[Bools, ...]:
-    """Find the rows, of those that count, that each rule covers."""
-    if len(ensemble) == 0:
-        return ()
-    return tuple(
-        np.ascontiguousarray(mask) for mask in ensemble.covered(data.table)[data.counted].T
-    )
+def columns_of(ensemble: RuleEnsemble, data: TrainingData) -> tuple[Bools | Floats, ...]:
+    """Compute the values of each term in the rows that count."""
+    return tuple(data.values(form_of(term)) for term in ensemble)

@@ -30,7 +30,7 @@ from laconic.boosting.certificate import (
 )
 from laconic.boosting.certificate import certify as prove_ensemble
 from laconic.candidates.candidates import CandidateConditions, given_candidates
-from laconic.estimators.fitting import FitRun, covered_by
+from laconic.estimators.fitting import FitRun, columns_of
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
@@ -84,7 +84,7 @@ def _compared(fit: FitRun, state: State) -> ComparisonClass:
 
 def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     nodes, seconds, state = fit.settings.node_limit, fit.settings.time_limit, fit.scaled
-    found = zip(state.ensemble, state.covered, state.results, strict=True)
+    found = zip(state.ensemble, state.columns, state.results, strict=True)
     return prove(
         fit.candidates.extents,
         risk,
@@ -128,7 +128,7 @@ def _certificate(fit: FitRun, scaled: State, proof: Proof) -> EnsembleCertificat
         proof = proof.for_ensembles(compared)
     weights, conditions = fit.data.weights, fit.candidates.conditions
     is_counted = None if weights is None else weights > 0
-    return EnsembleCertificate.of(state.stages, state.covered, proof, conditions, is_counted)
+    return EnsembleCertificate.of(state.stages, state.columns, proof, conditions, is_counted)
 
 
 AGAINST = ("rules", "weight")
@@ -154,7 +154,7 @@ def certify(
     ensemble, settings = model.ensemble_, model.settings_
     compared = _comparison_class(model, against, l2_regularization)
     # Before the candidates, which read the columns of the table one by one and forget them.
-    covered = covered_by(ensemble, data)
+    covered = columns_of(ensemble, data)
     candidates = _candidates(model, data)
     has_intercept = settings.fit_intercept or bool(ensemble.start(1).any())
     return prove_ensemble(

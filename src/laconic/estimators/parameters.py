@@ -180,8 +180,23 @@ class Parameters(TypedDict, total=False):
 
     Parameters
     ----------
-    n_terms : int
-        Largest number of rules. There are fewer if no further rule improves the fit.
+    n_terms : int or "auto"
+        Largest number of terms: rules and slopes. There are fewer if no further term improves the
+        fit. "auto" adds terms as long as they are better than chance.
+
+        What counts as chance: the gain that the best of all rules of that length, or of all slopes,
+        would reach if the target had nothing to do with the features.
+    slopes : bool
+        Whether terms may be slopes, which grow with a numeric feature between two of its values,
+        besides rules.
+
+        A slope adds its weight times the feature, within two ends: ``+0.31 per 10 of age from 25 to
+        68``. Columns of numbers, dates and times with three values or more may have slopes. They
+        need a table in memory.
+    brevity : float
+        How much short terms are preferred. A term is judged by its gain divided by its size to this
+        power, where the size is 1 plus its number of conditions. 0 judges terms by their gain
+        alone, as the published algorithm does.
     strategy : {"joint", "stagewise", "polished", "global"}
         How rules are found. "joint" adds the rule that improves the model most when all weights are
         refitted, and refits them. "stagewise" is the published algorithm, in which the rules found
@@ -242,7 +257,7 @@ class Parameters(TypedDict, total=False):
         More give the beginnings and ends of their order by target: by the mean target, by the share
         of each of three or more classes, or by the mean step of the Huber loss or of a loss of your
         own. For a first rule of one condition, the best of all sets is among these, unless
-        `min_coverage` or `excluded_rules` exclude it.
+        `min_coverage` or `excluded_terms` exclude it.
     max_categories : int or None
         Keep this number of the most frequent categories of a feature. The rest form one group, with
         categories that do not occur in training. None keeps all.
@@ -296,7 +311,7 @@ class Parameters(TypedDict, total=False):
         strategy="stagewise", a `Rule` keeps its own weight. Of three or more classes, a rule votes
         for the class for which it gains most, unless it is given as a pair of a rule and a class.
         Their certificates compare them with the best rule in their place.
-    excluded_rules : list of str, Query or Rule, or None
+    excluded_terms : list of str, Query or Rule, or None
         Rules that the model must not contain, nor others that cover the same training rows.
 
         With an intercept that is refitted, rules that cover exactly the other rows are excluded
@@ -323,6 +338,8 @@ class Parameters(TypedDict, total=False):
         1 prints rules as they are found, and the progress of long searches.
     """
 
+    slopes: Annotated[bool, Parameter(True, BOOL)]
+    brevity: Annotated[float, Parameter(1.0, AMOUNT)]
     strategy: Annotated[Strategy, Parameter("joint", _choice(Strategy))]
     loss: Annotated["str | Loss", Parameter("auto", ANYTHING._replace(option=LossName))]
     l2_regularization: Annotated[float | Literal["auto"], Parameter("auto", AMOUNT.or_auto())]
@@ -370,7 +387,7 @@ class Parameters(TypedDict, total=False):
     ]
     weight_signs: Annotated[Signs, Parameter("both", _choice(Signs))]
     initial_terms: Annotated[Sequence[Any] | None, Parameter(None, RULES.or_none())]
-    excluded_rules: Annotated[
+    excluded_terms: Annotated[
         "Sequence[str | Query | Rule] | None", Parameter(None, RULES.or_none())
     ]
     fit_intercept: Annotated[bool, Parameter(True, BOOL)]
@@ -383,11 +400,7 @@ class Parameters(TypedDict, total=False):
     verbose: Annotated[int, Parameter(0, LEVEL)]
 
 
-N_RULES = Parameter(
-    10,
-    COUNT._replace(option=int | Literal["auto"]),
-    words='"auto" chooses a number of up to 10 by cross-validation.',
-)
+N_TERMS = Parameter(10, COUNT.or_auto())
 ClassWeight: TypeAlias = Annotated[
     Mapping[Any, float] | Literal["balanced"] | None,
     Parameter(None, CLASS_WEIGHTS.or_none(), words="Write them as yes=5 no=1, or balanced."),
@@ -423,7 +436,7 @@ def known_parameters(parameters: Any) -> dict[str, Parameter]:
     """List the parameters of one of the classes above, by name; first those that not all have."""
     entries = parameters.__annotations__
     names = sorted(entries, key=lambda name: name in Parameters.__annotations__)
-    return {"n_terms": N_RULES} | {name: entries[name].__metadata__[0] for name in names}
+    return {"n_terms": N_TERMS} | {name: entries[name].__metadata__[0] for name in names}
 
 
 Initializer = TypeVar("Initializer", bound=Callable[..., None])
@@ -533,7 +546,7 @@ REFUSALS = (
     Refusal("warm_start", "strategy", "global", "which exchanges all rules"),
     *(
         Refusal(name, "strategy", "global", "which compares with all rules")
-        for name in (*CONSTRAINTS, "initial_terms", "excluded_rules")
+        for name in (*CONSTRAINTS, "initial_terms", "excluded_terms")
     ),
 )
 """The pairs of parameters that estimators refuse."""

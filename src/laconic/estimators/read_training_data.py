@@ -12,6 +12,7 @@ import numpy as np
 
 from laconic._util.words import listed_names
 from laconic.boosting import Settings, TrainingData
+from laconic.boosting.settings import form_of
 from laconic.candidates.candidates import check_conditions
 from laconic.candidates.categories import CategoryOptions, Way
 from laconic.candidates.distinct_rows import (
@@ -32,9 +33,10 @@ from laconic.tables.columns import CategoricalColumn
 from laconic.tables.inspection import warn_about_columns
 from laconic.tables.sources.sources import TableSource, as_source
 from laconic.tables.tables import Table, as_table
-from laconic.terms.conditions import Condition
+from laconic.terms.conditions import Condition, Query
 from laconic.terms.parsing import Feature, as_query
-from laconic.terms.rules import Rule
+from laconic.terms.rules import Term
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -133,6 +135,11 @@ def _with_class_factors(
 
 def _check_parts(settings: Settings) -> None:
     """Refuse settings that need all rows at once."""
+    if settings.slopes:
+        raise ValueError(
+            "Slopes need a table in memory. Got one that is read in parts, of which only rules can "
+            "be learned. Set slopes=False, or take a sample of the rows."
+        )
     if settings.strategy == "global":
         raise ValueError(
             "strategy='global' needs a table in memory, whose rows its certificate is about. Got "
@@ -146,12 +153,15 @@ def _check_parts(settings: Settings) -> None:
         )
 
 
-def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Rule] = ()) -> TrainingData:
+def reduced(data: TrainingData, settings: Settings, fitted: Iterable[Term] = ()) -> TrainingData:
     """Reduce a long table in memory; others, and those of streams, stay as they are.
 
     Rows are also distinguished by the rules of a model that a fit continues.
     """
     if data.candidates is not None or data.table.n_rows < LONG_TABLE:
+        return data
+    if settings.slopes or any(isinstance(term, Slope) for term in fitted):
+        # Rows that rules cannot distinguish differ in the numbers of their features.
         return data
     if settings.strategy == "global":
         # Its certificate describes all rows, one by one.
@@ -221,18 +231,18 @@ def _wanted(
 
 def _texts(estimator: RuleBoosting) -> list[Any]:
     """List rules as users have written them, without their classes."""
-    rules = (*(estimator.initial_terms or ()), *(estimator.excluded_rules or ()))
+    rules = (*(estimator.initial_terms or ()), *(estimator.excluded_terms or ()))
     return [rule[0] if isinstance(rule, tuple) else rule for rule in rules]
 
 
-def _condition_options(settings: Settings, fitted: Iterable[Rule]) -> ConditionOptions:
+def _condition_options(settings: Settings, fitted: Iterable[Term]) -> ConditionOptions:
     """List what distinguishes rows: candidates, rules of a model, and given rules."""
-    queries = [rule.query for rule in fitted]
-    queries += [rule.query for rule in settings.initial_terms]
+    forms = [*map(form_of, fitted), *(term.form for term in settings.initial_terms)]
+    queries = [form for form in (*forms, *settings.excluded_terms) if isinstance(form, Query)]
     return ConditionOptions(
         settings.max_thresholds,
         settings.conditions,
-        tuple(each for query in (*queries, *settings.excluded_rules) for each in query),
+        tuple(each for query in queries for each in query),
         categories=CategoryOptions(cast("Way", settings.categories), settings.max_categories),
     )
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
 from laconic.estimators.base import RuleBoosting
-from laconic.estimators.parameters import N_RULES, RegressorParameters, with_signature
+from laconic.estimators.parameters import N_TERMS, RegressorParameters, with_signature
 from laconic.estimators.weights import as_rates, checked_weights
 from laconic.models.tasks import Regression
 
@@ -46,7 +46,7 @@ class RuleBoostingRegressor(RegressorMixin, RuleBoosting):
 
     @with_signature(RegressorParameters)
     def __init__(
-        self, n_terms: int = N_RULES.default, **parameters: Unpack[RegressorParameters]
+        self, n_terms: int = N_TERMS.default, **parameters: Unpack[RegressorParameters]
     ) -> None:
         self._store(RegressorParameters, n_terms, parameters)
 

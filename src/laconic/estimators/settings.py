@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from laconic._util.words import listed_names
-from laconic.boosting import InitialRule, Settings, TrainingData
+from laconic.boosting import InitialTerm, Settings, TrainingData
 from laconic.boosting.settings import PLAIN_SETTINGS
 from laconic.boosting.training_data import FitTask
 from laconic.candidates.candidates import check_conditions
-from laconic.candidates.constraints import CONSTRAINTS, Constraints, read_constraints
+from laconic.candidates.constraints import CONSTRAINTS, Constraints, form_text, read_constraints
+from laconic.terms.conditions import Query
 from laconic.terms.parsing import as_query
 from laconic.terms.rules import Rule
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -59,63 +61,70 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
         classes=data.task.labels,
         **{name: getattr(estimator, name) for name in CONSTRAINTS},
     )
-    initial = read_rules(estimator.initial_terms or (), data, constraints)
-    if len(initial) > settings.n_terms:
+    initial = read_terms(estimator.initial_terms or (), data, constraints)
+    if len(initial) > settings.max_terms:
         raise ValueError(
             "n_terms must not be smaller than the number of 'initial_terms'. Got "
             f"{settings.n_terms} for {len(initial)}."
         )
-    excluded = (as_query(rule, names, data.describe) for rule in estimator.excluded_rules or ())
+    excluded = (as_form(term, names, data.describe) for term in estimator.excluded_terms or ())
     return replace(
         settings,
         constraints=constraints,
         initial_terms=tuple(initial),
-        excluded_rules=tuple(dict.fromkeys(excluded)),
+        excluded_terms=tuple(dict.fromkeys(excluded)),
     )
 
 
-def read_rules(
-    rules: Sequence[Any], data: TrainingData, constraints: Constraints | None
-) -> list[InitialRule]:
-    """Read rules that a model is to have; refuse those that are not allowed, or there twice."""
-    found: list[InitialRule] = []
-    for rule in rules:
-        read = _initial_rule(rule, data.table.feature_names, data.describe, data.task)
+def read_terms(
+    terms: Sequence[Any], data: TrainingData, constraints: Constraints | None
+) -> list[InitialTerm]:
+    """Read terms that a model is to have; refuse those that are not allowed, or there twice."""
+    found: list[InitialTerm] = []
+    for term in terms:
+        read = _initial_term(term, data.table.feature_names, data.describe, data.task)
         if constraints is not None:
             _check_allowed(read, constraints, len(data.task.outputs))
-        if any((read.query, read.output) == (other.query, other.output) for other in found):
-            raise ValueError(f"Rules must be different. Got '{read.query}' twice.")
+        if any((read.form, read.output) == (other.form, other.output) for other in found):
+            raise ValueError(f"Terms must be different. Got '{form_text(read.form)}' twice.")
         found.append(read)
     return found
 
 
-def _check_allowed(rule: InitialRule, constraints: Constraints, n_outputs: int) -> None:
-    """Refuse a rule that constraints do not allow for any output that it may have."""
-    output = rule.output
+def _check_allowed(term: InitialTerm, constraints: Constraints, n_outputs: int) -> None:
+    """Refuse a term that constraints do not allow for any output that it may have."""
+    output = term.output
     if output is None and n_outputs > 0:
-        fitting = (n for n in range(n_outputs) if constraints.signs_of(rule.query, n))
+        fitting = (n for n in range(n_outputs) if constraints.signs_of(term.form, n))
         output = next(fitting, n_outputs - 1)
-    constraints.check(rule.query, output)
+    constraints.check(term.form, output)
 
 
-def _initial_rule(
-    rule: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
-) -> InitialRule:
-    """Read a rule: a text, a Query or a Rule, and optionally the class that it votes for."""
+def _initial_term(
+    term: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
+) -> InitialTerm:
+    """Read a term: a text, a Query, a Rule or a Slope, and optionally the class that it is for."""
     output = None
-    if isinstance(rule, tuple) and len(rule) == 2:
-        rule, label = rule
+    if isinstance(term, tuple) and len(term) == 2:
+        term, label = term
         labels = task.labels or []
         if not task.outputs or label not in labels:
             raise ValueError(
-                "A pair in 'initial_terms' must be a rule and one of three or more classes. Got "
+                "A pair in 'initial_terms' must be a term and one of three or more classes. Got "
                 f"{label!r} for the classes {labels}."
             )
         output = labels.index(label)
-    elif isinstance(rule, Rule) and task.outputs:
-        output = rule.output
-    weight = rule.weight if isinstance(rule, Rule) else None
-    return InitialRule(as_query(rule, names, describe), weight, output)
+    elif isinstance(term, Rule) and task.outputs:
+        output = term.output
+    weight = term.weight if isinstance(term, Rule | Slope) and term.weight != 0.0 else None
+    return InitialTerm(as_form(term, names, describe), weight, output)
+
+
+def as_form(
+    term: Any, names: Sequence[str], describe: Callable[[str], Any]
+) -> Query | Slope:
+    """Read a term without its weight."""
+    return term.key if isinstance(term, Slope) else as_query(term, names, describe)
 
 
 def categorical_kinds(given: Any, feature_names: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,8 @@ none of the b features, and the formula of Shapley gives
     - weight * a! (b - 1)! / (a + b)!     to each of the b features.
 
 Which factors a row satisfies is a pattern of a few bits, so that pairs of distinct patterns are
-enumerated instead of pairs of rows.
+enumerated instead of pairs of rows. A slope is a function of one feature, to which all of its
+deviation from the mean of the background belongs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from laconic.tables.tables import FrameBackend, Table, as_table, make_frame, who
 from laconic.tables.times import DAY, HOUR
 from laconic.terms.conditions import Query, by_feature
 from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,7 +143,7 @@ def feature_importances(
 
     That is the mean absolute Shapley value of the feature, with the rows themselves as the
     background, divided by the sum over all features. Importances add up to 1, or are all 0 where
-    the prediction is the same for all rows. That of a feature which no rule uses is 0.
+    the prediction is the same for all rows. That of a feature which no term uses is 0.
 
     Examples
     --------
@@ -179,12 +181,17 @@ def _values(
     of the background.
     """
     values = np.zeros((table.n_rows, len(names), max(1, len(ensemble.outputs))))
-    for rule in ensemble:
-        factors = _factors(rule, table.feature_names)
+    for term in ensemble:
+        if isinstance(term, Slope):
+            column = names.index(whole_column(term.feature, table.feature_names))
+            mean = np.average(term.values(background), weights=weights)
+            values[:, column, term.output] += term.weight * (term.values(table) - mean)
+            continue
+        factors = _factors(term, table.feature_names)
         explained = _patterns(factors, table)
         others = explained if background is table else _patterns(factors, background)
         columns = [names.index(feature) for feature in factors]
-        values[:, columns, rule.output] += rule.weight * _unit_values(explained, others, weights)
+        values[:, columns, term.output] += term.weight * _unit_values(explained, others, weights)
     return values if ensemble.outputs else values[:, :, 0]
 
 

@@ -86,8 +86,8 @@ def _scope(model: RuleModel) -> dict[str, Any]:
 def _constraints(settings: Settings) -> dict[str, Any]:
     """Return the constraints on rules by the names of the parameters."""
     constraints = {} if settings.constraints is None else dict(settings.constraints.settings)
-    excluded = [str(query) for query in settings.excluded_rules]
-    return constraints | ({"excluded_rules": excluded} if excluded else {})
+    excluded = [str(query) for query in settings.excluded_terms]
+    return constraints | ({"excluded_terms": excluded} if excluded else {})
 
 
 def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus]) -> str:

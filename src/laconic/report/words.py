@@ -163,6 +163,6 @@ _CONSTRAINT_WORDS: dict[str, Callable[[Any], str]] = {
     "monotonic_cst": _directions,
     "interaction_cst": _interactions,
     "feature_costs": _costs,
-    "excluded_rules": lambda given: f"Excluded rules: {'; '.join(given)}" if given else "",
+    "excluded_terms": lambda given: f"Excluded rules: {'; '.join(given)}" if given else "",
     "weight_signs": lambda given: f"Weights are {given}" if given else "",
 }

@@ -16,6 +16,7 @@ Two conditions on four rows: the rows where both hold have the negative gradient
 from __future__ import annotations
 
 import dataclasses
+import math
 import signal
 import threading
 import time
@@ -25,15 +26,16 @@ from typing import Any, Literal, TypeVar
 
 from laconic._core import Extents
 from laconic._util.checks import require
+from laconic.search.brevity import Pricing, search_lengths
 from laconic.search.budget import resolve_node_limit
 from laconic.search.checkpoint import current_checkpoint
 from laconic.search.core import search_beam, search_greedy
-from laconic.search.distributed import spread_over
+from laconic.search.distributed import current_client, spread_over
 from laconic.search.joint_bound import joint_bound
 from laconic.search.joint_objective import RefittedTerms
 from laconic.search.optimal import search_optimal
 from laconic.search.problem import SearchLimits, SearchProblem
-from laconic.search.query_families import Family, QueryFamilies, search_families
+from laconic.search.query_families import Family, QueryFamilies, Search, search_families
 from laconic.search.reference import search_reference
 from laconic.search.results import Callback, SearchProgress, SearchResult, SearchStatus
 
@@ -78,6 +80,8 @@ def search(
     stop_above_cutoff: bool = False,
     on_interrupt: Literal["raise", "keep"] = "raise",
     families: QueryFamilies | None = None,
+    brevity: float = 0.0,
+    noise: float = 0.0,
     **options: Any,
 ) -> SearchResult:
     """Find a query with a large objective; with the default method, the largest.
@@ -101,6 +105,10 @@ def search(
         What Ctrl-C does: "keep" ends the search with the best query so far, and a bound that holds.
     families : QueryFamilies, default=None
         The queries that are allowed, and their costs; None allows all, at no cost.
+    brevity, noise : float, default=0.0
+        The price of length. The objective of a query that gains g with k conditions becomes
+        (g − noise · log C(M, k)) / (1 + k) ** brevity, with M conditions to choose from; see
+        :class:`~laconic.search.brevity.Pricing`. Cutoffs and bounds are on that scale, too.
     **options
         Further parameters of the method, such as ``width`` of ``beam`` or ``branching`` of
         ``optimal``.
@@ -126,31 +134,53 @@ def search(
             f"Got {min_coverage!r}: no query covers that much."
         )
     require(on_interrupt in ("raise", "keep"), "on_interrupt", "'raise' or 'keep'", on_interrupt)
+    for name, price in (("brevity", brevity), ("noise", noise)):
+        is_price = math.isfinite(price) and price >= 0
+        require(is_price, name, "a finite number in the range [0, inf)", price)
+    pricing = Pricing(float(brevity), float(noise), problem.n_candidates)
+    n_best = options.get("n_best", 1)
     if families is not None:
-        n_best = options.get("n_best", 1)
-        require(cutoff is None, "cutoff", "None where not all queries are allowed", cutoff)
         require(n_best == 1, "n_best", "1 where not all queries are allowed", n_best)
     checkpoint, key = current_checkpoint(), ""
     if isinstance(method, str):
         require(method in METHODS, "method", f"one of {', '.join(METHODS)}", method)
         if checkpoint is not None:
-            key = checkpoint.key(problem, method, limits, families, options)
-            known = checkpoint.find(key, problem, has_costs=families is not None)
+            key = checkpoint.key(problem, method, limits, families, pricing, options)
+            is_priced = families is not None or not pricing.is_free
+            known = checkpoint.find(key, problem, is_priced=is_priced)
             if known is not None:
                 return known
     # Objectives are compared on a scale on which none of them is 0 or infinite by rounding, unless
-    # there are costs or a cutoff, which are objectives, or the method is the caller's own.
-    has_scale = cutoff is not None or (families is not None and bool(families.costs))
+    # there are prices or a cutoff, which are objectives, or the method is the caller's own.
+    has_costs = families is not None and bool(families.costs)
+    has_scale = cutoff is not None or noise > 0.0 or has_costs
     is_scaled = isinstance(method, str) and not has_scale
     scaled = problem.without_scale() if is_scaled else problem
     if callback is not None and is_scaled:
         callback = _unscaling(problem, callback)
-    run = _runner(method, n_jobs, callback, on_interrupt, options)
+
+    def make_search(told: Callback | None) -> Search:
+        run = _runner(method, n_jobs, told, options)
+        if families is None:
+            return run
+        return lambda part, within: search_families(part, families, within, run)
+
     started = time.perf_counter()
-    if families is not None:
-        result = search_families(scaled, families, limits, run)
-    else:
-        result = run(scaled, limits)
+    with _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told:
+        if pricing.is_free:
+            result = make_search(told)(scaled, limits)
+        else:
+            # A cutoff keeps a search on one machine.
+            is_shared = options.get("client") is not None or current_client() is not None
+            result = search_lengths(
+                scaled,
+                limits,
+                pricing,
+                make_search,
+                callback=told,
+                n_best=n_best,
+                has_cutoffs=method == "optimal" and (cutoff is not None or not is_shared),
+            )
     result = dataclasses.replace(result, seconds=time.perf_counter() - started)
     if is_scaled:
         result = _unscaled(problem, result)
@@ -163,9 +193,8 @@ def _runner(
     method: str | SearchMethod,
     n_jobs: int | None,
     callback: Callback | None,
-    on_interrupt: str,
     options: Mapping[str, Any],
-) -> Callable[[SearchProblem, SearchLimits], SearchResult]:
+) -> Search:
     """Return a function that searches a problem, or a part of it, within limits."""
     is_known = isinstance(method, str)
     find = METHODS[method] if isinstance(method, str) else method
@@ -176,12 +205,10 @@ def _runner(
             # A search of the caller's own gets a number, and need not return it.
             own_limit = resolve_node_limit(limits, part.extents)
             limits = dataclasses.replace(limits, node_limit=own_limit)
-        with (
-            _keeping_results(callback) if on_interrupt == "keep" else nullcontext(callback) as told
-        ):
-            result = find(part, limits, n_jobs=n_jobs, callback=told, **options)
-        # The bound of the caller's own search is left alone.
-        if is_known and part.cells is not None and not result.is_optimal:
+        result = find(part, limits, n_jobs=n_jobs, callback=callback, **options)
+        # The bound of the caller's own search is left alone. No bound is below the cutoff.
+        is_low = result.is_optimal or result.bound <= (limits.cutoff or 0.0)
+        if is_known and part.cells is not None and not is_low:
             bound = min(result.bound, joint_bound(part, result.objective_value))
             result = dataclasses.replace(result, bound=bound)
         if own_limit is not None and result.node_limit is None:

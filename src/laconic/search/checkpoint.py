@@ -21,6 +21,7 @@ import numpy as np
 
 from laconic import _core
 from laconic._core import Extents
+from laconic.search.brevity import Pricing
 from laconic.search.problem import SearchLimits, SearchProblem
 from laconic.search.query_families import QueryFamilies
 from laconic.search.results import SearchResult, SearchStatus
@@ -76,6 +77,7 @@ class Checkpoint:
         method: str,
         limits: SearchLimits,
         families: QueryFamilies | None,
+        pricing: Pricing,
         options: Mapping[str, Any],
     ) -> str:
         """Return a digest of everything that determines the result of a search."""
@@ -86,11 +88,11 @@ class Checkpoint:
         asked = (problem.l2_regularization, problem.unscaled(1.0), problem.sign, method, limits)
         # Where a search runs does not change its result.
         how = sorted((name, value) for name, value in options.items() if name != "client")
-        digest.update(repr((*asked, how, _described(families))).encode())
+        digest.update(repr((*asked, how, _described(families), pricing)).encode())
         return digest.hexdigest()
 
     def find(
-        self, key: str, problem: SearchProblem, *, has_costs: bool = False
+        self, key: str, problem: SearchProblem, *, is_priced: bool = False
     ) -> SearchResult | None:
         """Look a search up; raise an error if its result does not fit the problem."""
         found = self.results.get(key)
@@ -99,7 +101,7 @@ class Checkpoint:
         query = found.query
         is_query = all(0 <= p < problem.n_candidates for p in query)
         # Prices are not known here.
-        if not is_query or not (has_costs or problem.objective(query) == found.objective_value):
+        if not is_query or not (is_priced or problem.objective(query) == found.objective_value):
             raise ValueError(
                 f"The checkpoint {str(self.path)!r} holds a search that does not fit its problem. "
                 "Delete the file to start over."

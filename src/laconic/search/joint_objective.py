@@ -65,23 +65,16 @@ class RefittedTerms:
     def cells(self) -> npt.NDArray[np.int32]:
         """Return the cell of each row, a number that only rows with the same values share.
 
-        Rows for which all terms are 0 are in cell 0.
+        Beside slopes, every row is a cell of its own. Otherwise rows that no term covers are in
+        cell 0.
         """
         n_rows = self.values.shape[1]
+        if not all(map(_is_binary, self.values)):
+            # Hardly any two rows have the same number.
+            return np.arange(n_rows, dtype=np.int32)
         cells = np.zeros(n_rows, dtype=np.int32)
-        # Rules first: the cells of slopes are mostly single rows.
-        for values in sorted(self.values, key=lambda values: not _is_binary(values)):
-            if _is_binary(values):
-                cells = 2 * cells + (values != 0.0)
-            else:
-                levels, codes = np.unique(np.append(0.0, values), return_inverse=True)
-                # With 0 as the first code.
-                codes = (codes[1:] - codes[0]) % len(levels)
-                # Of 64 bits: there may be as many cells, and levels, as rows.
-                pairs = cells.astype(np.int64) * len(levels) + codes
-                _, numbers = np.unique(np.append(0, pairs), return_inverse=True)
-                cells = numbers[1:].astype(np.int32)
-                continue
+        for covered in self.values:
+            cells = 2 * cells + (covered != 0.0)
             # Numbers that occur become 1, 2, ..., so that they never outgrow the rows.
             occurs = np.bincount(cells) > 0
             occurs[0] = True

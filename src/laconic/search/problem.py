@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -380,21 +381,24 @@ class SearchProblem:
         """Return a mask of the rows that satisfy all conditions of a query."""
         return self.extents.covered(list(query))
 
-    def value(self, covered: Bools) -> float:
+    def value(self, covered: Bools | Floats) -> float:
         """(Σg)²/(λ + Σh) over the covered rows; 0 for none, also where λ is 0.
+
+        Of a term with other values z than zeros and ones it is (Σgz)²/(λ + Σhz²).
 
         For the joint objective, what refitted terms cannot imitate takes the place of Σh, excluded
         sets are worth 0, and values are rounded, so that ties are ties. Weights of the wrong sign
         are worth 0, too.
         """
-        covered = np.ascontiguousarray(covered, dtype=bool)
-        if self.excluded is not None and (self.excluded == covered).all(axis=1).any():
+        is_rule = covered.dtype == np.bool_
+        covered = np.ascontiguousarray(covered)
+        if is_rule and self.excluded is not None and (self.excluded == covered).all(axis=1).any():
             return 0.0
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0 or sum_gradients * self.sign > 0.0:
             return 0.0
         value = sum_gradients * sum_gradients / (self.l2_regularization + sum_hessians)
-        return value if self.projections is None else rounded(value)
+        return value if is_rule and self.projections is None else rounded(value)
 
     def objective(self, query: tuple[int, ...]) -> float:
         """Objective value of a query."""
@@ -404,8 +408,8 @@ class SearchProblem:
         """Weight that minimises the regularised risk of the query's rule, to second order."""
         return self.weight_of(self.covered(query))
 
-    def weight_of(self, covered: Bools) -> float:
-        """Weight of a rule that covers some rows."""
+    def weight_of(self, covered: Bools | Floats) -> float:
+        """Weight of a rule that covers some rows, or of a term with other values."""
         sum_gradients, sum_hessians = self._sums(covered)
         if sum_gradients == 0.0:
             return 0.0
@@ -413,13 +417,18 @@ class SearchProblem:
         weight = -sum_gradients / (self.l2_regularization + sum_hessians)
         return math.ldexp(weight, of_gradients - of_hessians)
 
-    def _sums(self, covered: Bools) -> tuple[float, float]:
+    def _sums(self, covered: Bools | Floats) -> tuple[float, float]:
         """Add up gradients and hessians of the covered rows, less what refitted terms imitate."""
-        sum_gradients = _core.sum_covered(covered, self.gradients)
-        sum_hessians = _core.sum_covered(covered, self.hessians)
+        if covered.dtype == np.bool_:
+            add = partial(_core.sum_covered, covered)
+            sum_hessians = add(self.hessians)
+        else:
+            add = partial(_sum_products, covered)
+            sum_hessians = add(self.hessians * covered)
+        sum_gradients = add(self.gradients)
         if self.projections is None:
             return sum_gradients, sum_hessians
-        sums = np.array([_core.sum_covered(covered, values) for values in self.projections])
+        sums = np.array([*map(add, self.projections)])
         return sum_gradients, remaining_hessians(sum_hessians, sums)
 
 
@@ -493,6 +502,11 @@ class SearchLimits:
         # A search needs some time, if only to look at the clock.
         seconds = max((deadline - time.perf_counter()) / n_searches, 1e-3)
         return replace(self, time_limit=seconds)
+
+
+def _sum_products(values: Floats, others: Floats) -> float:
+    """Add up products, in an order that depends on their number alone."""
+    return float(np.add.reduce(values * others))
 
 
 def _extreme_exponent(total: float) -> int:

@@ -31,6 +31,9 @@ Groups: TypeAlias = frozenset[frozenset[int]]
 
 _STOPS = (SearchStatus.INTERRUPTED, SearchStatus.TIME_LIMIT, SearchStatus.NODE_LIMIT)
 
+# A bound that is the cutoff may exceed it by so much.
+_ROUNDING = 1e-10
+
 _KNOWN_PARTS: WeakKeyDictionary[Extents, dict[tuple[int, ...], Extents]] = WeakKeyDictionary()
 
 
@@ -74,7 +77,8 @@ def search_families(
         With all conditions.
     families : QueryFamilies
     limits : SearchLimits
-        A time limit, or a number of nodes, holds for all families together; "auto" for each.
+        A time limit, or a number of nodes, holds for all families together; "auto" for each. What
+        is not above the cutoff before costs is not above it after them.
     search : callable
         Searches a problem within limits.
 
@@ -101,7 +105,7 @@ def search_families(
     n_families = len(families.families)
     for number, family in enumerate(families.families):
         run.look_at(family, n_left=n_families - number)
-        if run.is_interrupted and number + 1 < n_families:
+        if (run.is_interrupted or run.is_enough) and number + 1 < n_families:
             run.bound = math.inf  # the other families were not searched
             break
     run.branch()
@@ -129,6 +133,7 @@ class _Run:
     ) -> None:
         self.problem, self.families, self.limits, self.search = problem, families, limits, search
         self.deadline = limits.deadline()
+        self.cutoff = -math.inf if limits.cutoff is None else limits.cutoff
         self.best = rank((), -math.inf)
         self.open: list[tuple[float, int, _Node]] = []
         self.number = itertools.count()
@@ -152,6 +157,11 @@ class _Run:
         return self.stop is SearchStatus.INTERRUPTED
 
     @property
+    def is_enough(self) -> bool:
+        """Whether a query above the cutoff was all that was wanted, and there is one."""
+        return self.limits.stop_above_cutoff and self.value > self.cutoff
+
+    @property
     def is_heuristic(self) -> bool:
         return any(result.status is SearchStatus.HEURISTIC for result in self.results)
 
@@ -170,6 +180,8 @@ class _Run:
             extents = part_of(self.problem.extents, conditions)
             part = self.problem.restricted(extents, family.sign)
         limits = self.limits.until(self.deadline, n_left)
+        if self.families.costs:  # a gain above the cutoff says nothing about what costs leave of it
+            limits = replace(limits, stop_above_cutoff=False)
         if isinstance(limits.node_limit, int):
             n_nodes = limits.node_limit - self.counters["nodes"]
             limits = replace(limits, node_limit=max(n_nodes // n_left, 1))
@@ -206,7 +218,9 @@ class _Run:
         A heuristic search, whose bounds hardly ever rule a part out, divides once per cost.
         """
         n_left = len(self.families.costs) if self.is_heuristic else math.inf
-        while self.open and -self.open[0][0] >= self.value and not self.stop and n_left > 0:
+        while self.open and not self.stop and not self.is_enough and n_left > 0:
+            if -self.open[0][0] < self.value or -self.open[0][0] <= self.cutoff:
+                break
             n_left -= 1
             _, _, node = heapq.heappop(self.open)
             group = self._unpaid(node)
@@ -234,7 +248,8 @@ class _Run:
             return SearchStatus.HEURISTIC
         if bound <= self.value and not self.is_interrupted:
             return SearchStatus.OPTIMAL
-        return self.stop or SearchStatus.APPROXIMATE
+        is_cut = self.is_enough or bound <= self.cutoff * (1.0 + _ROUNDING)
+        return self.stop or (SearchStatus.CUTOFF if is_cut else SearchStatus.APPROXIMATE)
 
 
 def part_of(extents: Extents, conditions: tuple[int, ...]) -> Extents:

@@ -68,6 +68,24 @@ def objective(
     return (value if projections is None else rounded(value)) / (2.0 * n_samples)
 
 
+def value_of_gain(
+    gain: float, n_conditions: int, n_candidates: int, brevity: float = 0.0, noise: float = 0.0
+) -> float:
+    """Value of a query, where length has a price: not in the paper.
+
+    The gain is the objective. Chance gives the best of N useless queries a gain of about
+    noise · log N; there are N = C(n_candidates, n_conditions) of a length.
+
+    Examples
+    --------
+    >>> value_of_gain(0.75, n_conditions=2, n_candidates=10, brevity=1.0)
+    0.25
+    """
+    n_queries = math.comb(n_candidates, min(n_conditions, n_candidates // 2))
+    by_chance = noise * math.log(n_queries)
+    return float(max(gain - by_chance, 0.0) / (1 + n_conditions) ** brevity)
+
+
 def objective_bound(
     gradients: Floats, hessians: Floats, l2_regularization: float, n_samples: float
 ) -> float:

@@ -248,8 +248,8 @@ def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> 
     _check_features(f"{path}.conditions", values["conditions"] or (), names)
     for place, rule in enumerate(values["initial_terms"]):
         _check_rule(f"{path}.initial_terms[{place}]", rule.query, rule.output or 0, names, task)
-    for place, query in enumerate(values["excluded_rules"]):
-        _check_features(f"{path}.excluded_rules[{place}]", query, names)
+    for place, query in enumerate(values["excluded_terms"]):
+        _check_features(f"{path}.excluded_terms[{place}]", query, names)
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
     return Settings(**{**values, "constraints": constraints})
 

@@ -30,7 +30,7 @@ from laconic._util.json_format import (
     choice,
     optional,
 )
-from laconic.boosting import InitialRule, Settings
+from laconic.boosting import InitialTerm, Settings
 from laconic.boosting.certificate import SizeBound
 from laconic.boosting.settings import OWN_SEARCH
 from laconic.candidates.constraints import CONSTRAINTS
@@ -266,12 +266,12 @@ _SETTINGS: dict[str, Format] = {
     "initial_terms": Array(
         Converted(
             Object(_INITIAL_RULE),
-            lambda data: InitialRule(*data.values()),
+            lambda data: InitialTerm(*data.values()),
             lambda rule: dict(zip(_INITIAL_RULE, rule, strict=True)),
         ),
         make=tuple,
     ),
-    "excluded_rules": Array(QUERY, make=tuple),
+    "excluded_terms": Array(QUERY, make=tuple),
     "class_weight": Either(
         (
             NULL,

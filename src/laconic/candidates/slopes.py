@@ -1,0 +1,480 @@
+"""The slopes that a model may have, and the best of them.
+
+A feature has a few knots: its thresholds, and outside of them its 2.5 % and 97.5 % quantiles. Every
+pair of knots is a slope. With bins between the knots, what a slope needs is linear in sums over the
+bins: of v, and of v times the feature, for gradients, hessians and projections v (and of hessians
+times the squared feature). One pass over the rows gives the sums of all features, and these the
+objectives of all slopes.
+
+A slope is penalised as if its values had the standard deviation of a typical rule, so that its
+objective does not depend on the unit of its feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from laconic._util.types import Bools, Floats, Integers
+from laconic.search import SearchProblem
+from laconic.search.joint_objective import IMITATED
+from laconic.tables.columns import NumericColumn, TimeColumn
+from laconic.tables.sparse import StoredCells
+from laconic.tables.tables import Table, as_table
+from laconic.tables.thresholds import find_gaps, shortest_separators
+from laconic.tables.times import TimeKind, microseconds, round_separator
+from laconic.terms.slopes import Slope, moment_of
+
+# More inner knots than thresholds of the default do not make better models.
+MAX_INNER_KNOTS = 7
+# Rows outside of these quantiles count as if they were there.
+OUTER_QUANTILES = (0.025, 0.975)
+# The outermost knots are rounded by up to this share of their distance.
+_ROUNDING = 0.01
+# The standard deviation of a rule that covers a fifth, or four fifths, of the rows.
+TYPICAL_DEVIATION = 0.4
+# Squares of the width of other columns are not ordinary numbers.
+_WIDTHS = (1e-140, 1e140)
+# Slopes this close to the best one are compared by sums over the rows themselves.
+_CLOSE = 1e-9
+
+
+def standardised(values: Floats, weights: Floats | None) -> tuple[Floats, float]:
+    """Divide the values of a slope by a scale, so that they vary as those of a typical rule.
+
+    Returns also the scale; it is 1 for values that do not vary.
+
+    Examples
+    --------
+    >>> standardised(np.array([0.0, 8.0]), None)
+    (array([0. , 0.8]), 10.0)
+    """
+    mean = np.average(values, weights=weights)
+    deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+    scale = deviation / TYPICAL_DEVIATION if deviation > 0.0 else 1.0
+    return values / scale, scale
+
+
+@dataclass(frozen=True, eq=False)
+class _Feature:
+    """The knots of a feature, and the numbers of its rows."""
+
+    name: str
+    kind: TimeKind | None
+    knots: Floats
+    """Ascending, as numbers of the column."""
+    numbers: Floats
+    """Of the rows, or of those that are stored; NaN where missing."""
+    rows: Integers | None = None
+    """Positions of the stored rows; all others are 0. None if all are stored."""
+
+    @property
+    def width(self) -> float:
+        return float(self.knots[-1] - self.knots[0])
+
+    @property
+    def levels(self) -> Floats:
+        """The knots, on a scale from 0 to 1."""
+        return np.asarray((self.knots - self.knots[0]) / self.width, dtype=np.float64)
+
+    def placed(self, numbers: Floats) -> tuple[Integers, Floats]:
+        """Return the bin of each number, -1 if it is missing, and its level."""
+        is_missing = np.isnan(numbers)
+        levels = (np.clip(numbers, self.knots[0], self.knots[-1]) - self.knots[0]) / self.width
+        bins = np.searchsorted(self.knots, numbers, side="left") - 1
+        bins = np.where(is_missing, -1, np.clip(bins, 0, len(self.knots) - 2))
+        return bins, np.where(is_missing, 0.0, levels)
+
+
+@dataclass(frozen=True, eq=False)
+class FoundSlope:
+    """A slope, without its weight, and what it is worth."""
+
+    slope: Slope
+    value: float
+    """What it is worth, as rules are judged."""
+
+
+class SlopeCandidates:
+    """All slopes of some features, on the rows of a table that count.
+
+    Made by `candidate_slopes`.
+    """
+
+    def __init__(
+        self, features: Sequence[_Feature], n_rows: int, weights: Floats | None
+    ) -> None:
+        self.features, self.n_rows, self.weights = tuple(features), n_rows, weights
+        n_knots = max((len(each.knots) for each in features), default=2)
+        self.n_bins = n_knots - 1
+        pairs = [(i, j) for i in range(n_knots) for j in range(i + 1, n_knots)]
+        # Of equal ones the longest line is found: all of the feature first.
+        self.pairs = sorted(pairs, key=lambda pair: (pair[0] - pair[1], pair))
+
+    def __len__(self) -> int:
+        """Count the slopes."""
+        return int(self._is_slope.sum())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The features, in their order."""
+        return tuple(each.name for each in self.features)
+
+    @cached_property
+    def _sums(self) -> tuple[Any, Any, Any]:
+        """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
+        n_bins, starts, all_rows, all_levels = self.n_bins + 1, [np.zeros(1, dtype=np.int64)], [], []
+        for each in self.features:
+            bins, levels = each.placed(each.numbers)
+            # The last bin is of missing rows.
+            bins = (bins % n_bins).astype(np.int8)
+            # Bin by bin: the order in which rows are added depends on nothing else.
+            order = np.argsort(bins, kind="stable")
+            all_rows.append((order if each.rows is None else each.rows[order]).astype(np.int32))
+            all_levels.append(levels[order])
+            ends = np.cumsum(np.bincount(bins, minlength=n_bins))
+            starts.append(starts[-1][-1] + ends)
+        indices, levels = np.concatenate(all_rows), np.concatenate(all_levels)
+        shape = (len(self.features) * n_bins, self.n_rows)
+        indptr = np.concatenate(starts)
+        return tuple(
+            sparse.csr_array((data, indices, indptr), shape=shape)
+            for data in (np.ones(len(levels)), levels, levels * levels)
+        )
+
+    def _binned(self, powers: int, values: Floats) -> Floats:
+        """Add up rows of values, times powers of the levels, over the bins of every feature.
+
+        Returns an array of shape (n_features, n_bins + 1, n_columns).
+        """
+        sums = self._sums[powers] @ values
+        sums = sums.reshape(len(self.features), self.n_bins + 1, -1)
+        totals = None
+        for position, each in enumerate(self.features):
+            if each.rows is None:
+                continue
+            if totals is None:
+                totals = values.sum(axis=0)
+                stored = self._sums[0] @ values if powers else sums
+                stored = stored.reshape(sums.shape)
+            [place], [level] = each.placed(np.zeros(1))
+            sums[position, place] += level**powers * (totals - stored[position].sum(axis=0))
+        return np.asarray(sums, dtype=np.float64)
+
+    @cached_property
+    def _levels(self) -> Floats:
+        """The levels of the knots of each feature; 1 where it has no more knots."""
+        levels = np.ones((len(self.features), self.n_bins + 1))
+        for position, each in enumerate(self.features):
+            levels[position, : len(each.knots)] = each.levels
+        return levels
+
+    @cached_property
+    def _n_knots(self) -> Integers:
+        return np.array([len(each.knots) for each in self.features], dtype=np.int64)
+
+    def _of_pairs(self, sums: Floats, firsts: Floats, seconds: Floats | None = None) -> Floats:
+        """Add up v u of all slopes, or v u² if sums of v t² are given, from sums over bins.
+
+        With u = clip(t, a_i, a_j) − a_i at level t, and without missing rows:
+        Σ v u = Σ_{i ≤ bin < j} (Σ v t − a_i Σ v) + (a_j − a_i) Σ_{bin ≥ j} Σ v.
+
+        Sums have the shape (n_features, n_bins + 1, n_columns); the last bin is of missing rows.
+        Returns an array of shape (n_features, n_pairs, n_columns).
+        """
+        begins, ends = np.array(self.pairs).T
+        low = self._levels[:, begins, np.newaxis]
+        height = self._levels[:, ends, np.newaxis] - low
+        sums, firsts = _cumulated(sums), _cumulated(firsts)
+        above = sums[:, -1:] - sums[:, ends]
+        inside, first = sums[:, ends] - sums[:, begins], firsts[:, ends] - firsts[:, begins]
+        if seconds is None:
+            return np.asarray(first - low * inside + height * above, dtype=np.float64)
+        seconds = _cumulated(seconds)
+        second = seconds[:, ends] - seconds[:, begins]
+        squares = second - 2.0 * low * first + low * low * inside + height * height * above
+        return np.maximum(squares, 0.0)
+
+    @cached_property
+    def _of_rows(self) -> tuple[Floats, Floats, Floats, Bools]:
+        """Mean levels, levels that missing rows count as, scales, and which pairs are slopes."""
+        weights = np.ones(self.n_rows) if self.weights is None else self.weights
+        binned = [self._binned(power, weights[:, np.newaxis]) for power in range(3)]
+        total, square = self._of_pairs(*binned[:2])[..., 0], self._of_pairs(*binned)[..., 0]
+        present, missing = binned[0][:, :-1, 0].sum(axis=1), binned[0][:, -1, 0]
+        present, missing = present[:, np.newaxis], missing[:, np.newaxis]
+        means = total / present
+        filled = np.zeros_like(means)
+        for position in np.flatnonzero(missing[:, 0]).tolist():
+            each = self.features[position]
+            for place, (i, j) in enumerate(self.pairs):
+                if j < len(each.knots):
+                    end = self._missing(position, place, means)
+                    filled[position, place] = (_number(end) - each.knots[i]) / each.width
+        amount = present + missing
+        total = (total + filled * missing) / amount
+        variances = (square + filled**2 * missing) / amount - total**2
+        begins, ends = np.array(self.pairs).T
+        heights = self._levels[:, ends] - self._levels[:, begins]
+        # What is left of a difference may be a rounding error.
+        is_slope = (ends < self._n_knots[:, np.newaxis]) & (variances > 1e-12 * heights**2)
+        scales = np.sqrt(np.where(is_slope, variances, 1.0)) / TYPICAL_DEVIATION
+        return means, filled, scales, is_slope
+
+    def _missing(self, position: int, place: int, means: Floats) -> Any:
+        """Return the round value that missing rows count as: near the mean of the others."""
+        each, (i, j) = self.features[position], self.pairs[place]
+        lower, upper = float(each.knots[i]), float(each.knots[j])
+        middle = lower + float(means[position, place]) * each.width
+        return _round_number(middle, _ROUNDING * (upper - lower), lower, upper, each.kind)
+
+    @property
+    def _is_slope(self) -> Bools:
+        return self._of_rows[3]
+
+    @cached_property
+    def _n_conditions(self) -> Integers:
+        """How often each slope bends inside of the range, at least 1."""
+        begins, ends = np.array(self.pairs).T
+        n_bends = (begins > 0).astype(np.int64) + (ends < self._n_knots[:, np.newaxis] - 1)
+        return np.maximum(n_bends, 1)
+
+    def values(self, slope: Slope) -> Floats:
+        """Compute the values of a slope of one of the features."""
+        each = self.features[self.names.index(slope.feature)]
+        numbers = each.numbers
+        if each.rows is not None:
+            numbers = np.zeros(self.n_rows)
+            numbers[each.rows] = each.numbers
+        if each.kind is not None:
+            return slope.values_in(TimeColumn(each.name, numbers, each.kind))
+        return slope.values_in(NumericColumn(each.name, numbers))
+
+    def slope(self, position: int, place: int) -> Slope:
+        """Make a slope, with a weight of 0."""
+        each, (i, j) = self.features[position], self.pairs[place]
+        missing = None
+        if np.isnan(each.numbers).any():
+            missing = self._missing(position, place, self._of_rows[0])
+        ends = (moment_of(each.knots[n], each.kind) for n in (i, j))
+        n_conditions = int(self._n_conditions[position, place])
+        return Slope(each.name, *ends, 0.0, missing=missing, n_conditions=n_conditions)
+
+    def gains(self, problem: SearchProblem) -> tuple[Floats, Floats]:
+        """Compute the objectives of all slopes, and the sums of their gradients.
+
+        Returns
+        -------
+        gains, forces : ndarray of shape (n_features, n_pairs)
+        """
+        columns = [problem.gradients, problem.hessians]
+        columns += [] if problem.projections is None else [*problem.projections]
+        values = np.ascontiguousarray(np.stack(columns, axis=1))
+        sums, firsts = self._binned(0, values), self._binned(1, values)
+        squares = self._binned(2, problem.hessians[:, np.newaxis])
+        _, filled, scales, is_slope = self._of_rows
+        missing = sums[:, -1:]
+        totals = self._of_pairs(sums, firsts) + filled[..., np.newaxis] * missing
+        totals /= scales[..., np.newaxis]
+        curvatures = self._of_pairs(sums[..., 1:2], firsts[..., 1:2], squares)[..., 0]
+        curvatures = (curvatures + filled**2 * missing[..., 1]) / scales**2
+        imitated = np.square(totals[..., 2:]).sum(axis=-1)
+        left = np.maximum(curvatures - imitated, IMITATED * curvatures)
+        forces = totals[..., 0]
+        divisor = problem.l2_regularization + left
+        found = np.divide(forces**2, divisor, where=divisor > 0.0, out=np.zeros_like(forces))
+        return np.where(is_slope, problem.objective_of(1.0) * found, 0.0), forces
+
+    def best(
+        self,
+        problem: SearchProblem,
+        worth: Callable[[Floats, Integers], Floats],
+        signs: Integers,
+        excluded: Iterable[Slope] = (),
+    ) -> FoundSlope | None:
+        """Find the best slope; None if there is none of positive value.
+
+        Of equal ones the result is the smaller one, and of these that of the first feature.
+
+        Parameters
+        ----------
+        problem : SearchProblem
+        worth : callable
+            Computes values from gains and numbers of conditions, of shape (n_features, n_pairs).
+        signs : int array of shape (n_features,)
+            1 or -1 for features whose slopes need weights of that sign, 0 for others.
+        excluded : iterable of Slope, default=()
+            Slopes that are not looked at.
+        """
+        if not self.features or not self._is_slope.any():
+            return None
+        gains, forces = self.gains(problem)
+        # Weights have the opposite signs of the gradients.
+        gains[forces * signs[:, np.newaxis] > 0.0] = 0.0
+        for position, place in self._places(excluded):
+            gains[position, place] = 0.0
+        values = np.where(gains > 0.0, worth(gains, self._n_conditions), 0.0)
+        largest = float(values.max())
+        if not largest > 0.0:
+            return None
+        near = np.argwhere(values >= (1.0 - _CLOSE) * largest)
+        if len(near) == 1:
+            [position, place] = near[0]
+            return FoundSlope(self.slope(position, place), largest)
+        ranked = min(
+            (-float(f"{values[p, q]:.8e}"), int(self._n_conditions[p, q]), int(p), int(q))
+            for p, q in near
+        )
+        _, _, position, place = ranked
+        return FoundSlope(self.slope(position, place), float(values[position, place]))
+
+    def _places(self, slopes: Iterable[Slope]) -> Iterator[tuple[int, int]]:
+        """Find given slopes among all of them."""
+        for slope in slopes:
+            if slope.feature not in self.names:
+                continue
+            position = self.names.index(slope.feature)
+            knots = self.features[position].knots.tolist()
+            if all(end in knots for end in slope.ends):
+                pair = tuple(map(knots.index, slope.ends))
+                yield position, self.pairs.index(pair)  # type: ignore[arg-type]
+
+
+def _cumulated(sums: Floats) -> Floats:
+    """Add up the bins before each knot; the last bin, of missing rows, is left out."""
+    cumulated = np.zeros_like(sums)
+    np.cumsum(sums[:, :-1], axis=1, out=cumulated[:, 1:])
+    return cumulated
+
+
+def candidate_slopes(
+    X: Any,
+    *,
+    max_thresholds: int | None = MAX_INNER_KNOTS,
+    categorical_features: Iterable[str] = (),
+    sample_weight: ArrayLike | None = None,
+    features: Iterable[str] | None = None,
+) -> SlopeCandidates:
+    """List the slopes that a model for a table may have.
+
+    Columns of numbers, dates and times with three values or more have slopes, unless they are
+    `categorical_features`. Rows of weight zero are left out.
+
+    Parameters
+    ----------
+    X : table-like of shape (n_rows, n_features)
+    max_thresholds : int or None, default=7
+        Largest number of inner knots; there are no more than 7.
+    categorical_features : iterable of str, default=()
+        Columns of numbers that are categories.
+    sample_weight : array-like of shape (n_rows,), default=None
+    features : iterable of str or None, default=None
+        The features that slopes may use; None for all.
+
+    Examples
+    --------
+    >>> slopes = candidate_slopes([[float(age)] for age in range(20, 70)], max_thresholds=1)
+    >>> [slopes.slope(0, place).text() for place in range(len(slopes))]
+    ['x0 from 21 to 68', 'x0 from 21 to 44', 'x0 from 44 to 68']
+    """
+    table = as_table(X)
+    table = table.reading_dates(table.feature_names)
+    weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    is_counted = slice(None) if weights is None else weights > 0
+    if weights is not None:
+        weights = weights[is_counted]
+    n_inner = MAX_INNER_KNOTS if max_thresholds is None else min(max_thresholds, MAX_INNER_KNOTS)
+    left_out = {*categorical_features}
+    allowed = {*(table.feature_names if features is None else features)}
+    found = []
+    for name in table.feature_names:
+        if name in left_out or name not in allowed:
+            continue
+        each = _feature(table, name, is_counted, weights, n_inner)
+        if each is not None:
+            found.append(each)
+    n_rows = table.n_rows if weights is None else len(weights)
+    return SlopeCandidates(found, n_rows, weights)
+
+
+def _feature(
+    table: Table, name: str, is_counted: Any, weights: Floats | None, n_inner: int
+) -> _Feature | None:
+    """Find the knots of a column; None if it has no slopes."""
+    stored = table.stored_cells(name)
+    if stored is not None:
+        stored = stored if isinstance(is_counted, slice) else stored.take(is_counted)
+        return _stored_feature(name, stored, weights, n_inner)
+    column = table.column(name)
+    if not isinstance(column, NumericColumn) or column.is_rounded:
+        return None
+    numbers = np.ascontiguousarray(column.values[is_counted])
+    known = ~np.isnan(numbers)
+    of_known = None if weights is None else weights[known]
+    kind = column.kind if isinstance(column, TimeColumn) else None
+    knots = _knots(numbers[known], of_known, n_inner, kind)
+    return None if knots is None else _Feature(name, kind, knots, numbers)
+
+
+def _stored_feature(
+    name: str, stored: StoredCells, weights: Floats | None, n_inner: int
+) -> _Feature | None:
+    values, of_values = stored.grouped(weights)
+    knots = _knots(values, of_values, n_inner, None)
+    if knots is None:
+        return None
+    return _Feature(name, None, knots, np.asarray(stored.values), np.asarray(stored.rows))
+
+
+def _knots(
+    numbers: Floats, weights: Floats | None, n_inner: int, kind: TimeKind | None
+) -> Floats | None:
+    """Choose the knots of a feature; None if it has less than three values."""
+    # Two values are a matter of rules.
+    if len(numbers) == 0 or len(np.unique(numbers)) < 3:
+        return None
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    cumulated = np.cumsum(np.ones(len(ordered)) if weights is None else weights[order])
+    places = np.searchsorted(cumulated, np.array(OUTER_QUANTILES) * cumulated[-1] * (1 - 1e-9))
+    low, high = ordered[np.minimum(places, len(ordered) - 1)].tolist()
+    if not low < high:
+        low, high = float(ordered[0]), float(ordered[-1])
+    width = high - low
+    if not _WIDTHS[0] < width < _WIDTHS[1]:
+        return None
+    play = _ROUNDING * width
+    ends = [_number(_round_number(end, play, end - play, end + play, kind)) for end in (low, high)]
+    if n_inner == 0:
+        return np.array(ends)
+    lows, highs = find_gaps(numbers, weights, n_inner, has_play=kind is not None)
+    if kind is None:
+        inner = shortest_separators(lows, highs)
+    else:
+        pairs = zip(lows.tolist(), highs.tolist(), strict=True)
+        inner = np.array([_number(round_separator(*pair, kind)) for pair in pairs])
+    inner = np.unique(inner)
+    inner = inner[(inner > ends[0] + play) & (inner < ends[1] - play)]
+    return np.concatenate([[ends[0]], inner, [ends[1]]])
+
+
+def _round_number(
+    number: float, play: float, lowest: float, highest: float, kind: TimeKind | None
+) -> Any:
+    """Return a round value near a number, of those in a range."""
+    low, high = max(number - play, lowest), min(number + play, highest)
+    if kind is not None:
+        return round_separator(float(np.ceil(low)), float(np.floor(high)) + 1.0, kind)
+    if not low < high:
+        return float(number)
+    return float(shortest_separators(np.array([low]), np.array([high]))[0])
+
+
+def _number(end: Any) -> float:
+    return float(end) if isinstance(end, float | int) else microseconds(end)
