@@ -240,19 +240,17 @@ def settings_to_choose_from() -> list[Variant]:
         for kind, slopes in KINDS.items()
         for beta in BREVITIES
     ]
+    usual = f"rules and slopes, β = {BREVITY:g}"
     others = {
-        "greedy": {"search": "greedy"},
-        "two conditions": {"max_conditions": 2},
-        "four conditions": {"max_conditions": 4},
-        "15 thresholds": {"max_thresholds": 15},
-        "31 thresholds": {"max_thresholds": 31},
-        **{f"{n} pseudo-rows": {"l2_regularization": PseudoRows(n)} for n in PSEUDO_ROWS},
+        f"{usual}, greedy": {"search": "greedy"},
+        f"rules, β = {BREVITY:g}, greedy": {"search": "greedy", "slopes": False},
+        f"{usual}, two conditions": {"max_conditions": 2},
+        f"{usual}, four conditions": {"max_conditions": 4},
+        f"{usual}, 15 thresholds": {"max_thresholds": 15},
+        f"{usual}, 31 thresholds": {"max_thresholds": 31},
+        **{f"{usual}, {n} pseudo-rows": {"l2_regularization": PseudoRows(n)} for n in PSEUDO_ROWS},
     }
-    beside = [
-        Variant(f"{kind}, β = {BREVITY:g}, {name}", _TERMS | settings | {"slopes": slopes}, "warm")
-        for kind, slopes in KINDS.items()
-        for name, settings in others.items()
-    ]
+    beside = [Variant(name, _TERMS | settings, "warm") for name, settings in others.items()]
     short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
     penalty = {"l2_regularization": PseudoRows(10)}
     return [*brevities, *beside, Variant(f"{SHORT}, intercept, 10 pseudo-rows", short | penalty)]
