@@ -16,6 +16,7 @@ from pathlib import Path
 
 from fuzz.crossings.attack import crossings
 from fuzz.files import model_files
+from fuzz.lengths import priced_lengths
 from fuzz.names import hostile_names
 from fuzz.searches import engines, random_problems
 
@@ -25,6 +26,7 @@ Attack = Callable[[int, Counter[str]], None]
 ATTACKS: dict[str, tuple[Attack, int]] = {
     "problems": (random_problems, 200),
     "engines": (engines, 1),
+    "lengths": (priced_lengths, 50),
     "files": (model_files, 50),
     "names": (hostile_names, 1),
     "crossings": (crossings, 5),

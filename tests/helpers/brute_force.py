@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import numpy as np
 
+from laconic.search import Family, QueryFamilies
 from laconic.search.problem import SearchLimits, SearchProblem
+from laconic.search.reference import value_of_gain
 from laconic.search.results import Callback, SearchResult, SearchStatus
 
 
@@ -53,3 +58,52 @@ def search_brute_force(
         status=SearchStatus.OPTIMAL,
         counters={"evaluations": len(known)},
     )
+
+
+def all_values(
+    problem: SearchProblem,
+    max_conditions: int | None = None,
+    min_coverage: float = 0.0,
+    families: QueryFamilies | None = None,
+    **prices: float,
+) -> list[list[tuple[float, float, tuple[int, ...]]]]:
+    """Value, gain and wording of every allowed query of a small problem, by length.
+
+    The largest gain of a length comes first, and of several the lexicographically first query.
+    """
+    n = problem.n_candidates
+    if families is None:
+        families = QueryFamilies((Family(tuple(range(n))),))
+    longest = n if max_conditions is None else min(max_conditions, n)
+    gains: dict[tuple[int, ...], float] = {}
+    known: dict[tuple[bytes, int], float | None] = {}
+    for family in families.families:
+        signed = problem.restricted(problem.extents, family.sign)
+        for length in range(min(longest, len(family.conditions)) + 1):
+            for query in combinations(family.conditions, length):
+                covered = problem.covered(query)
+                key = covered.tobytes(), family.sign
+                if key not in known:
+                    is_large = problem.coverage[covered].sum() >= min_coverage * (1 - 1e-12)
+                    known[key] = signed.objective(query) if is_large or not query else None
+                gain = known[key]
+                if gain is not None:
+                    gain -= families.cost(query)
+                    gains[query] = max(gains.get(query, gain), gain)
+    values: list[list[tuple[float, float, tuple[int, ...]]]] = [[] for _ in range(longest + 1)]
+    for query, gain in gains.items():
+        values[len(query)].append((value_of_gain(gain, len(query), n, **prices), gain, query))
+    return [sorted(of_length, key=lambda each: (-each[1], each[2])) for of_length in values]
+
+
+def best_value(
+    values: Sequence[Sequence[tuple[float, float, tuple[int, ...]]]], brevity: float = 0.0
+) -> tuple[tuple[int, ...], float]:
+    """The query of the largest value; a longer one must gain more by more than rounding."""
+    best: tuple[tuple[int, ...], float] = (), 0.0
+    for of_length in values:
+        for value, gain, query in of_length[:1]:
+            gained = (value - best[1]) * (1 + len(query)) ** brevity
+            if value > best[1] and gained > 2.0**-29 * (gain - gained):
+                best = query, value
+    return best

@@ -98,7 +98,7 @@ def random_problem(seed: int) -> RandomProblem:
 def random_terms(
     rng: np.random.Generator, extents: np.ndarray, l2_regularization: float
 ) -> RefittedTerms:
-    """Up to six rules, most of them from the extents, and an intercept now and then."""
+    """Up to six rules, most of them from the extents, and slopes or an intercept now and then."""
     n_rows = extents.shape[1]
     covered = []
     for _ in range(rng.integers(0, 7)):
@@ -111,9 +111,13 @@ def random_terms(
     if rng.random() < 0.5:
         covered.append(np.ones(n_rows, dtype=bool))
         penalties.append(0.0)
-    return RefittedTerms(
-        np.array(covered, dtype=bool).reshape(-1, n_rows), np.array(penalties, dtype=float)
-    )
+    values = np.array(covered, dtype=bool).reshape(-1, n_rows)
+    if rng.random() < 0.3:
+        n_slopes = rng.integers(1, 3)
+        slopes = rng.normal(size=(n_slopes, n_rows)).round(rng.integers(0, 3)).clip(-1.0, 0.7)
+        values = np.vstack([values, slopes])
+        penalties += [l2_regularization * (slope.std() / 0.4) ** 2 for slope in slopes]
+    return RefittedTerms(values, np.array(penalties, dtype=float))
 
 
 def refitted_weights(

@@ -18,6 +18,8 @@ def random_problem(seed, *, penalty=None):
     n_rows, n_terms = int(rng.integers(2, 10)), int(rng.integers(0, 5))
     penalty = float(rng.choice([0.01, 0.3, 3.0, 100.0])) if penalty is None else penalty
     covered = rng.random((n_terms, n_rows)) < 0.5
+    if seed % 3 == 2 and n_terms > 0:  # the last term is a slope
+        covered = np.vstack([covered[1:], rng.normal(size=(1, n_rows)).round(seed % 2)])
     fit_intercept = n_terms == 0 or rng.random() < 0.7
     is_squared = rng.random() < 0.5
     loss = SquaredLoss() if is_squared else LogisticLoss()
@@ -27,7 +29,7 @@ def random_problem(seed, *, penalty=None):
     weights = fit_weights(covered, y, loss, **options)
     penalties = np.full(n_terms, penalty)
     if fit_intercept:
-        covered = np.vstack([covered, np.ones((1, n_rows), dtype=bool)])
+        covered = np.vstack([covered, np.ones((1, n_rows), dtype=covered.dtype)])
         penalties = np.append(penalties, 0.0)
     raw, refitted = weights @ covered, RefittedTerms(covered, penalties)
     gradients, hessians = loss.gradients(y, raw), loss.hessians(y, raw)

@@ -126,6 +126,51 @@ def test_cells_are_rows_that_the_same_terms_cover():
     assert RefittedTerms(covered[:1], np.zeros(1)).cells().tolist() == [1, 1, 0, 0, 1]
 
 
+def test_cells_of_slopes_are_rows_of_equal_values():
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        n_rows = int(rng.integers(1, 30))
+        values = np.vstack(
+            [
+                rng.random((rng.integers(0, 3), n_rows)) < 0.5,
+                rng.normal(size=(rng.integers(1, 4), n_rows)).round(rng.integers(0, 2)),
+            ]
+        )
+        values = np.ascontiguousarray(rng.permutation(values))
+        cells = RefittedTerms(values, np.zeros(len(values))).cells()
+        assert cells.dtype == np.int32
+        for one, other in itertools.combinations(range(n_rows), 2):
+            is_equal = (values[:, one] == values[:, other]).all()
+            assert (cells[one] == cells[other]) == is_equal
+        assert ((cells == 0) == (values == 0.0).all(axis=0)).all()
+
+
+def test_nothing_is_known_of_what_slopes_leave():
+    """A cell of one row may be imitated altogether: only the penalty is left in bounds."""
+    rng = np.random.default_rng(0)
+    slope = rng.normal(size=(1, 40))
+    extents = ~np.eye(40, dtype=bool)
+    gradients = rng.normal(size=40)
+    refitted = RefittedTerms(slope, np.array([3.0]))
+    problem = SearchProblem(extents, gradients, np.ones(40), 3.0, refitted=refitted)
+    assert len(set(problem.cells.tolist())) == 40
+    largest = max(gradients[gradients > 0].sum(), -gradients[gradients < 0].sum()) ** 2 / 3.0
+    bounds = _core.Bounds(
+        problem.extents,
+        problem.gradients,
+        problem.hessians,
+        problem.coverage,
+        problem.l2_regularization,
+        (problem.projections, problem.cells, problem.excluded),
+    )
+    assert bounds.of_all_rows() == pytest.approx(largest, rel=1e-8)
+    for p in range(5):
+        rows = problem.gradients[problem.covered((p,))]
+        largest = max(rows[rows > 0].sum(), -rows[rows < 0].sum()) ** 2 / 3.0
+        assert bounds.of_query([p]) == pytest.approx(largest, rel=1e-8)
+    assert (discounted_hessians(np.ones(2), np.arange(2), np.ones(2)) <= 1e-11).all()
+
+
 def test_no_terms_are_as_good_as_none():
     arguments = ([[True, False]], [1.0, 2.0], [1.0, 1.0])
     none = RefittedTerms(np.empty((0, 2), dtype=bool), np.empty(0))
@@ -161,18 +206,18 @@ def test_projections_add_up_exactly(sign):
 
 
 @pytest.mark.parametrize(
-    ("covered", "penalties", "message"),
+    ("values", "penalties", "message"),
     [
-        (np.ones((1, 2)), np.zeros(1), "covered must be a boolean array.*float64"),
-        (np.ones(2, bool), np.zeros(1), r"covered must be.*shape \(2,\)"),
+        (np.ones((1, 2), int), np.zeros(1), "values must be an array of booleans or floats.*int64"),
+        (np.ones(2, bool), np.zeros(1), r"values must be.*shape \(2,\)"),
         (np.ones((1, 2), bool), np.zeros(2), "penalties must be"),
         (np.ones((1, 2), bool), np.array([-1.0]), "penalties must be"),
         (np.ones((1, 2), bool), np.array([np.nan]), "penalties must be"),
     ],
 )
-def test_wrong_refitted_terms(covered, penalties, message):
+def test_wrong_refitted_terms(values, penalties, message):
     with pytest.raises(ValueError, match=message):
-        RefittedTerms(covered, penalties)
+        RefittedTerms(values, penalties)
 
 
 def test_refitted_terms_on_other_rows():

@@ -206,8 +206,32 @@ def test_what_families_cannot_give_is_refused():
     allowed = QueryFamilies((Family((0, 1, 2)), Family((3, 4))))
     with pytest.raises(ValueError, match="n_best must be 1 where not all queries are allowed"):
         search(problem, families=allowed, n_best=3)
-    with pytest.raises(ValueError, match="cutoff must be None where not all queries are allowed"):
-        search(problem, families=allowed, cutoff=0.1)
+
+
+@pytest.mark.parametrize("number", range(N_CHUNKS))
+def test_cutoffs_hold_after_costs(number):
+    for seed in chunk(number)[::3]:
+        case, rng = random_problem(seed), np.random.default_rng(seed)
+        n = case.problem.n_candidates
+        families = tuple(Family(subsets(rng, n), int(sign)) for sign in rng.choice([-1, 0, 1], 2))
+        cost = 0.2 * search(case.problem, **case.limits).objective_value * (seed % 3)
+        allowed = QueryFamilies(families, {frozenset(range(n // 2)): cost} if cost else {})
+        query, value = best_of_all(case.problem, allowed, case.limits)
+        for share in (0.5, 0.99, 1.01, 2.0):
+            cutoff = share * value
+            for options in ({}, {"branching": "ranges"}, {"stop_above_cutoff": True}):
+                result = search(
+                    case.problem, families=allowed, cutoff=cutoff, **case.limits, **options
+                )
+                assert result.objective_value <= value * (1 + 1e-9)
+                assert result.bound >= value * (1 - 1e-9)
+                if share < 1.0 and value > 0.0:
+                    assert result.objective_value > cutoff
+                    if "stop_above_cutoff" not in options:
+                        assert (result.query, result.status) == (query, SearchStatus.OPTIMAL)
+                elif value > 0.0:
+                    assert result.status is SearchStatus.CUTOFF
+                    assert result.bound == pytest.approx(cutoff, rel=1e-9)
 
 
 def test_heuristics_divide_few_families_by_costs():

@@ -43,6 +43,8 @@ from laconic.terms.slopes import Slope
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
 NEGLIGIBLE_GAIN = 1e-20
+import os
+RELAXED = float(os.environ.get("RELAXED", "0.01"))
 # Objectives that differ by no more than this fraction differ by rounding errors.
 _ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
@@ -241,7 +243,7 @@ class Rounds:
 
     def search(self, state: State, barred: Sequence[Barred] = ()) -> Found:
         """Find the best term of all outputs beside those of a state; of equals, the first."""
-        raw_predictions = self.raw_predictions(state)
+        raw_predictions = self.raw_predictions(self._relaxed(state))
         gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
         hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
         barred = [*self.barred, *barred]
@@ -302,6 +304,17 @@ class Rounds:
         standard = self._standard(values)
         of = (state, raw_predictions, problems, free)
         return Found(*of, best, result, form, values, standard, noise)
+
+    def _relaxed(self, state: State) -> State:
+        """Return the terms with weights that are hardly penalised.
+
+        What a second term like one of them gains is mostly what its weight is short of because of
+        the penalty. New terms are found beside weights that fit.
+        """
+        if not self.is_joint or len(state.ensemble) == 0 or RELAXED == 1.0:
+            return state
+        relaxed = replace(self, l2_regularization=RELAXED * self.l2_regularization)
+        return relaxed.refit(state)[0]
 
     def _noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
         """Compute what the best of N useless terms gains by chance, per logarithm of N.
@@ -401,7 +414,7 @@ class Rounds:
             return None
         pairs = zip(state.ensemble, state.columns, strict=True)
         columns = [values for term, values in pairs if term.output == output]
-        penalties = [self.l2_regularization] * len(columns)
+        penalties = [RELAXED * self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
         values, _ = stacked(columns, len(self.y), self.sample_weight)

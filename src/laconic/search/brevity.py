@@ -239,7 +239,7 @@ class _Run:
     def result(self) -> SearchResult:
         """Combine the results of all searches."""
         self.best = self._better(self.reserve)
-        if self.length <= self.longest and not self._is_settled():
+        if self.length <= self.longest:
             self.closed.append((self.length, self.most))
         bound = self._bound()
         if bound > self.best.value:
