@@ -142,14 +142,19 @@ def test_variants_that_the_estimator_does_not_know_say_so():
     assert Variant("v", {"l2_regularization": PseudoRows(3)}).problem() is None
 
 
-def test_prefixes_and_rules_added_to_a_model_agree():
-    split = split_of("regression", [1, 1, 4, 4, 9, 9, 2, 2])
-    prefixes, warm = (
-        list(Variant("v", STAGEWISE, way).path(split, max_terms=3)) for way in ("prefixes", "warm")
-    )
-    assert [model.size for model in prefixes] == [model.size for model in warm]
-    for one, other in zip(prefixes, warm, strict=True):
-        np.testing.assert_allclose(one.predictions, other.predictions)
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("settings", [{}, STAGEWISE], ids=["defaults", "stagewise"])
+def test_models_on_the_way_are_those_of_fewer_terms(task, settings):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
+    y = X["a"].to_numpy() + (X["b"] > 0) + random.normal(size=200)
+    y = np.where(y > 0, 1.0, -1.0) if task == "classification" else y
+    split = Split("t", 0, task, X, y, X, y)
+    for step, model in enumerate(Variant("v", settings, "steps").path(split, max_terms=4), start=1):
+        alone = next(Variant("v", settings | {"n_terms": step}, "once").path(split))
+        assert (model.step, model.size) == (step, alone.size)
+        np.testing.assert_allclose(model.predictions, alone.predictions)
+    assert step == 4
 
 
 def test_tables_of_packages_are_read_without_missing_cells(monkeypatch):
@@ -179,7 +184,7 @@ def test_terms_are_added_until_the_size_is_reached():
     random = np.random.default_rng(0)
     X, y = pd.DataFrame(random.normal(size=(80, 6)), columns=list("abcdef")), random.normal(size=80)
     split = Split("t", 0, "regression", X, y, X, y)
-    sizes = [model.size for model in Variant("v", {"max_conditions": 1}, "warm").path(split)]
+    sizes = [model.size for model in Variant("v", {"max_conditions": 1}, "steps").path(split)]
     assert [size.n_terms for size in sizes] == list(range(1, len(sizes) + 1))
     assert len(sizes) > 10
     assert sizes[-2].n_terms + sizes[-2].n_conditions < 40

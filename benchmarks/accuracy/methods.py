@@ -20,12 +20,14 @@ from laconic import (
     RuleBoostingRegressor,
     RuleBoostingRegressorCV,
 )
+from laconic.estimators.progress import FitProgress
+from laconic.terms.rules import RuleEnsemble
 
-Way: TypeAlias = Literal["prefixes", "warm", "fits", "once", "cross-validated"]
+Way: TypeAlias = Literal["prefixes", "steps", "once", "cross-validated"]
 
 MAX_RULES = 10
 STEPS = (1, 2, 3, 5, 10)
-"""Numbers of rules where every number takes a fit of its own."""
+"""Numbers of terms that are shown."""
 MAX_SIZE, MAX_TERMS = 40, 20
 """Sizes end there; a term has at least one condition."""
 
@@ -100,9 +102,9 @@ class Variant:
     name : str
     settings : mapping
         Parameters of the estimator that are not left as they are.
-    way : {"prefixes", "warm", "fits", "once", "cross-validated"}
-        How models of fewer terms come about: they are the first terms of the last one; the terms
-        are added to a model whose weights move with every term; or each takes a fit of its own.
+    way : {"prefixes", "steps", "once", "cross-validated"}
+        How models of fewer terms come about: they are the first terms of the last one, or
+        what the fit had at every step, before weights moved.
         With "once" there is one model, of the number of terms in the settings, and with
         "cross-validated" one of a number that cross-validation chooses.
     """
@@ -130,8 +132,7 @@ class Variant:
         """
         ways = {
             "prefixes": self._prefixes,
-            "warm": self._warm,
-            "fits": self._fits,
+            "steps": self._steps,
             "once": self._once,
             "cross-validated": self._once,
         }
@@ -150,31 +151,28 @@ class Variant:
             size = Size(step, n_conditions)
             yield Model(step, size, _readings(split, raw), seconds * step / len(ensemble))
 
-    def _warm(self, split: Split, max_terms: int | None) -> Iterator[Model]:
-        model = self._estimator(split, 1).set_params(warm_start=True)
+    def _steps(self, split: Split, max_terms: int | None) -> Iterator[Model]:
         started = process_time()
-        for step in range(1, (max_terms or MAX_TERMS) + 1):
-            model.set_params(n_terms=step).fit(split.X, split.y)
-            if len(model.ensemble_) < step:
-                return
-            yield self._model(model, split, step, process_time() - started)
-            if step >= MAX_RULES and model.ensemble_.size >= MAX_SIZE:
-                return
+        found: dict[int, tuple[RuleEnsemble, float]] = {}
 
-    def _fits(self, split: Split, max_terms: int | None) -> Iterator[Model]:
-        started = process_time()
-        for step in STEPS:
-            if step <= (max_terms or MAX_RULES):
-                model = self._estimator(split, step).fit(split.X, split.y)
-                yield self._model(model, split, step, process_time() - started)
+        def keep(progress: FitProgress) -> bool:
+            ensemble = progress.ensemble
+            if progress.search is None and len(ensemble):
+                found[len(ensemble)] = ensemble, process_time() - started
+            return len(ensemble) >= MAX_RULES and ensemble.size >= MAX_SIZE
+
+        model = self._estimator(split, max_terms or MAX_TERMS).set_params(callback=keep)
+        model.fit(split.X, split.y)
+        for step, (ensemble, seconds) in found.items():
+            yield self._model(ensemble, split, step, seconds)
 
     def _once(self, split: Split, _: int | None) -> Iterator[Model]:
         started = process_time()
         model = self._estimator(split).fit(split.X, split.y)
-        yield self._model(model, split, max(model.ensemble_.n_terms, 1), process_time() - started)
-
-    def _model(self, model: Any, split: Split, step: int, seconds: float) -> Model:
         ensemble = model.ensemble_
+        yield self._model(ensemble, split, max(ensemble.n_terms, 1), process_time() - started)
+
+    def _model(self, ensemble: RuleEnsemble, split: Split, step: int, seconds: float) -> Model:
         size = Size(ensemble.n_terms, ensemble.n_conditions)
         return Model(step, size, _readings(split, ensemble.raw_predictions(split.X_test)), seconds)
 
@@ -197,7 +195,7 @@ def _readings(split: Split, raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 STAGEWISE, GREEDY, SHORT = "optimal", "greedy", "optimal, three conditions"
-JOINT, POLISHED = "joint", "joint, polished"
+JOINT = "joint"
 LACONIC, RULES_ONLY, GREEDY_TERMS = "laconic", "laconic, rules only", "laconic, greedy search"
 
 BREVITY = 1.0
@@ -217,11 +215,10 @@ PLAIN = {"strategy": "stagewise", "fit_intercept": False} | _ANY_LENGTH
 _STAGEWISE = PLAIN | {"max_conditions": 5, "max_thresholds": 7, "l2_regularization": 1.0}
 
 VARIANTS = (
-    Variant(LACONIC, _TERMS, "warm"),
-    Variant(RULES_ONLY, _TERMS | {"slopes": False}, "warm"),
-    Variant(GREEDY_TERMS, _TERMS | {"search": "greedy"}, "warm"),
-    Variant(JOINT, _JOINT, "warm"),
-    Variant(POLISHED, _JOINT | {"strategy": "polished"}, "fits"),
+    Variant(LACONIC, _TERMS, "steps"),
+    Variant(RULES_ONLY, _TERMS | {"slopes": False}, "steps"),
+    Variant(GREEDY_TERMS, _TERMS | {"search": "greedy"}, "steps"),
+    Variant(JOINT, _JOINT, "steps"),
     Variant(SHORT, _STAGEWISE | {"max_conditions": 3}),
     Variant(STAGEWISE, _STAGEWISE),
     Variant(GREEDY, _STAGEWISE | {"search": "greedy"}),
@@ -236,7 +233,7 @@ KINDS = {"rules": False, "rules and slopes": True}
 def settings_to_choose_from() -> list[Variant]:
     """Return the settings that are tried on the choosing half only."""
     brevities = [
-        Variant(f"{kind}, β = {beta:g}", _TERMS | {"brevity": beta, "slopes": slopes}, "warm")
+        Variant(f"{kind}, β = {beta:g}", _TERMS | {"brevity": beta, "slopes": slopes}, "steps")
         for kind, slopes in KINDS.items()
         for beta in BREVITIES
     ]
@@ -250,7 +247,7 @@ def settings_to_choose_from() -> list[Variant]:
         f"{usual}, 31 thresholds": {"max_thresholds": 31},
         **{f"{usual}, {n} pseudo-rows": {"l2_regularization": PseudoRows(n)} for n in PSEUDO_ROWS},
     }
-    beside = [Variant(name, _TERMS | settings, "warm") for name, settings in others.items()]
+    beside = [Variant(name, _TERMS | settings, "steps") for name, settings in others.items()]
     short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
     penalty = {"l2_regularization": PseudoRows(10)}
     return [*brevities, *beside, Variant(f"{SHORT}, intercept, 10 pseudo-rows", short | penalty)]
