@@ -161,7 +161,7 @@ def test_rules_about_other_parts_of_a_monotone_date_are_refused_in_words():
     constraints.check(Query((Condition("year of booked", ">", 2022),)))
     constraints.check(Query((Condition("weekday of booked", "is present"),)))
     excluded = read_constraints(NAMES, feature_costs={"booked": np.inf})
-    with pytest.raises(ValueError, match="A rule may not use 'booked', as the constraints say"):
+    with pytest.raises(ValueError, match="A term may not use 'booked', as the constraints say"):
         excluded.check(Query(query.conditions[:1]))
 
 

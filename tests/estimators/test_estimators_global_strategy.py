@@ -187,7 +187,7 @@ def test_progress_says_what_it_is_at(capsys):
     assert "proving" in stages
     proofs = [progress for progress in seen if progress.proof is not None]
     assert {progress.label for progress in proofs} == {"proving"}
-    assert "rule 1 of 3" in capsys.readouterr().out
+    assert "term 1 of 3" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("stage", ["proving", "second start, polishing"])

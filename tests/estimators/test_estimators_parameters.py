@@ -8,7 +8,7 @@ import pytest
 from brute_force import search_brute_force
 from numpy.testing import assert_allclose
 
-from estimators import ESTIMATORS, STAGEWISE, both, mixed_columns, numeric_problem
+from estimators import ESTIMATORS, STAGEWISE, both, forms, mixed_columns, numeric_problem
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.estimators.parameters import PSEUDO_ROWS
 from laconic.losses import LogisticLoss, SquaredLoss, optimal_constant
@@ -110,14 +110,15 @@ def test_limits_hold_for_every_rule(search):
 def test_min_coverage_is_about_weights_where_there_are_weights():
     X, y = numeric_problem("regressor")
     weights = np.full(80, 0.1)
-    model = RuleBoostingRegressor(6, min_coverage=1.5, l2_regularization=0).fit(X, y, weights)
+    options = {"min_coverage": 1.5, "l2_regularization": 0, "slopes": False}
+    model = RuleBoostingRegressor(6, **options).fit(X, y, weights)
     assert min(rule.query.covered(X).sum() for rule in model.ensemble_) >= 15
 
 
 def test_max_thresholds_and_categories_without_negation():
     columns, score = mixed_columns()
     frame = pd.DataFrame(columns)
-    model = RuleBoostingRegressor(20, max_thresholds=1, categories="equal")
+    model = RuleBoostingRegressor(20, max_thresholds=1, categories="equal", slopes=False)
     model.fit(frame, score)
     conditions = {p for rule in model.ensemble_ for p in rule.query}
     assert len({p.value for p in conditions if p.feature == "age"}) == 1

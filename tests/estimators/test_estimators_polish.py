@@ -73,10 +73,10 @@ def test_progress_says_polishing(capsys):
     model = RuleBoostingRegressor(3, strategy="polished", verbose=1, **JOINT).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     starts = [re.match(r"[^:]*", line).group() for line in lines]
-    assert starts[:3] == ["rule 1 of 3", "rule 2 of 3", "rule 3 of 3"]
-    assert starts[3:] == ["polishing, rule 1 of 3"]
+    assert starts[:3] == ["term 1 of 3", "term 2 of 3", "term 3 of 3"]
+    assert starts[3:] == ["polishing, term 1 of 3"]
     for number, rule in enumerate(model.ensemble_, start=1):
-        about = [line for line in lines if f"rule {number} of 3: " in line]
+        about = [line for line in lines if f"term {number} of 3: " in line]
         assert model.ensemble_.text(rule.query) in about[-1]
 
 

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from estimators import forms
 from laconic import (
     Condition,
     Query,
@@ -155,14 +156,14 @@ def test_weights_count_like_repeated_rows(iris):
     counts = np.random.default_rng(0).integers(0, 4, len(y))
     weighted = RuleBoostingClassifier(3).fit(X, y, counts)
     repeated = RuleBoostingClassifier(3).fit(X.loc[X.index.repeat(counts)], np.repeat(y, counts))
-    assert [rule.query for rule in weighted.ensemble_] == [r.query for r in repeated.ensemble_]
+    assert forms(weighted) == forms(repeated)
     assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), rtol=1e-7)
 
 
 def test_warm_start_goes_on_where_it_was(iris, model):
     growing = RuleBoostingClassifier(2, warm_start=True).fit(*iris)
     growing.set_params(n_terms=5).fit(*iris)
-    assert [rule.query for rule in growing.ensemble_] == [rule.query for rule in model.ensemble_]
+    assert forms(growing) == forms(model)
     assert_allclose(growing.predict_proba(iris[0]), model.predict_proba(iris[0]), rtol=1e-6)
     assert len(growing.stages_) == 6
     with pytest.raises(ValueError, match="the classes must stay the same"):
@@ -252,9 +253,8 @@ def test_rules_of_classes_are_edited(iris, model, tmp_path):
     X, y = iris
     first = model.ensemble_[0]
     edited = model.edit(X, y, drop=[1], replace={2: "petal length (cm) <= 4.8"}, n_terms=5)
-    assert [(r.query, r.output) for r in edited.ensemble_[1:4]] == [
-        (r.query, r.output) for r in model.ensemble_[2:]
-    ]
+    assert forms(edited)[1:4] == forms(model)[2:]
+    assert [t.output for t in edited.ensemble_[1:4]] == [t.output for t in model.ensemble_[2:]]
     # What takes the place of a rule is about its class.
     assert str(edited.ensemble_[0].query) == "petal length (cm) <= 4.8"
     assert edited.ensemble_[0].output == model.ensemble_[1].output

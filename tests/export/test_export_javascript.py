@@ -139,7 +139,7 @@ def test_the_model_is_data_for_pages(tmp_path):
     data = json.loads(run_node(script, tmp_path))
     assert data["classes"] == ["no", "yes"]
     assert data["features"][0] == {"name": "age", "kind": "number"}
-    assert data["rules"][1]["text"] == "age > 65 & mark == x"
+    assert data["terms"][1]["text"] == "age > 65 & mark == x"
 
 
 def test_no_text_of_the_model_can_end_a_script():

@@ -33,7 +33,7 @@ def test_the_runtime_predicts_the_same(name):
     model = MODELS[name]
     rows, expected = rows_and_outputs(model)
     # A text of the model stands for a missing value by default.
-    made = to_onnx(model, rule_columns=True, missing_text="(missing)")
+    made = to_onnx(model, term_columns=True, missing_text="(missing)")
     onnx.checker.check_model(made, full_check=True)
     actual = run_onnx(portable_model(model), made, rows, "(missing)")
     check_outputs("ONNX", rows, expected, actual)
@@ -120,7 +120,7 @@ def test_any_threshold_and_weight(rules, numbers):
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
-        (classifier(), {"inputs": "tensor"}, "rules that use text in 'mark'"),
+        (classifier(), {"inputs": "tensor"}, "terms that use text in 'mark'"),
         (classifier(), {"inputs": "rows"}, "must be 'auto', 'columns' or 'tensor'"),
         (classifier(), {"numbers": "half"}, "must be 'double' or 'float'"),
         (classifier(), {"missing_text": "x"}, "Got 'x', which 'mark == x' does"),

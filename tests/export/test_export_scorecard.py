@@ -122,7 +122,7 @@ def test_plain_values():
     model = model_of([1.0, -2.0], classes=("no", "yes"))
     data = to_scorecard(model, X=X, y=y).to_dict()
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["rules"][0] == {"points": 1, "rule": "x > 0", "weight": 1.0}
+    assert data["terms"][0] == {"points": 1, "term": "x > 0", "weight": 1.0}
     assert data["cost"]["n_rows"] == 2
 
 

@@ -10,10 +10,12 @@ import psycopg
 import pytest
 import sqlglot
 from exports import (
+    CLASS_SLOPES,
     MODELS,
     N_ROWS,
     classifier,
     dated_model,
+    dated_slopes,
     every_relation,
     make_model,
     many_classes,
@@ -48,7 +50,13 @@ POSTGRES_TYPES = {
     "time": "time",
     "any": "double precision",
 }
-SQL_MODELS = {**MODELS, "many classes": many_classes(), "dates": dated_model()}
+SQL_MODELS = {
+    **MODELS,
+    "many classes": many_classes(),
+    "many classes with slopes": many_classes(*CLASS_SLOPES),
+    "dates": dated_model(),
+    "dates with slopes": dated_slopes(),
+}
 KEEPS_ALL = pytest.mark.parametrize("keeps_all", [False, True])
 NOT_SQL = {"dax", "exasol", "prql", "solr", "tableau"}
 DIALECTS = sorted(name for name in sqlglot.Dialect.classes if name and name not in NOT_SQL)
@@ -140,7 +148,7 @@ def identifiers(model, dialect):
     """Collect all names that a statement is made of."""
     trees = [
         sqlglot.parse_one(
-            to_sql(model, dialect, table="t", keep=keep, rule_columns=True), dialect=dialect
+            to_sql(model, dialect, table="t", keep=keep, term_columns=True), dialect=dialect
         )
         for keep in (None, ["id"])
     ]
@@ -174,7 +182,7 @@ def test_columns_of_the_table_are_not_taken_for_ours(model, spell, dialect, requ
     ]
     expected = expected_outputs(model, rows)
     for keep in (None, ["id"], ["id", *others, *others[:2]]):
-        statement = to_sql(model, dialect, table="scored", keep=keep, rule_columns=True)
+        statement = to_sql(model, dialect, table="scored", keep=keep, term_columns=True)
         fetched = run_statements(dialect, [*made, f"{statement} ORDER BY 1"], request)
         check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
         assert [row[0] for row in fetched] == list(range(len(rows)))
@@ -193,7 +201,7 @@ def test_features_may_have_our_names(dialect, request):
     ]
     expected = expected_outputs(model, rows)
     for keep in (None, names):
-        select = to_sql(model, dialect, table="t", keep=keep, rule_columns=True)
+        select = to_sql(model, dialect, table="t", keep=keep, term_columns=True)
         fetched = run_statements(dialect, [*statements, select], request)
         fetched.sort(key=lambda row: row[len(names) - 1 :: -1])
         check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
@@ -245,7 +253,7 @@ def test_dates_of_every_type(kind, dialect, request):
     statements = [
         f"CREATE TABLE t (id INTEGER, day {kind}, seen {kind}, clock {clock_type})",
         f"INSERT INTO t VALUES {cells}",
-        to_sql(model, dialect, table="t", keep=["id"], rule_columns=True) + " ORDER BY 1",
+        to_sql(model, dialect, table="t", keep=["id"], term_columns=True) + " ORDER BY 1",
     ]
     fetched = run_statements(dialect, statements, request)
     expected = expected_outputs(model, read)
@@ -410,21 +418,21 @@ def test_table_names_stay_names_or_are_refused(table):
     assert execute_sqlite(statements) == [(4, 1.0, 1.0)]
 
 
-def test_one_column_per_rule():
+def test_one_column_per_term():
     model = regressor()
-    sql = to_sql(model, "duckdb", table="lab.visits", keep=["visit id"], rule_columns=True)
+    sql = to_sql(model, "duckdb", table="lab.visits", keep=["visit id"], term_columns=True)
     columns = sqlglot.parse_one(sql, dialect="duckdb").find(sqlglot.exp.Subquery).this.named_selects
-    rules = [f"rule_{number}" for number in range(1, model.ensemble_.n_terms + 1)]
-    assert columns == ["visit id", "raw_prediction", *rules]
+    terms = [f"term_{number}" for number in range(1, model.ensemble_.n_terms + 1)]
+    assert columns == ["visit id", "raw_prediction", *terms]
 
 
-@pytest.mark.parametrize("name", ["hostile", "boolean classes"])
+@pytest.mark.parametrize("name", ["hostile", "boolean classes", "hostile slopes"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_reads_back_whole(dialect, name):
     model = MODELS[name]
-    sql = to_sql(model, dialect, table="t", rule_columns=True)
+    sql = to_sql(model, dialect, table="t", term_columns=True)
     [tree] = sqlglot.parse(sql, dialect=dialect)
-    used = {p.feature for rule in model.ensemble_ for p in rule.query}
+    used = {*model.ensemble_.used_features}
     names = {column.name for column in tree.find_all(sqlglot.exp.Column)}
     assert names == used | {"*"}
     sql = to_sql(model, dialect, table="t", keep=["id"])
@@ -499,7 +507,7 @@ def test_names_that_a_dialect_cannot_quote_are_refused():
         ({"dialect": "postgresql"}, "must be one of athena, bigquery, .*Got 'postgresql'"),
         ({"table": "read_csv('/etc/passwd')"}, "must be the name of a table"),
         ({"table": ""}, "must be the name of a table"),
-        ({"rule_columns": True}, "need a 'table'"),
+        ({"term_columns": True}, "need a 'table'"),
         ({"keep": ["id"]}, "need a 'table'"),
         ({"output": "class"}, "one of 'raw_prediction', 'probability', 'prediction'"),
     ],

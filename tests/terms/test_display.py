@@ -34,7 +34,7 @@ class TestHTML:
     def test_a_row_per_rule(self):
         ensemble = RuleEnsemble((rule(1.0, X_IS, OLD), rule(-2.0)))
         assert self.cells(ensemble._repr_html_()) == [
-            ["", "weight", "", "rule", "conditions"],
+            ["", "weight", "", "term", "conditions"],
             ["1", "+1.000", "", "mark == x & age > 28", "2"],
             ["2", "-2.000", "", "always", "0"],
         ]
@@ -83,7 +83,7 @@ class TestMarkdown:
     def test_rows(self):
         ensemble = RuleEnsemble((rule(1.5, *BETWEEN), rule(-2.0)), 0.5)
         assert ensemble.to_markdown().splitlines() == [
-            "| weight | rule |",
+            "| weight | term |",
             "|---:|:---|",
             "| +0.5000 | (intercept) |",
             "| +1.500 | `100 < PS <= 180 & mark == x` |",
@@ -141,13 +141,14 @@ class TestFrame:
         frame = self.ENSEMBLE.to_frame(backend)
         assert isinstance(frame, frame_type)
         assert nw.from_native(frame).to_dict(as_series=False) == {
-            "rule": [1, 2],
+            "term": [1, 2],
+            "kind": ["rule", "rule"],
             "weight": [1.5, -2.0],
-            "query": ["mark == x & age > 28", "always"],
+            "text": ["mark == x & age > 28", "always"],
             "n_conditions": [2, 0],
         }
         empty = nw.from_native(RuleEnsemble().to_frame(backend), eager_only=True)
-        assert empty.shape == (0, 4)
+        assert empty.shape == (0, 5)
         assert empty.schema == nw.from_native(frame).schema
 
     def test_first_installed(self, monkeypatch):

@@ -219,16 +219,16 @@ class TestRuleEnsemble:
         )
         assert_array_equal(consolidated.raw_predictions(table), ensemble.raw_predictions(table))
 
-    def test_rules_of_something_else(self):
-        with pytest.raises(TypeError, match="'rules' of a RuleEnsemble must be Rule objects"):
+    def test_terms_of_something_else(self):
+        with pytest.raises(TypeError, match="'terms' of a RuleEnsemble must be Rule or Slope"):
             RuleEnsemble((Query(),))
 
     def test_intercept_type(self):
         with pytest.raises(TypeError, match="'intercept' of a RuleEnsemble must be a number"):
             RuleEnsemble((), None)
 
-    def test_rule_about_an_unknown_feature(self):
-        with pytest.raises(ValueError, match="Got a rule with 'mark'"):
+    def test_term_about_an_unknown_feature(self):
+        with pytest.raises(ValueError, match="Got a term with 'mark'"):
             RuleEnsemble((rule(1.0, X_IS),), feature_names=("age",))
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from laconic._util.types import Bools, Floats, Integers
+from laconic.boosting.chance import is_by_chance, search_relaxed
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
 from laconic.boosting.scale import Scale
 from laconic.boosting.settings import InitialTerm, form_of, make_term
@@ -43,8 +44,6 @@ from laconic.terms.slopes import Slope
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
 NEGLIGIBLE_GAIN = 1e-20
-import os
-RELAXED = float(os.environ.get("RELAXED", "0.01"))
 # Objectives that differ by no more than this fraction differ by rounding errors.
 _ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
@@ -183,6 +182,8 @@ class Rounds:
     beats_chance : bool, default=False
         Whether gains count only as far as they exceed what the best of as many useless terms would
         gain by chance.
+    relief : float, default=1.0
+        Share of the penalty that terms of the model have, beside which another one is searched.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
         and divided among the outputs.
@@ -201,6 +202,7 @@ class Rounds:
     barred: Sequence[Barred] = ()
     brevity: float = 0.0
     beats_chance: bool = False
+    relief: float = 1.0
     search_options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -208,6 +210,11 @@ class Rounds:
         zeros = np.zeros(len(self.y))
         penalty, weights = self.l2_regularization, self.sample_weight
         return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the rows; ones if there are none."""
+        return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
     @cached_property
     def _allowed(self) -> dict[int, QueryFamilies]:
@@ -241,17 +248,21 @@ class Rounds:
             state.ensemble.add_to(raw_predictions, term, values)
         return raw_predictions
 
+    def derivatives(self, state: State) -> tuple[Floats, list[Floats], list[Floats]]:
+        """Compute raw predictions, and gradients and hessians of the loss for each output."""
+        raw_predictions = self.raw_predictions(state)
+        gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
+        return raw_predictions, gradients, _outputs(self.loss.hessians(self.y, raw_predictions))
+
     def search(self, state: State, barred: Sequence[Barred] = ()) -> Found:
         """Find the best term of all outputs beside those of a state; of equals, the first."""
-        raw_predictions = self.raw_predictions(self._relaxed(state))
-        gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
-        hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
+        raw_predictions, gradients, hessians = self.derivatives(state)
         barred = [*self.barred, *barred]
         if self.is_joint and self.fit_intercept:
             rules = (each for each in barred if not isinstance(each.what, Slope))
             barred += [each._replace(what=~each.what) for each in rules]
         free = tuple(
-            self._unposed.with_statistics(g, h, self._others(state, output))
+            self.pose(g, h, self.others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
         )
         problems = tuple(
@@ -264,7 +275,7 @@ class Rounds:
             )
             for output, problem in enumerate(free)
         )
-        noise = self._noise(gradients, hessians)
+        noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
         results: list[SearchResult] = []
         slopes: list[FoundSlope | None] = []
         best, started = 0, time.perf_counter()
@@ -305,42 +316,44 @@ class Rounds:
         of = (state, raw_predictions, problems, free)
         return Found(*of, best, result, form, values, standard, noise)
 
-    def _relaxed(self, state: State) -> State:
-        """Return the terms with weights that are hardly penalised.
+    def pose(
+        self, gradients: Floats, hessians: Floats, others: RefittedTerms | None
+    ) -> SearchProblem:
+        """State the search problem of an output, given the terms that are refitted."""
+        return self._unposed.with_statistics(gradients, hessians, others)
 
-        What a second term like one of them gains is mostly what its weight is short of because of
-        the penalty. New terms are found beside weights that fit.
-        """
-        if not self.is_joint or len(state.ensemble) == 0 or RELAXED == 1.0:
-            return state
-        relaxed = replace(self, l2_regularization=RELAXED * self.l2_regularization)
-        return relaxed.refit(state)[0]
-
-    def _noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
+    def noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
         """Compute what the best of N useless terms gains by chance, per logarithm of N.
 
         Without any effect, (Σg)²/Σh of a term is about φ χ², with φ = Σg²/Σh and one degree of
         freedom, and the largest of N such values about 2 φ log N.
         """
-        if not self.beats_chance:
-            return 0.0
-        weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
-        squares = sum(float(weights @ g**2) for g in gradients)
-        curvature = sum(float(weights @ h) for h in hessians)
+        squares = sum(float(self.weights @ g**2) for g in gradients)
+        curvature = sum(float(self.weights @ h) for h in hessians)
         if not 0.0 < curvature < math.inf or not math.isfinite(squares):
             return 0.0
         return squares / curvature / self._unposed.total_coverage
 
-    def worth(self, form: Query | Slope, gain: float, noise: float = 0.0) -> float:
-        """Compute what a term is worth: its gain after costs and chance, for its size."""
-        left = gain - self._cost(form)
-        if not isinstance(form, Slope):
-            return Pricing(self.brevity, noise, len(self.candidates)).value(left, len(form))
-        return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
+    def worth(
+        self, form: Query | Slope, gain: float, noise: float = 0.0, n_searched: int = 0
+    ) -> float:
+        """Compute what a term is worth: its gain after costs and chance, for its size.
 
-    def _slope_noise(self, noise: float) -> float:
-        """Compute what the best of all slopes gains by chance."""
-        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 1))
+        A rule has at least as many conditions as were searched, of which some may be merged.
+        """
+        left = gain - self.cost(form) - self.by_chance(form, noise, n_searched)
+        size = form.n_conditions if isinstance(form, Slope) else max(len(form), n_searched)
+        return Pricing(self.brevity).value(left, size)
+
+    def by_chance(self, form: Query | Slope, noise: float, n_searched: int = 0) -> float:
+        """Compute what the best of all rules of the same length, or slopes, gains by chance.
+
+        Even a single slope gains something.
+        """
+        if isinstance(form, Slope):
+            return noise * math.log(max(0 if self.slopes is None else len(self.slopes), 2))
+        n_conditions = max(len(form), n_searched)
+        return Pricing(0.0, noise, len(self.candidates)).gain(0.0, n_conditions)
 
     def _best_slope(
         self,
@@ -355,8 +368,11 @@ class Rounds:
         if slopes is None or not slopes.features:
             return None
         signs, costs = self._of_slopes(output)
-        by_chance = self._slope_noise(noise)
-        known = [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
+        by_chance = self.by_chance(Slope("", 0.0, 1.0, 0.0), noise)
+        known: list[Slope] = []
+        if self.is_joint:
+            # These are refitted.
+            known += [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
         known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
 
         def worth(gains: Floats, n_conditions: Integers) -> Floats:
@@ -408,27 +424,29 @@ class Rounds:
             options["time_limit"] = max(left / n_left, 1e-3)
         return options
 
-    def _others(self, state: State, output: int) -> RefittedTerms | None:
+    def others(self, state: State, output: int) -> RefittedTerms | None:
         """List the terms of an output, and its intercept, that are refitted with the next one."""
         if not self.is_joint:
             return None
         pairs = zip(state.ensemble, state.columns, strict=True)
         columns = [values for term, values in pairs if term.output == output]
-        penalties = [RELAXED * self.l2_regularization] * len(columns)
+        penalties = [self.relief * self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
         values, _ = stacked(columns, len(self.y), self.sample_weight)
         return RefittedTerms(values, np.array(penalties))
 
-    def value(self, found: Found, term: Term, values: Bools | Floats) -> float:
-        """Compute what a term is worth at the position that was searched."""
+    def value(
+        self, found: Found, term: Term, values: Bools | Floats, result: SearchResult | None = None
+    ) -> float:
+        """Compute what a term, with its certificate, is worth at the position that was searched."""
         problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
         gain = 0.0
         if self._sign(term) * problem.weight_of(standard) >= 0.0:
             gain = problem.objective_of(problem.value(standard))
-        return self.worth(form, gain, found.noise)
+        return self.worth(form, gain, found.noise, 0 if result is None else len(result.query))
 
-    def _cost(self, form: Query | Slope) -> float:
+    def cost(self, form: Query | Slope) -> float:
         """Return the cost of the features that a term uses."""
         return 0.0 if self.constraints is None else self.constraints.cost(form)
 
@@ -539,7 +557,7 @@ class Rounds:
             state.columns,
             self.y,
             self.loss,
-            self.l2_regularization,
+            self.relief * self.l2_regularization,
             self.sample_weight,
             fit_intercept=self.fit_intercept,
             signs=signs,
@@ -595,7 +613,8 @@ class Rounds:
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Return the certificate of a term after a search at its position."""
         term, result = state.ensemble[position], found.result
-        objective_value = max(self.value(found, term, state.columns[position]), 0.0)
+        values, before = state.columns[position], state.results[position]
+        objective_value = max(self.value(found, term, values, before), 0.0)
         status = result.status
         # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
@@ -614,17 +633,29 @@ class Rounds:
         )
 
     def is_better(self, new: State, old: State) -> bool:
-        """Check whether a model has a smaller penalised loss plus costs, beyond rounding errors."""
+        """Check whether a model has the larger gain per size, beyond rounding errors.
+
+        The gain is by how much it lowers the penalised loss plus costs from that of the best
+        constant; it is divided by size ** brevity, as that of a term is. Without brevity, the
+        smaller loss decides.
+        """
         (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
         # Where rules fit all rows, losses are rounding errors of predictions.
         start, _ = self._value(old, scale=0.0)
         least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-        return old_value - new_value - self._costs(new, old) > least
+        fall = old_value - new_value - self._costs(new, old)
+        if self.brevity == 0.0 or new.ensemble.size == old.ensemble.size:
+            return fall > least
+        constant, _ = self._value(self.refit(old.first(0))[0])
+        # What the old model would have to gain, with the size of the new one.
+        sizes = new.ensemble.size / old.ensemble.size
+        gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
+        return fall > (sizes**self.brevity - 1.0) * gain + least
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        costs = [sum(self._cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
+        costs = [sum(self.cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
         return (costs[0] - costs[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
@@ -684,6 +715,9 @@ def boost(
         if len(state.ensemble) >= n_terms:
             break
         found = rounds.search(state)
+        if not waiting and is_by_chance(rounds, found):
+            # What was found may only make up for the penalty on the weights of others.
+            found = search_relaxed(rounds, state)
         if found.result.status is SearchStatus.INTERRUPTED:
             return None
         if waiting:
@@ -691,8 +725,10 @@ def boost(
             yield state
             continue
         state = replace(state, largest_gain=max(state.largest_gain, found.gain))
-        if found.result.objective_value <= 0.0 or (
-            found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
+        if (
+            found.result.objective_value <= 0.0
+            or found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
+            or is_by_chance(rounds, found)
         ):
             return found.result
         added = rounds.add(state, found)

@@ -1,4 +1,4 @@
-"""Constraints on the rules of a model: features, interactions, directions, costs and signs.
+"""Constraints on the terms of a model: features, interactions, directions, costs and signs.
 
 `read_constraints` reads them as users write them, by names or positions of features.
 """
@@ -26,21 +26,21 @@ EITHER: frozenset[int] = frozenset((1, -1))
 
 @dataclass(frozen=True)
 class Constraints:
-    """The features that rules may use, alone or together, and the signs of their weights.
+    """The features that terms may use, alone or together, and the signs of their weights.
 
     Made by :func:`~laconic.candidates.constraints.read_constraints`.
 
     Where predictions may only increase with a feature, a rule of positive weight may have only
-    ``x > t`` as a condition on it, and a rule of negative weight only ``x <= t``. Each rule then
-    increases with the feature, and so does their sum. Whether a value is missing does not depend on
-    its size: rules of either sign may have such a condition.
+    ``x > t`` as a condition on it, and a rule of negative weight only ``x <= t``; a slope of it has
+    a positive weight. Each term then increases with the feature, and so does their sum. Whether a
+    value is missing does not depend on its size: rules of either sign may have such a condition.
 
     With three or more classes, a direction constrains the probability of one class. It increases
     with a feature if the raw prediction of that class increases and those of all other classes
-    decrease, so that rules of the other classes have the opposite signs.
+    decrease, so that terms of the other classes have the opposite signs.
 
     A part of a date, such as its weekday, has the constraints of the column of the date. Years
-    increase with a date; no rule uses any other part of a date that has a direction.
+    increase with a date; no term uses any other part of a date that has a direction.
     """
 
     groups: tuple[frozenset[str], ...]
@@ -50,7 +50,7 @@ class Constraints:
     sign: int = 0
     """Sign of all weights; 0 for either."""
     costs: Mapping[str, float] = field(default_factory=dict)
-    """Objective that a rule must gain in addition to use a feature."""
+    """Objective that a term must gain in addition to use a feature."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Plain values with the names of the parameters, for files and texts; a cost of None is
     infinite."""
@@ -109,7 +109,7 @@ class Constraints:
     def sign_of(self, form: Query | Slope, output: int | None = None) -> int:
         """Return the sign that the weight of a term must have; 0 for either.
 
-        A query that fits no sign is refused, as by `check`.
+        A term that fits no sign is refused, as by `check`.
         """
         signs = self.signs_of(form, output)
         if not signs:
@@ -173,17 +173,18 @@ class Constraints:
             )
 
     def _refuse_signs(self, form: Query | Slope, output: int | None) -> NoReturn:
+        is_slope = isinstance(form, Slope)
         reasons = [
-            f"'{each}' {_SIGN_WORDS[self._signs_for(each, output)]}"
+            f"'{form_text(form) if is_slope else each}' {_SIGN_WORDS[signs]}"
             for each in _conditions(form)
-            if self._signs_for(each, output) != EITHER
+            if (signs := self._signs_for(each, output)) != EITHER
         ]
         if self.sign != 0:
             reasons.append(f"weight_signs={self.settings['weight_signs']!r} is set")
         raise ValueError(
-            f"The term '{form_text(form)}' fits no weight that the constraints allow: {listed(reasons)}. "
-            "Leave some of its conditions out, or loosen 'monotonic_cst'"
-            f"{' or weight_signs' if self.sign else ''}."
+            f"The term '{form_text(form)}' fits no weight that the constraints allow: "
+            f"{listed(reasons)}. Leave {'it' if is_slope else 'some of its conditions'} out, or "
+            f"loosen 'monotonic_cst'{' or weight_signs' if self.sign else ''}."
         )
 
 
@@ -300,7 +301,7 @@ CONSTRAINTS: dict[str, Any] = {
     "feature_costs": None,
     "weight_signs": "both",
 }
-"""The parameters that constrain rules, and their defaults, which constrain nothing."""
+"""The parameters that constrain terms, and their defaults, which constrain nothing."""
 
 _SIGNS = {"both": 0, "positive": 1, "negative": -1}
 

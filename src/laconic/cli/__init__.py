@@ -87,7 +87,7 @@ def main(tokens: Sequence[str] | None = None) -> int:
 def _run(tokens: Sequence[str] | None) -> int:
     app = cyclopts.App(
         name="laconic",
-        help="Learn short, readable rule ensembles in which every rule is proven to be the best.",
+        help="Learn short, readable rule ensembles in which every term is proven to be the best.",
         version=laconic.__version__,
     )
     for command in COMMANDS:

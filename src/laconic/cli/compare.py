@@ -1,4 +1,4 @@
-"""The command that compares two models: their rules, their predictions and their scores."""
+"""The command that compares two models: their terms, their predictions and their scores."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from laconic.terms.formatting import (
     format_weight,
     visible,
 )
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from laconic.models.rule_model import RuleModel
     from laconic.models.tasks import Metric, Task
-    from laconic.terms.rules import Rule, RuleEnsemble
+    from laconic.terms.rules import Line, RuleEnsemble
 
 _SIGNS: dict[Kind, str] = {"same": "", "changed": "~", "dropped": "-", "added": "+"}
 _STYLES: dict[Kind, str] = {"same": "dim", "changed": "yellow", "dropped": "red", "added": "green"}
@@ -53,7 +54,7 @@ def compare(
     exit_code: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> int:
-    """Compare the rules of two models and, given a table, their predictions and scores.
+    """Compare the terms of two models and, given a table, their predictions and scores.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def compare(
     json : bool
         Write JSON: an object with the changes and, given a table, the agreement and scores.
     exit_code : bool
-        Exit with code 3 if the rules or intercepts differ, for scripts.
+        Exit with code 3 if the terms or intercepts differ, for scripts.
     """
     old, new = files.load_model(model_a), files.load_model(model_b)
     _check_same_task(old.task_, new.task_)
@@ -85,7 +86,7 @@ def compare(
     agreement = None if rows is None else _agreement(old, new, rows)
     scores = None if rows is None else compare_scores((old, new), rows, target)
     if json:
-        found: dict[str, Any] = {"intercepts": intercepts, "rules": [_as_dict(c) for c in changes]}
+        found: dict[str, Any] = {"intercepts": intercepts, "terms": [_as_dict(c) for c in changes]}
         found |= {} if agreement is None else {"agreement": agreement}
         terminal.write_json(found if scores is None else found | {"scores": scores.as_dict()})
     else:
@@ -127,13 +128,14 @@ def _agreement(old: RuleModel, new: RuleModel, rows: table_file.TableFile) -> di
 def _as_dict(change: TermChange) -> dict[str, Any]:
     old, new = (
         None
-        if rule is None
+        if term is None
         else {
-            "query": str(rule.query),
-            "weight": rule.weight,
-            **({"output": rule.output} if rule.output else {}),
+            "kind": "slope" if isinstance(term, Slope) else "rule",
+            "text": term.text() if isinstance(term, Slope) else str(term.query),
+            "weight": term.weight,
+            **({"output": term.output} if term.output else {}),
         }
-        for rule in (change.old, change.new)
+        for term in (change.old, change.new)
     )
     return {"kind": change.kind, "old": old, "new": new}
 
@@ -146,7 +148,7 @@ def _show(
 ) -> None:
     kinds = [change.kind for change in changes]
     counts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _SIGNS)
-    console.print(f"Rules: {counts}\n")
+    console.print(f"Terms: {counts}\n")
     ensembles = models[0].ensemble_, models[1].ensemble_
     console.print(_table(changes, ensembles), "", sep="\n")
     if agreement is not None:
@@ -172,7 +174,7 @@ def _table(changes: list[TermChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
     table.add_column("")
     table.add_column("weight a", justify="right", no_wrap=True)
     table.add_column("weight b", justify="right", no_wrap=True)
-    table.add_column("rule", overflow="fold")
+    table.add_column("term", overflow="fold")
     names = [f"for {output.name} {INTERCEPT}" for output in ensembles[0].outputs]
     if not names and any(ensemble.intercept != 0.0 for ensemble in ensembles):
         names = [INTERCEPT]
@@ -182,18 +184,19 @@ def _table(changes: list[TermChange], ensembles: tuple[RuleEnsemble, RuleEnsembl
         weights = [*map(format_weight, intercepts)]
         table.add_row(_SIGNS[kind], *weights, terminal.QueryCell(name), style=_STYLES[kind])
     for change in changes:
-        rules = (change.old, change.new)
-        weights = ["" if rule is None else format_weight(rule.weight) for rule in rules]
-        pairs = zip(ensembles, rules, strict=True)
-        queries = dict.fromkeys(_text(each, rule) for each, rule in pairs if rule is not None)
-        cell = terminal.QueryCell("  ->  ".join(queries))
+        pairs = zip(ensembles, (change.old, change.new), strict=True)
+        lines = [
+            None if term is None else each.with_terms((term,)).lines[-1] for each, term in pairs
+        ]
+        weights = ["" if line is None else format_weight(line.weight) for line in lines]
+        texts = dict.fromkeys(_text(line) for line in lines if line is not None)
+        cell = terminal.QueryCell("  ->  ".join(texts))
         table.add_row(_SIGNS[change.kind], *weights, cell, style=_STYLES[change.kind])
     return table
 
 
-def _text(ensemble: RuleEnsemble, rule: Rule) -> str:
-    name = ensemble.output_of(rule)
-    return f"for {name}: {ensemble.text(rule)}" if name else ensemble.text(rule)
+def _text(line: Line) -> str:
+    return f"{f'for {line.output}: ' if line.output else ''}{' & '.join(line.conditions)}"
 
 
 class Difference(NamedTuple):

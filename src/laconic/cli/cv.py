@@ -13,6 +13,7 @@ import numpy as np
 from laconic._util.types import Floats
 from laconic.cli import options, table_file, terminal, validation
 from laconic.cli.training import DEFAULT_LEARNING, Learning, Source, TrainingRows
+from laconic.estimators.parameters import N_TERMS
 from laconic.terms.formatting import format_count, format_estimate
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def cv(
     learning: Learning = DEFAULT_LEARNING,
     json: options.Flag = False,
 ) -> None:
-    """Score models of 0, 1, 2, ... rules by cross-validation, to choose their number.
+    """Score models of 0, 1, 2, ... terms by cross-validation, to choose their number.
 
     Each part of the rows is scored by models fitted to the other parts.
 
@@ -50,7 +51,8 @@ def cv(
         Write JSON: an object with a list of scores per size.
     """
     rows = source.read(table, quiet=json)
-    model = learning.make(rows, n_terms=learning.parameters["n_terms"])
+    is_number = isinstance(learning.n_terms, int)
+    model = learning.make(rows, n_terms=learning.n_terms if is_number else N_TERMS.default)
     task = rows.task(learning.loss)
     by_name = {metric.name: metric for metric in task.metrics}
     metrics = [by_name[name] for name in task.deciding_metrics]
@@ -71,8 +73,8 @@ def cv(
 
 
 def _advice(choice: Choice) -> str:
-    """Describe which number of rules to choose."""
-    words = f"The mean loss is smallest with {format_count(choice.best, 'rule')}"
+    """Describe which number of terms to choose."""
+    words = f"The mean loss is smallest with {format_count(choice.best, 'term')}"
     if choice.n_terms < choice.best:
         words += f", and within one standard error of that with {choice.n_terms}"
     if choice.n_terms == 0:
@@ -87,7 +89,7 @@ def _judge(
     metrics: list[Metric],
     status: Status | None,
 ) -> tuple[dict[str, Floats], Choice]:
-    """Score models of 0, 1, ... rules in each fold, and choose a size as the estimators do.
+    """Score models of 0, 1, ... terms in each fold, and choose a size as the estimators do.
 
     The scores, by the name of the metric, are of shape (n_folds, n_terms + 1).
     """
@@ -119,16 +121,16 @@ def _judge(
 def _models(
     model: RuleBoosting, fit: Callable[[RuleBoosting], RuleBoosting], X: Any
 ) -> list[RuleBoosting]:
-    """Fit models of 0, 1, ... rules, for predictions of the rows of X."""
+    """Fit models of 0, 1, ... terms, for predictions of the rows of X."""
     from sklearn.base import clone
 
-    from laconic.models import first_rules
+    from laconic.models import first_terms
 
-    models = list(first_rules(fit(model), X))
+    models = list(first_terms(fit(model), X))
     if model.settings_.is_polished:
         # The model is polished, and those that led to it are not.
         models[1:-1] = [fit(clone(model).set_params(n_terms=n)) for n in range(1, len(models) - 1)]
-    # A model with fewer rules stands for the larger sizes too.
+    # A model with fewer terms stands for the larger sizes too.
     return models + models[-1:] * (model.n_terms + 1 - len(models))
 
 
@@ -150,7 +152,7 @@ def _as_dict(scores: dict[str, Floats], choice: Choice) -> dict[str, Any]:
 
 def _table(scores: dict[str, Floats], choice: Choice) -> Table:
     table = terminal.make_table()
-    table.add_column("rules", justify="right")
+    table.add_column("terms", justify="right")
     for name in scores:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("")

@@ -47,7 +47,7 @@ def fit(
 ) -> int:
     """Fit a model to a table, and score it by cross-validation.
 
-    Ctrl-C ends the search and keeps the rules found so far.
+    Ctrl-C ends the search and keeps the terms found so far.
 
     Parameters
     ----------
@@ -98,6 +98,7 @@ def _fit(
     progress = FitScreen(console)
     is_in_parts = isinstance(table, str) or streamed.is_read_in_parts(table)
     if isinstance(table, str) or is_in_parts:
+        learning = streamed.with_rules_only(learning, quiet=console.quiet)
         large, test_rows = streamed.LargeTable(table, source), check.read_test(source)
         fitted, n_rows = streamed.fit_large(large, learning, progress)
         rows = large.rows  # the first ones
@@ -146,13 +147,13 @@ def _fit(
 
 def _report_interruption(fitted: RuleBoosting) -> bool:
     """Print what Ctrl-C has left of a fit; returns whether there is a model."""
-    # Without a rule, a fit that was interrupted leaves no ensemble.
+    # Without a term, a fit that was interrupted leaves no ensemble.
     n_found = len(getattr(fitted, "ensemble_", ()))
     if n_found == 0:
-        terminal.complain("Interrupted before the first rule was found. Nothing is saved.")
+        terminal.complain("Interrupted before the first term was found. Nothing is saved.")
         return False
     n_terms = getattr(fitted, "n_terms_", fitted.n_terms)
-    terminal.complain(f"Interrupted: the model has the {n_found} of {n_terms} rules found so far.")
+    terminal.complain(f"Interrupted: the model has the {n_found} of {n_terms} terms found so far.")
     return True
 
 
@@ -164,8 +165,9 @@ def _cross_validate(
     if folds == 0:
         table_file.warn(["too few rows to hold some out. Name rows to score on with --test."])
         return []
-    # The number of rules was chosen already.
-    model = learning.make(rows, n_terms=len(fitted.ensemble_), callback=progress)
+    # What cross-validation has chosen is not chosen again.
+    n_terms = "auto" if learning.n_terms == "auto" else len(fitted.ensemble_)
+    model = learning.make(rows, n_terms=n_terms, callback=progress)
     found: list[RowScores] = []
     with table_file.short_warnings(), progress.watch():
         found.append(validation.cross_validation_scores(model, rows, folds, progress.check))
@@ -182,7 +184,7 @@ def _show(
     rows: TrainingRows,
     n_covered: Sequence[int] | None,
 ) -> None:
-    """Print the rules, the rows that they cover, and what is proven about them."""
+    """Print the terms, the rows that they cover, and what is proven about them."""
     console.print()
     print_model(console, model)
     if hasattr(model, "reason_"):
@@ -197,19 +199,19 @@ def _show(
 
 
 def _describe_constant(model: RuleBoosting, predictions: Predictions, rows: TrainingRows) -> str:
-    """Describe a model without rules, and why it has none."""
+    """Describe a model without terms, and why it has none."""
     value = predictions.values[:1].tolist()[0]
     words = format_number(value) if isinstance(value, float) else visible(str(value))
     if (rows.y == rows.y[0]).all():
         return f"There is nothing to learn: the target is {words} in every row. Choose another one."
     last = model.unfinished_search_
     stop = None if last is None else limit_option(last)
-    reason = f"No rule was found before {stop}" if stop else "No rule improves on a constant"
+    reason = f"No term was found before {stop}" if stop else "No term improves on a constant"
     return f"{reason}: the prediction is {words} for every row."
 
 
 def _proven(model: RuleBoosting) -> str:
-    """Describe how many rules are proven optimal, over which conditions."""
+    """Describe how many terms are proven optimal, over which conditions."""
     results, thresholds = model.search_results_, model.max_thresholds
     n_proven = sum(result.is_optimal for result in results)
     seconds = sum(result.seconds for result in results)
@@ -217,7 +219,7 @@ def _proven(model: RuleBoosting) -> str:
     if thresholds is not None:
         scope = f"up to {format_count(thresholds, 'threshold')} per numeric column"
     return (
-        f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'rule')}, "
+        f"Proven optimal over {scope}: {n_proven} of {format_count(len(results), 'term')}, "
         f"in {format_seconds(seconds)}"
     )
 
@@ -229,7 +231,7 @@ def _stops(model: RuleBoosting) -> Iterator[str]:
     stops = [option for option in map(limit_option, searches) if option]
     if last is not None and model.search_results_:
         number = len(model.search_results_) + 1
-        yield f"The search for rule {number} was stopped before it found one."
+        yield f"The search for term {number} was stopped before it found one."
     if stops:
         yield (
             f"{format_count(len(stops), 'search', 'searches')} stopped at {stops[0]}. "
@@ -238,7 +240,7 @@ def _stops(model: RuleBoosting) -> Iterator[str]:
 
 
 def _advice(model: RuleBoosting, stops: list[str]) -> str:
-    """Describe the changes with which the rules would be proven."""
+    """Describe the changes with which the terms would be proven."""
     from laconic.estimators.convergence import describe_changes
 
     changes = [option(name, value) for name, value in model.provable_with_.items()]

@@ -1,6 +1,6 @@
 """Kinds of arguments and options that commands share, and what their values must be.
 
-Constraints on rules as the command line takes them: words, and pairs of a column and a value.
+Constraints on terms as the command line takes them: words, and pairs of a column and a value.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ Model: TypeAlias = Annotated[
 FeatureTable: TypeAlias = Annotated[
     Path,
     cyclopts.Parameter(
-        help="File with the columns that the rules use, in any order, as for 'laconic fit'."
+        help="File with the columns that the model uses, in any order, as for 'laconic fit'."
     ),
 ]
 

@@ -29,7 +29,7 @@ def predict(
     Parameters
     ----------
     table : Path
-        File with the columns that the rules use, in any order, as for 'laconic fit'.
+        File with the columns that the model uses, in any order, as for 'laconic fit'.
     output : Path
         File to write (.csv, .tsv, .parquet, .pq) instead of CSV to the standard output.
     probabilities : bool

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from laconic.estimators.progress import FitProgress
 
 
-# Besides the rules: the head of their table, and the state of the search, which may take three.
+# Besides the terms: the head of their table, and the state of the search, which may take three.
 _OTHER_LINES = 6
 
 
@@ -38,15 +38,15 @@ def limit_option(result: SearchResult) -> str | None:
 class FitScreen:
     """Callback that shows the progress of a fit, and ends it after Ctrl-C.
 
-    A terminal shows the rules found so far with their current weights, and a line about the search
-    for the next one, until the table of the model replaces them. Elsewhere each rule is a line.
+    A terminal shows the terms found so far with their current weights, and a line about the search
+    for the next one, until the table of the model replaces them. Elsewhere each term is a line.
     """
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.is_interrupted = False
         self._stage = ""
-        self._has_rule = self._is_choosing = False
+        self._has_term = self._is_choosing = False
         self._found: FitProgress | None = None
         self._spinner = Spinner("dots")
         self._words = "searching"
@@ -58,10 +58,10 @@ class FitScreen:
         self._is_choosing = True
 
     def __call__(self, progress: FitProgress) -> bool:
-        """Show a rule that was found, or the progress of the search for the next one."""
-        # Rules of a fold are not kept.
+        """Show a term that was found, or the progress of the search for the next one."""
+        # Terms of a fold are not kept.
         self._is_choosing = progress.is_choosing or bool(self._stage)
-        self._has_rule = bool(progress.rules) and not self._is_choosing
+        self._has_term = bool(progress.rules) and not self._is_choosing
         if self._stage:
             self._words = f"{self._stage}, {progress.label}"
         elif progress.proof is not None or progress.search is not None:
@@ -85,8 +85,8 @@ class FitScreen:
     @contextmanager
     def watch(self) -> Iterator[None]:
         """Handle Ctrl-C, and show the progress of the fit on a terminal."""
-        # Once there is a rule to keep, Ctrl-C sets a flag: an exception could be raised between the
-        # finding of a rule and its storing. Pressed twice, it is an exception at once.
+        # Once there is a term to keep, Ctrl-C sets a flag: an exception could be raised between the
+        # finding of a term and its storing. Pressed twice, it is an exception at once.
         previous = signal.signal(signal.SIGINT, self._interrupt)
         self._started, self._found = time.monotonic(), None
         is_watched = self.console.is_terminal and not self.console.quiet
@@ -110,13 +110,14 @@ class FitScreen:
         table = terminal.make_table()
         table.add_column("", justify="right", style="dim")
         table.add_column("weight", justify="right", no_wrap=True)
-        table.add_column("rule", overflow="ellipsis", no_wrap=True)
+        table.add_column("term", overflow="ellipsis", no_wrap=True)
         table.add_column("certificate", overflow="ellipsis", no_wrap=True, style="dim")
-        rows = list(enumerate(zip(found.rules, found.search_results, strict=True), start=1))
-        # The newest rules, if the screen is too small for all.
-        for number, (rule, result) in rows[-max(self.console.height - _OTHER_LINES, 1) :]:
-            query, weight = visible(found.ensemble.text(rule)), format_weight(rule.weight)
-            table.add_row(str(number), weight, query, describe_certificate(result))
+        lines = [line for line in found.ensemble.lines if line.term is not None]
+        rows = list(zip(lines, found.search_results, strict=True))
+        # The newest terms, if the screen is too small for all.
+        for line, result in rows[-max(self.console.height - _OTHER_LINES, 1) :]:
+            text, weight = visible(" & ".join(line.conditions)), format_weight(line.weight)
+            table.add_row(str(line.number), weight, text, describe_certificate(result))
         return table
 
     def _interrupt(self, signal_number: int, frame: FrameType | None) -> None:
@@ -124,5 +125,5 @@ class FitScreen:
             # The estimator chooses among the sizes that it has tried, and continues.
             raise KeyboardInterrupt
         is_second_time, self.is_interrupted = self.is_interrupted, True
-        if is_second_time or not self._has_rule:
+        if is_second_time or not self._has_term:
             raise KeyboardInterrupt

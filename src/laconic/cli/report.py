@@ -26,13 +26,13 @@ def report(
     max_sample_rows: options.CountOrZero = 100,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
-    """Write an HTML page about a saved model: rules, scores, certificates, what-if.
+    """Write an HTML page about a saved model: terms, scores, certificates, what-if.
 
     Parameters
     ----------
     table : Path
-        File with the target and the columns that the rules use, preferably with rows that the model
-        was not fitted to.
+        File with the target and the columns that the model uses, preferably with rows that it was
+        not fitted to.
     target : str
         Column that the model predicts; by default, the target of the fit.
     output : Path
@@ -47,7 +47,7 @@ def report(
     baseline : Path
         File of another model, such as one of a greedy search, to compare the scores with.
     alternatives : Path
-        File that the model was fitted to, to list rules that are nearly as good as each rule.
+        File that the model was fitted to, to list rules that are nearly as good as each term.
     max_sample_rows : int
         Largest number of rows whose values are in the report; 0 for summaries only.
     """

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from laconic._util.words import listed
 from laconic.cli import files, options, terminal
 from laconic.cli.training import DEFAULT_LEARNING
 from laconic.search.results import describe_certificate
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
     from laconic.models.rule_model import RuleModel
     from laconic.terms.record import FitRecord, RowScores, Setting
+    from laconic.terms.rules import RuleEnsemble
 
 _ROWS = {"training": "training rows", "cross-validation": "held-out rows", "test": "test rows"}
 
 
 def show(model: options.Model, /, *, json: options.Flag = False) -> None:
-    """Show the rules of a saved model, the data it was fitted to, and its scores.
+    """Show the terms of a saved model, the data it was fitted to, and its scores.
 
     Parameters
     ----------
@@ -43,8 +45,8 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
     print_model(console, fitted)
     console.print(rules_table(fitted), "", sep="\n")
     names = fitted.ensemble_.used_features
-    listed = ", ".join(visible(format_name(name)) for name in names) or "none"
-    console.print(f"Features used ({len(names)} of {fitted.n_features_in_}): {listed}")
+    used = ", ".join(visible(format_name(name)) for name in names) or "none"
+    console.print(f"Features used ({len(names)} of {fitted.n_features_in_}): {used}")
     print_certificate(console, fitted)
     print_scores(console, fitted)
 
@@ -52,11 +54,17 @@ def show(model: options.Model, /, *, json: options.Flag = False) -> None:
 def print_model(console: Console, model: RuleModel) -> None:
     """Print the kind and size of a model, how to read its weights, and its training data."""
     ensemble, task = model.ensemble_, model.task_
-    n_terms = format_count(ensemble.n_terms, "rule")
-    n_conditions = format_count(ensemble.n_conditions, "condition")
-    kind = task.name.capitalize()
-    console.print(f"{kind} model: {n_terms} with {n_conditions}. {visible(task.weights_sentence)}")
+    kind, sentence = task.name.capitalize(), visible(task.weights_sentence)
+    console.print(f"{kind} model: {describe_size(ensemble)}. {sentence}")
     console.print(f"{_describe_record(model.record_)}\n")
+
+
+def describe_size(ensemble: RuleEnsemble) -> str:
+    """Describe the numbers of terms and conditions."""
+    n_rules, n_slopes = len(ensemble.rules), len(ensemble.slopes)
+    terms = [format_count(n_rules, "rule")] if n_rules or not n_slopes else []
+    terms += [format_count(n_slopes, "slope")] if n_slopes else []
+    return f"{listed(terms)} with {format_count(ensemble.n_conditions, 'condition')}"
 
 
 def _describe_record(record: FitRecord | None) -> str:
@@ -95,9 +103,9 @@ def date_now() -> str:
 def rules_table(
     model: RuleModel, title: str | None = None, n_covered: Sequence[int] | None = None
 ) -> Table:
-    """Make a table with a row per rule.
+    """Make a table with a row per term.
 
-    A title replaces the certificates; `n_covered` are training rows per rule, if known.
+    A title replaces the certificates; `n_covered` are training rows per term, if known.
     """
     ensemble, results = model.ensemble_, model.search_results_
     table = terminal.make_rules_table(title, has_classes=bool(ensemble.outputs))
@@ -120,7 +128,7 @@ def print_certificate(console: Console, model: RuleModel) -> None:
     """Print how close the whole model comes to the best possible one, if that is known."""
     certificate = model.own_certificate
     if certificate is not None:
-        console.print(f"All rules together: on the training rows at least {certificate.summary}")
+        console.print(f"All terms together: on the training rows at least {certificate.summary}")
 
 
 def print_scores(console: Console, model: RuleModel) -> None:

@@ -128,7 +128,7 @@ def open_for_model(
 
 
 class LargeTable:
-    """A table to learn from in parts, without the columns that no rule should use."""
+    """A table to learn from in parts, without the columns that no term should use."""
 
     def __init__(self, path: Path | str, source: Source) -> None:
         start = look_at_start(path, source.format)
@@ -182,13 +182,22 @@ class LargeTable:
                 )
 
 
+def with_rules_only(learning: Learning, *, quiet: bool) -> Learning:
+    """Leave slopes out, which need all rows at once, and say so."""
+    if not learning.slopes:
+        return learning
+    words = "only rules are learned from a table that is read in parts, and no slopes."
+    table_file.note([words], quiet=quiet)
+    return learning.with_rules_only
+
+
 def fit_large(
     table: LargeTable, learning: Learning, progress: FitScreen
 ) -> tuple[RuleBoosting, int]:
     """Learn rules; returns the model and the number of rows."""
-    if learning.n_terms == "auto":
+    if learning.n_terms == "cv":
         raise CommandError(
-            "--n-terms auto needs a table that is loaded, to hold rows out. Name a number."
+            "--n-terms cv needs a table that is loaded, to hold rows out. Name a number, or auto."
         )
     n_rows = 0
 

@@ -54,7 +54,7 @@ class TableFile:
         return list(found)
 
     def features(self, model: RuleModel, *, with_unused: bool = False) -> pl.DataFrame:
-        """Return the columns of a model; those that no rule uses are empty unless asked for."""
+        """Return the columns of a model; those that no term uses are empty unless asked for."""
         import polars as pl
 
         ensemble = model.ensemble_
@@ -81,7 +81,7 @@ class TableFile:
     ) -> tuple[pl.DataFrame, NDArray[Any]]:
         """Return the columns of a model and the target, for rows with a known target.
 
-        Columns that no rule uses, or that only another model uses, are among them.
+        Columns that no term uses, or that only another model uses, are among them.
         """
         goal = self._goal(model, target)
         X = self.features(model, with_unused=True)

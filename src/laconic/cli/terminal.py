@@ -70,7 +70,7 @@ def make_table(title: str | None = None) -> Table:
 
 
 def make_rules_table(
-    title: str | None = None, *, weight: str = "weight", rule: str = "rule", has_classes: bool
+    title: str | None = None, *, weight: str = "weight", term: str = "term", has_classes: bool
 ) -> Table:
     """Make an empty table for the lines of a model."""
     table = make_table(title)
@@ -78,7 +78,7 @@ def make_rules_table(
     table.add_column(weight, justify="right", no_wrap=True)
     if has_classes:
         table.add_column("class", overflow="fold")
-    table.add_column(rule, overflow="fold")
+    table.add_column(term, overflow="fold")
     return table
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 import cyclopts
 import numpy as np
@@ -146,10 +146,10 @@ class Source:
     def _prepare(
         self, table: table_file.TableFile, quiet: bool
     ) -> tuple[pl.DataFrame, pl.DataFrame, Reading]:
-        """Give types to the columns of a table, and leave out those that no rule should use.
+        """Give types to the columns of a table, and leave out those that no term should use.
 
         Each decision is printed; if `quiet`, only which columns are left out. Returns the columns
-        for rules, all columns, and how they were read.
+        for terms, all columns, and how they were read.
         """
         table_file.check_columns(table.cells, [*self.roles, *self.drop, *self.keep])
         is_chosen = [name in self.roles or name not in self.drop for name in table.cells.columns]
@@ -164,7 +164,7 @@ class Source:
         X = typed.frame.drop(self.roles)
         if X.width == 0:
             raise CommandError(
-                f"Rules need at least one column besides {listed_names(self.roles)}. Got none. "
+                f"Models need at least one column besides {listed_names(self.roles)}. Got none. "
                 "Drop fewer columns."
             )
         notes = [*table.notes]
@@ -178,7 +178,7 @@ class Source:
         odd = table.warn_about_odd_cells(typed.frame, typed.reader)
         X = leave_out(X, typed.ambiguous, " Keep it as text with --keep {}.")
         unusable = {
-            each.name: f"has the type {each.dtype}, which rules cannot use"
+            each.name: f"has the type {each.dtype}, which no term can use"
             for each in X
             if not is_usable(each)
         }
@@ -189,7 +189,7 @@ class Source:
         if len(found) < X.width:
             same = [each.column for each in found if each.kind == "constant"]
             table_file.note(
-                (f"column {name!r} is the same in every row: no rule can use it." for name in same),
+                (f"column {name!r} is the same in every row: no term can use it." for name in same),
                 quiet=quiet,
             )
             reasons = {each.column: each.words for each in found if each.column not in same}
@@ -225,7 +225,7 @@ def leave_out(X: pl.DataFrame, reasons: dict[str, str], advice: str) -> pl.DataF
     )
     if len(reasons) == X.width:
         raise CommandError(
-            f"Rules need at least one column. All are left out: {listed_names(reasons)}. Convert "
+            f"Models need at least one column. All are left out: {listed_names(reasons)}. Convert "
             "one of them."
         )
     return X.drop(list(reasons))
@@ -244,16 +244,23 @@ def warn_about_target(X: pl.DataFrame, y: NDArray[Any], keep: Collection[str]) -
     )
 
 
+NumberOfTerms: TypeAlias = int | Literal["auto", "cv"]
+_BY_CROSS_VALIDATION = ' "cv" chooses it by cross-validation, up to 10.'
+
+
 def _with_options(kind: type) -> type:
     """Give a class a field for each parameter of the estimators that has an option."""
     kind.__annotations__.clear()
     for name, parameter in PARAMETERS.items():
         takes_words = parameter.kind.option is Words
+        further = _BY_CROSS_VALIDATION if name == "n_terms" else ""
         about = cyclopts.Parameter(
-            help=describe_option(name), validator=None if takes_words else _checking(parameter.kind)
+            help=describe_option(name) + further,
+            validator=None if takes_words else _checking(parameter.kind),
         )
         option = parameter.option or name
         type_ = options.Names if takes_words else parameter.kind.option
+        type_ = NumberOfTerms if further else type_
         kind.__annotations__[option] = Annotated[type_, about]
         setattr(kind, option, () if takes_words else parameter.default)
     return dataclass(frozen=True, kw_only=True)(kind)
@@ -282,8 +289,9 @@ PARAMETERS = {
 class Learning:
     """Parameters of the estimators, as options."""
 
-    n_terms: int | Literal["auto"]
+    n_terms: NumberOfTerms
     loss: str
+    slopes: bool
     class_weight: tuple[str, ...]
 
     @property
@@ -296,7 +304,7 @@ class Learning:
             if isinstance(words, tuple)
         }
         all_thresholds = {"max_thresholds": None} if given["max_thresholds"] == "all" else {}
-        largest = {"n_terms": N_TERMS.default} if self.n_terms == "auto" else {}
+        largest = {"n_terms": N_TERMS.default} if self.n_terms == "cv" else {}
         return given | read | all_thresholds | largest
 
     @property
@@ -311,8 +319,13 @@ class Learning:
             if value != ()
         }
 
+    @property
+    def with_rules_only(self) -> Learning:
+        """The same without slopes."""
+        return type(self)(**vars(self) | {"slopes": False})
+
     def make(self, rows: TrainingRows, **changes: Any) -> RuleBoosting:
-        """Make an estimator for some rows; one that chooses the number of rules if it is "auto"."""
+        """Make an estimator for some rows; of any size if it is "cv"."""
         from laconic.estimators.cv import CROSS_VALIDATED
 
         kind, parameters = rows.estimator, self.parameters
@@ -330,7 +343,7 @@ class Learning:
                 "--class-weight needs a target of classes. Got one of numbers. Leave it out, or "
                 "set --task classification."
             )
-        if self.n_terms == "auto" and "n_terms" not in changes:
+        if self.n_terms == "cv" and "n_terms" not in changes:
             kind = CROSS_VALIDATED[kind.task.name]
         return kind(**parameters | changes)
 

@@ -75,12 +75,12 @@ def certify(
     Parameters
     ----------
     against : str
-        Models to compare with: "rules" for all with as many rules and the same penalty, "weight"
+        Models to compare with: "rules" for all with as many terms and the same penalty, "weight"
         for all whose absolute weights add up to no more than the model's.
     time_limit : float
         Stop after that many seconds; what is proven by then holds.
     by_size : bool
-        Also certify the first 1, 2, ... rules, for the figure in the report.
+        Also certify the first 1, 2, ... terms, for the figure in the report.
     save : bool
         Store the certificate in the file of the model, where 'laconic report' finds it.
     json : bool
@@ -114,26 +114,26 @@ def alternatives(
     /,
     *,
     columns: Columns = _AS_FITTED,
-    rule: options.Count | None = None,
+    term: options.Count | None = None,
     tolerance: options.ShareOrZero = 0.05,
     max_found: options.Count = 10,
     json: options.Flag = False,
 ) -> None:
-    """List all rules that are nearly as good as the best one in the place of a rule.
+    """List all rules that are nearly as good as the best one in the place of a term.
 
     Parameters
     ----------
-    rule : int
-        Number of a rule, from 1; by default, all rules.
+    term : int
+        Number of a term, from 1; by default, all terms.
     tolerance : float
         Fraction of the best gain that an alternative may fall short of it.
     max_found : int
-        Largest number of alternatives to a rule.
+        Largest number of alternatives to a term.
     json : bool
         Write the alternatives as JSON.
     """
     fitted, rows = columns.load("alternatives", model, table)
-    numbers = range(1, len(fitted.ensemble_) + 1) if rule is None else [rule]
+    numbers = range(1, len(fitted.ensemble_) + 1) if term is None else [term]
     console = terminal.make_console(quiet=json)
     found = []
     with table_file.columns_by_name():
@@ -163,23 +163,24 @@ def edit(
     output: Annotated[Path | None, cyclopts.Parameter(name=["--output", "-o"])] = None,
     json: options.Flag = False,
 ) -> None:
-    """Change rules of a saved model, refit the others, and show the cost of each edit.
+    """Change terms of a saved model, refit the others, and show the cost of each edit.
 
-    Rules are written as they are shown, such as 'age > 65 & sex == "f"', and counted from 1.
+    Terms are written as they are shown, such as 'age > 65 & sex == "f"' or 'age from 25 to 68', and
+    counted from 1.
 
     Parameters
     ----------
     drop : tuple of int
-        Numbers of rules to remove; they do not come back in other words.
+        Numbers of terms to remove; they do not come back in other words.
     replace : tuple of str
-        Numbers of rules with the rules that replace them, such as '2: income > 40'.
+        Numbers of terms with those that replace them, such as '2: income > 40'.
     force : tuple of str
-        Rules that the model must have.
+        Terms that the model must have.
     lock : tuple of int
-        Numbers of rules to keep while all others are searched again; by default, all that are
+        Numbers of terms to keep while all others are searched again; by default, all that are
         neither dropped nor replaced.
     n_terms : int
-        Number of rules of the new model; by default, as many as before.
+        Number of terms of the new model; by default, as many as before.
     output : Path
         File to save the new model to, as JSON.
     json : bool
@@ -216,10 +217,10 @@ def edit(
 
 
 def _replacement(text: str) -> tuple[int, str]:
-    number, colon, rule = text.partition(":")
+    number, colon, term = text.partition(":")
     if not colon or not number.strip().isdecimal():
         raise CommandError(
-            "--replace takes the number of a rule and the new one, such as '2: income > 40'. "
+            "--replace takes the number of a term and the new one, such as '2: income > 40'. "
             f"Got {text!r}."
         )
-    return int(number), rule.strip()
+    return int(number), term.strip()

@@ -307,7 +307,7 @@ def alternatives(
     )
     place = rounds.place(before.divided_by(data.scale), number - 1)
     best = rounds.search(place)
-    own_value = rounds.value(best, rule, own)
+    own_value = rounds.value(best, rule, own, before.results[number - 1])
     value = max(best.result.objective_value, own_value)
     barred = [_barred(form_of(rule), own, rule.output)]
     found: list[Alternative] = []

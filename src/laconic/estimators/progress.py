@@ -12,7 +12,7 @@ from laconic.candidates.distinct_rows import ReadProgress, describe_reading
 from laconic.search import SearchProgress, SearchResult
 from laconic.search.results import describe_certificate, describe_search, format_seconds
 from laconic.terms.formatting import format_number
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble, Term
 
 
 @dataclass(frozen=True)
@@ -22,55 +22,55 @@ class FitProgress:
     ensemble: RuleEnsemble
     """The model so far."""
     search_results: tuple[SearchResult, ...]
-    """The certificates of its rules."""
+    """The certificates of its terms."""
     n_terms: int
-    """The number of rules to fit."""
+    """The number of terms to fit."""
     search: SearchProgress | None = None
-    """The search for the next rule; None right after a rule was found."""
+    """The search for the next term; None right after one was found."""
     stage: str = ""
     """The stage of the fit, if it has several: "polishing", or "fold 2 of 5" while the number of
-    rules is chosen."""
+    terms is chosen."""
     number: int | None = None
-    """The rule in question, counted from 1; None for the next one, or the last one found."""
+    """The term in question, counted from 1; None for the next one, or the last one found."""
     proof: ProofProgress | None = None
     """The progress of a proof for the whole model, if one is running."""
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules found so far, with their weights at this moment."""
+    def rules(self) -> tuple[Term, ...]:
+        """The terms found so far, with their weights at this moment."""
         return self.ensemble.terms
 
     @property
-    def found(self) -> tuple[Rule, SearchResult]:
-        """The rule that was found last, and its certificate."""
+    def found(self) -> tuple[Term, SearchResult]:
+        """The term that was found last, and its certificate."""
         position = -1 if self.number is None else self.number - 1
         return self.rules[position], self.search_results[position]
 
     @property
     def is_choosing(self) -> bool:
-        """Whether the rules are those of a fold, from some rows only."""
+        """Whether the terms are those of a fold, from some rows only."""
         return self.stage.startswith("fold")
 
     @property
     def label(self) -> str:
-        """The rule in question, or the stage that proves something about all of them."""
+        """The term in question, or the stage that proves something about all of them."""
         if self.proof is not None:
             return self.stage
         number = self.number or len(self.rules) + (self.search is not None)
-        return f"{self.stage}{', ' if self.stage else ''}rule {number} of {self.n_terms}"
+        return f"{self.stage}{', ' if self.stage else ''}term {number} of {self.n_terms}"
 
     @property
     def line(self) -> str:
-        """A line about the rule that was found, the search for the next one, or the proof."""
+        """A line about the term that was found, the search for the next one, or the proof."""
         if self.proof is not None:
             return f"{self.label}: {describe_proof_progress(self.proof)}"
         if self.search is not None:
             return f"{self.label}: {describe_search(self.search)}"
-        rule, result = self.found
+        term, result = self.found
         status = str(result.status)
         stop = f", stopped at the {status.replace('_', ' ')}" if status.endswith("_limit") else ""
         return (
-            f"{self.label}: {self.ensemble.term_text(rule)} "
+            f"{self.label}: {self.ensemble.term_text(term)} "
             f"[objective {format_number(result.objective_value)}, {describe_certificate(result)}"
             f"{stop}, {format_seconds(result.seconds)}]"
         )
@@ -92,13 +92,13 @@ class _Printer:
 
 
 class ProgressPrinter(_Printer):
-    """Callback that writes a line for every rule, and lines about the progress of long searches.
+    """Callback that writes a line for every term, and lines about the progress of long searches.
 
     There are `interval` seconds between two lines about the same search.
     """
 
     def __call__(self, progress: FitProgress) -> None:
-        """Write a line for a new rule, or if the last one is old enough."""
+        """Write a line for a new term, or if the last one is old enough."""
         search = progress.search
         seconds = "" if search is None else f", {format_seconds(search.seconds)}"
         is_needed = search is None and progress.proof is None

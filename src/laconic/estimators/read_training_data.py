@@ -34,7 +34,8 @@ from laconic.tables.inspection import warn_about_columns
 from laconic.tables.sources.sources import TableSource, as_source
 from laconic.tables.tables import Table, as_table
 from laconic.terms.conditions import Condition, Query
-from laconic.terms.parsing import Feature, as_query
+from laconic.terms.parsing import Feature
+from laconic.terms.parsing_terms import as_term
 from laconic.terms.rules import Term
 from laconic.terms.slopes import Slope
 
@@ -225,8 +226,14 @@ def _wanted(
     rules: Sequence[Any], names: Sequence[str], describe: Callable[[str], Feature]
 ) -> list[Condition]:
     """Read the conditions of rules that users have written."""
-    queries = (as_query(rule, names, describe) for rule in rules)
-    return [condition for query in queries for condition in query]
+    forms = [as_term(rule, names, describe).form for rule in rules]
+    slope = next((form for form in forms if isinstance(form, Slope)), None)
+    if slope is not None:
+        raise ValueError(
+            f"Slopes need a table in memory. Got '{slope.text()}' for one that is read in parts. "
+            "Leave it out, or take a sample of the rows."
+        )
+    return [condition for query in forms if isinstance(query, Query) for condition in query]
 
 
 def _texts(estimator: RuleBoosting) -> list[Any]:

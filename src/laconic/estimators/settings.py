@@ -14,10 +14,7 @@ from laconic.boosting.settings import PLAIN_SETTINGS
 from laconic.boosting.training_data import FitTask
 from laconic.candidates.candidates import check_conditions
 from laconic.candidates.constraints import CONSTRAINTS, Constraints, form_text, read_constraints
-from laconic.terms.conditions import Query
-from laconic.terms.parsing import as_query
-from laconic.terms.rules import Rule
-from laconic.terms.slopes import Slope
+from laconic.terms.parsing_terms import as_term
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -67,7 +64,10 @@ def with_terms(estimator: RuleBoosting, settings: Settings, data: TrainingData) 
             "n_terms must not be smaller than the number of 'initial_terms'. Got "
             f"{settings.n_terms} for {len(initial)}."
         )
-    excluded = (as_form(term, names, data.describe) for term in estimator.excluded_terms or ())
+    excluded = (
+        as_term(term, names, data.describe, data.task.outputs).form
+        for term in estimator.excluded_terms or ()
+    )
     return replace(
         settings,
         constraints=constraints,
@@ -104,7 +104,7 @@ def _initial_term(
     term: Any, names: Sequence[str], describe: Callable[[str], Any], task: FitTask
 ) -> InitialTerm:
     """Read a term: a text, a Query, a Rule or a Slope, and optionally the class that it is for."""
-    output = None
+    label_output = None
     if isinstance(term, tuple) and len(term) == 2:
         term, label = term
         labels = task.labels or []
@@ -113,18 +113,9 @@ def _initial_term(
                 "A pair in 'initial_terms' must be a term and one of three or more classes. Got "
                 f"{label!r} for the classes {labels}."
             )
-        output = labels.index(label)
-    elif isinstance(term, Rule) and task.outputs:
-        output = term.output
-    weight = term.weight if isinstance(term, Rule | Slope) and term.weight != 0.0 else None
-    return InitialTerm(as_form(term, names, describe), weight, output)
-
-
-def as_form(
-    term: Any, names: Sequence[str], describe: Callable[[str], Any]
-) -> Query | Slope:
-    """Read a term without its weight."""
-    return term.key if isinstance(term, Slope) else as_query(term, names, describe)
+        label_output = labels.index(label)
+    form, weight, output = as_term(term, names, describe, task.outputs)
+    return InitialTerm(form, weight or None, output if label_output is None else label_output)
 
 
 def categorical_kinds(given: Any, feature_names: Sequence[str]) -> dict[str, str]:

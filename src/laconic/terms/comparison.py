@@ -8,7 +8,7 @@ from itertools import product
 from operator import attrgetter
 from typing import Literal, TypeAlias
 
-from laconic.terms.rules import Rule, RuleEnsemble, Term
+from laconic.terms.rules import RuleEnsemble, Term
 from laconic.terms.slopes import Slope
 
 Kind: TypeAlias = Literal["same", "changed", "dropped", "added"]
@@ -39,13 +39,12 @@ def compare_terms(old: RuleEnsemble, new: RuleEnsemble) -> list[TermChange]:
 
     Rules with the same conditions and slopes with the same ends are matched first; then rules with
     the same features and relations, which differ in thresholds or values only, and slopes of the
-    same feature. Terms that occur several times count once,
-    with the sum of their weights. The terms of `old` come in their order, then those that were
-    added. Intercepts are not compared.
+    same feature. Terms that occur several times count once, with the sum of their weights. The
+    terms of `old` come in their order, then those that were added. Intercepts are not compared.
 
     Examples
     --------
-    >>> from laconic import Condition, Query
+    >>> from laconic import Condition, Query, Rule
     >>> def rule(weight, *condition):
     ...     return Rule(Query((Condition(*condition),)), weight)
     >>> old = RuleEnsemble((rule(1.0, "age", ">", 30), rule(2.0, "age", "<=", 60)))

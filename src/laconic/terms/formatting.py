@@ -31,10 +31,17 @@ NO_KINDS: Mapping[str, FeatureKind] = MappingProxyType({})
 # Allowed in a value without quotes, besides letters, their marks and digits of any script.
 PLAIN_PUNCTUATION = frozenset("_.+-")
 # A feature name is in quotes if it has one of these characters, or words that could be read as a
-# relation to a shorter name or as "not" before one.
+# relation to a shorter name, as "not" or a weight before one, or as the words of a slope.
 NOT_IN_PLAIN_NAMES = frozenset("&,<>=!'\"≤≥≠∧")
+UNSIGNED = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+"""Pattern of a computed number, which may have commas."""
+SLOPE_STEP = rf"(?:{UNSIGNED}|unit|year|month|day|hour|minute|second)\s+of"
+"""Pattern of the step that the weight of a slope is per."""
 _KEYWORDS = re.compile(
     r"(?:^|\s)(?:not|NOT|is (?:not )?missing|is present)(?:\s|$)|\sin \{|^always$"
+    r"|\sfrom\s+[+\-−.\d]"
+    rf"|^per\s+{SLOPE_STEP}\s"
+    rf"|^[+\-−.\d]\S*\s+(?:if|for|always|per\s+{SLOPE_STEP})(?:\s|$)"
 )
 _DATE_LIKE = re.compile(r"\d{4}-\d\d-\d\d")
 

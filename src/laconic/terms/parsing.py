@@ -43,18 +43,18 @@ from laconic.terms.conditions import Condition, Query
 from laconic.terms.formatting import format_name, format_value, merged
 
 _STRING = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""")
-_NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
+NUMBER = re.compile(r"[+\-−]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])")
 _JOIN = re.compile(r"\s*(?:&&?|∧|and\b|AND\b)\s*")
-_END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|not\s+in|and|AND)\b")
+END_OF_NAME = re.compile(r"\s*(?:[<>=!≤≥≠&∧]|$)|\s+(?:is|in|not\s+in|and|AND)\b")
 _END_OF_MEMBER = re.compile(r"\s*[,}]")
-_MOMENT = re.compile(
+MOMENT = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
 )
-_DURATION = re.compile(r"([+\-−]?\d+(?:\.\d+)?)\s*(d|h|min|s)\b")
+DURATION = re.compile(r"([+\-−]?\d+(?:\.\d+)?)\s*(d|h|min|s)\b")
 _UNITS = {"d": DAY, "h": HOUR, "min": MINUTE, "s": SECOND}
 _END_OF_VALUE = re.compile(r"\s*(?:&|∧|$|[<>=!])|\s+(?:and|AND)\s")
 _WORD = re.compile(r"[^\s<>=!≤≥≠&∧{}]+")
-_LIMITS = (_STRING, _MOMENT, _DURATION, _NUMBER, _WORD)
+_LIMITS = (_STRING, MOMENT, DURATION, NUMBER, _WORD)
 _SPELLINGS = {"≤": "<=", "≥": ">=", "≠": "!=", "=": "=="}
 
 
@@ -139,9 +139,9 @@ class Parser:
             return Query()
         conditions: list[Condition] = []
         while True:
-            self._skip()
+            self.skip()
             conditions += self._condition()
-            self._skip()
+            self.skip()
             if self.place == len(self.text):
                 return merged(Query(tuple(conditions)))
             if self.match(_JOIN) is None:
@@ -161,23 +161,23 @@ class Parser:
 
     def number(self) -> float:
         """Read a number."""
-        self._skip()
-        found = self.match(_NUMBER)
+        self.skip()
+        found = self.match(NUMBER)
         if found is None:
             raise self.error("Expected a number")
         return float(found.group().replace("−", "-").replace("_", ""))
 
     def moment(self, feature: Feature) -> Moment:
         """Read a date, a time or a duration."""
-        self._skip()
+        self.skip()
         place = self.place
         if feature.time_kind == "duration":
-            span = self.match(_DURATION)
+            span = self.match(DURATION)
             if span is None:
                 raise self.error("Expected a duration such as 90 min")
             count = Decimal(span[1].replace("−", "-")) * _UNITS[span[2]]
             return timedelta(microseconds=int(count.to_integral_value()))
-        found = self.match(_MOMENT)
+        found = self.match(MOMENT)
         try:
             text = "" if found is None else found.group()
             if feature.time_kind == "time":
@@ -189,13 +189,13 @@ class Parser:
 
     def values(self, feature: Feature) -> tuple[Any, ...]:
         """Read a set of values in braces."""
-        self._skip()
+        self.skip()
         if self.match(re.compile(r"\{")) is None:
             raise self.error("Expected a set such as {a, b}")
         values = []
         while True:
             values.append(self.value(feature, _END_OF_MEMBER))
-            self._skip()
+            self.skip()
             if self.match(re.compile(r"\}")) is not None:
                 return tuple(values)
             if self.match(re.compile(",")) is None:
@@ -203,7 +203,7 @@ class Parser:
 
     def value(self, feature: Feature, end_of_value: re.Pattern[str] = _END_OF_VALUE) -> Any:
         """Read a value that a feature is compared with."""
-        self._skip()
+        self.skip()
         place = self.place
         quoted = self.match(_STRING)
         if quoted is not None:
@@ -215,7 +215,7 @@ class Parser:
         if not word:
             raise self.error("Expected a value")
         self.place += len(word)
-        if feature.is_text is not True and _NUMBER.fullmatch(word):
+        if feature.is_text is not True and NUMBER.fullmatch(word):
             return _exact_number(word)
         if feature.is_text is not True and word.lower() in ("true", "false"):
             return word.lower() == "true"
@@ -232,20 +232,21 @@ class Parser:
             raise self.error(f"{feature.name!r} has no category {value!r}. {hint}", place)
         return value
 
-    def _skip(self) -> None:
+    def skip(self) -> None:
+        """Read white space."""
         while self.place < len(self.text) and self.text[self.place].isspace():
             self.place += 1
 
     def _condition(self) -> list[Condition]:
         place = self.place
         if self.match(re.compile(r"(?:not|NOT)\s+")) is not None:
-            name = self._known_name()
+            name = self.known_name()
             if name is not None and self._is_at_end():
                 return [_yes_or_no(self.describe(name), is_yes=False)]
             self.place = place  # a name that begins with "not"
         if self._begins_interval():
             return self._interval()
-        feature = self.describe(self._name())
+        feature = self.describe(self.name())
         if self._is_at_end():
             if feature.kind not in (None, "boolean"):
                 raise self.error(f"Expected a relation such as '>' after {feature.name!r}")
@@ -257,8 +258,8 @@ class Parser:
         place = self.place
         found = next(filter(None, map(self.match, _LIMITS)), None)
         relation = None if found is None else self._relation()
-        self._skip()
-        is_named = self._known_name() is not None
+        self.skip()
+        is_named = self.known_name() is not None
         has_upper = is_named and self._relation() in ("<", "<=")
         self.place = place
         if found is None or relation not in ("<", "<="):
@@ -272,8 +273,8 @@ class Parser:
         start = self.place
         next(filter(None, map(self.match, _LIMITS)))
         lower = self._relation()
-        self._skip()
-        feature = self.describe(self._name())
+        self.skip()
+        feature = self.describe(self.name())
         end, self.place = self.place, start
         found = _threshold(feature, ">" if lower == "<" else ">=", self.limit(feature))
         self.place = end
@@ -291,7 +292,7 @@ class Parser:
         return self.number()
 
     def _related(self, feature: Feature) -> list[Condition]:
-        self._skip()
+        self.skip()
         place = self.place
         relation = self._relation()
         if relation is None:
@@ -304,7 +305,7 @@ class Parser:
         return RELATIONS[relation](self, feature)
 
     def _relation(self) -> str | None:
-        self._skip()
+        self.skip()
         for relation in sorted([*RELATIONS, *_SPELLINGS], key=len, reverse=True):
             words = r"\s+".join(map(re.escape, relation.split()))
             if self.match(re.compile(words + (r"\b" if relation[-1].isalpha() else ""))):
@@ -315,7 +316,8 @@ class Parser:
         rest = self.text[self.place :]
         return not rest.strip() or _JOIN.match(rest) is not None
 
-    def _known_name(self) -> str | None:
+    def known_name(self, end_of_name: re.Pattern[str] = END_OF_NAME) -> str | None:
+        """Read the name of a feature; None if there is no known one, before such an end."""
         quoted = _STRING.match(self.text, self.place)
         if quoted is not None:
             name = _unquoted(quoted)
@@ -325,18 +327,19 @@ class Parser:
             return None
         for name in self.known:
             end = self.place + len(name)
-            if self.text.startswith(name, self.place) and _END_OF_NAME.match(self.text, end):
+            if self.text.startswith(name, self.place) and end_of_name.match(self.text, end):
                 self.place = end
                 return name
         return None
 
-    def _name(self) -> str:
+    def name(self, end_of_name: re.Pattern[str] = END_OF_NAME) -> str:
+        """Read the name of a feature."""
         place = self.place
-        name = self._known_name()
+        name = self.known_name(end_of_name)
         if name is not None:
             return name
         quoted = _STRING.match(self.text, place)
-        end = _END_OF_NAME.search(self.text, place)
+        end = end_of_name.search(self.text, place)
         word = self.text[place : end.start() if end else None].strip()
         if quoted is not None:
             word = _unquoted(quoted)
@@ -453,10 +456,12 @@ def as_query(rule: Any, names: Sequence[str], describe: Callable[[str], Feature]
         )
     for condition in query:
         if whole_column(condition.feature, names) not in names:
-            near = nearest(condition.feature, names)
-            hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(names)}."
-            raise ValueError(
-                f"The rule '{query}' uses {format_name(condition.feature)}, which is not a "
-                f"feature. {hint}"
-            )
+            raise no_feature(f"The rule '{query}'", condition.feature, names)
     return query
+
+
+def no_feature(owner: str, feature: str, names: Sequence[str]) -> ValueError:
+    """Make an error about a term of a feature that does not exist."""
+    near = nearest(feature, names)
+    hint = f"Did you mean {near!r}?" if near else f"There are {listed_names(names)}."
+    return ValueError(f"{owner} uses {format_name(feature)}, which is not a feature. {hint}")

@@ -1,8 +1,9 @@
 """Terms and models as plain values: `Rule` and `RuleEnsemble`.
 
 A rule is a weighted query, and a rule ensemble an additive model made of terms: rules, and slopes
-(`laconic.terms.slopes`). All of them are immutable, hashable and equal by value, as the queries of `laconic.terms.conditions`
-are; they evaluate themselves on any table and print as a person would write them.
+(`laconic.terms.slopes`). All of them are immutable, hashable and equal by value, as the queries of
+`laconic.terms.conditions` are; they evaluate themselves on any table and print as a person would
+write them.
 
 Both kinds of terms have a weight, an output, `features`, `n_conditions`, a `key` that leaves out
 the weight, an `effect`, and `values`: what they add to each row if the weight is 1.
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from laconic import _core
 from laconic._util.types import Bools, Floats
@@ -144,6 +146,8 @@ class Line(NamedTuple):
     """The class that the weight is added to; empty where a row has one raw prediction."""
     conditions: list[str]
     term: Term | None = None
+    effect: float = 0.0
+    """The largest change that the term makes; its contribution in an explanation of a row."""
 
     @property
     def prefix(self) -> str:
@@ -362,7 +366,7 @@ class RuleEnsemble(Sequence[Term]):
         covered : ndarray of shape (n_rows, n_terms), dtype bool
             One column per term.
         """
-        return self._filled(X, np.dtype(bool)).T
+        return self._filled(X, bool)
 
     def values(self, X: Any) -> Bools | Floats:
         """Compute what each term adds to each row if its weight is 1.
@@ -377,16 +381,16 @@ class RuleEnsemble(Sequence[Term]):
         values : ndarray of shape (n_rows, n_terms)
             One column per term; of bools if all terms are rules.
         """
-        return self._filled(X, np.dtype(np.float64 if self.slopes else bool)).T
+        return self._filled(X, np.float64 if self.slopes else bool)
 
-    def _filled(self, X: Any, dtype: np.dtype[Any]) -> Any:
+    def _filled(self, X: Any, dtype: type) -> NDArray[Any]:
         table = as_table(X, self.feature_names)
         # Term by term in memory, as they are written and mostly read.
-        filled = np.empty((self.n_terms, table.n_rows), dtype=dtype)
+        filled: NDArray[Any] = np.empty((self.n_terms, table.n_rows), dtype=dtype)
         for rows in _blocks(table.n_rows):
             for position, values in enumerate(self._values_in_block(table, rows)):
                 filled[position, rows] = values
-        return filled
+        return filled.T
 
     def consolidate(self) -> RuleEnsemble:
         """Merge terms that differ in their weights only, adding these.
@@ -495,8 +499,9 @@ class RuleEnsemble(Sequence[Term]):
     def _line(self, number: int, term: Term) -> Line:
         output = self.output_of(term)
         if isinstance(term, Slope):
-            return Line(number, term.step_weight, output, [term.words()], term)
-        return Line(number, term.weight, output, self.condition_texts(term.query), term)
+            return Line(number, term.step_weight, output, [term.words()], term, term.effect)
+        texts = self.condition_texts(term.query)
+        return Line(number, term.weight, output, texts, term, term.effect)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Terms as a DataFrame, one row each, without the intercept.

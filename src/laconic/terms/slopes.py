@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from laconic.tables.times import (
     microseconds,
     plain_moment,
 )
-from laconic.terms.conditions import finite_float
+from laconic.terms.conditions import NUMBERS, finite_float
 from laconic.terms.formatting import (
     PLAIN_TEXT,
     Notation,
@@ -46,8 +46,15 @@ STEPS = {
     "second": float(SECOND),
 }
 """Steps that texts write the weight of a slope of times for, in microseconds."""
+_STEPS_OF: dict[TimeKind, tuple[str, ...]] = {
+    "date": ("year", "month", "day"),
+    "datetime": ("year", "month", "day", "hour", "minute", "second"),
+    "time": ("hour", "minute", "second"),
+    "duration": ("day", "hour", "minute", "second"),
+}
 # A range of so many steps is written in them.
 _MIN_STEPS = 3
+_MOST_UNITS = 30
 
 
 class Step(NamedTuple):
@@ -70,10 +77,10 @@ class Slope:
     feature : str
         Name of the column, of numbers, dates or times.
     lower, upper : float, date, datetime, time or timedelta
-        Where the line begins and ends.
+        Where the line begins and ends, both of one kind.
     weight : float
         Added per unit of the feature: of numbers per 1, of dates per day, of times of day and of
-        durations per hour.
+        durations per hour. Texts write it for a round step of the feature.
     output : int, default=0
         Which raw prediction it is added to, where a row has several: one for each class.
     missing : float, date, datetime, time, timedelta or None, default=None
@@ -110,20 +117,37 @@ class Slope:
         for name in ("lower", "upper", "missing"):
             if (value := getattr(self, name)) is not None or name != "missing":
                 object.__setattr__(self, name, _checked_end(name, value))
-        kinds = {kind_of(value) for value in (self.lower, self.upper)}
-        if len(kinds) > 1 or not _number(self.lower) < _number(self.upper):
+        self._check_ends()
+        if self.n_conditions not in (1, 2):
+            raise ValueError(
+                f"The 'n_conditions' of a Slope must be 1 or 2. Got {self.n_conditions!r} instead."
+            )
+
+    def _check_ends(self) -> None:
+        lower, upper, missing = map(format_value, (self.lower, self.upper, self.missing))
+        kinds = {kind_of(self.lower), kind_of(self.upper)}
+        if self.missing is not None:
+            kinds.add(kind_of(self.missing))
+        if len(kinds) > 1:
+            others = "" if self.missing is None else f", and {missing} for missing cells"
+            raise TypeError(
+                "The ends of a Slope must be of one kind: numbers, dates, dates with times, times "
+                f"or durations. Got {lower} and {upper}{others}."
+            )
+        if not _number(self.lower) < _number(self.upper):
             raise ValueError(
                 "The 'lower' end of a Slope must be below its 'upper' end. Got "
-                f"{format_value(self.lower)} and {format_value(self.upper)}."
+                f"{lower} and {upper}."
             )
-        if self.missing is not None and (
-            kind_of(self.missing) not in kinds
-            or not _number(self.lower) <= _number(self.missing) <= _number(self.upper)
-        ):
+        if not _number(self.lower) <= self.missing_number <= _number(self.upper):
             raise ValueError(
                 "The value of a Slope for 'missing' cells must be between its ends, "
-                f"{format_value(self.lower)} and {format_value(self.upper)}. Got "
-                f"{format_value(self.missing)}."
+                f"{lower} and {upper}. Got {missing}."
+            )
+        if not math.isfinite(self.effect):
+            raise ValueError(
+                f"A Slope must add finite numbers. Got the weight {exact_number(self.weight)} from "
+                f"{lower} to {upper}. Choose ends that are closer, or a smaller weight."
             )
 
     @property
@@ -226,17 +250,29 @@ class Slope:
 
     @property
     def step(self) -> Step:
-        """The round step that texts write the weight for."""
+        """The round step that texts write the weight for.
+
+        A power of ten of which the range has a few, or 1 where it has up to 30 of these; of times a
+        year, a month, a day, an hour, a minute or a second.
+
+        Examples
+        --------
+        >>> ends = (0.2, 1), (6, 8.5), (0, 12), (25, 68), (0, 20_000)
+        >>> [Slope("x", *each, 1.0).step.text for each in ends]
+        ['0.1 of', 'unit of', 'unit of', '10 of', '1,000 of']
+        """
         lower, upper = self.ends
-        if self.time_kind is None:
-            # The largest power of ten that is not larger than the range.
-            size = float(f"1e{int(f'{upper - lower:e}'.partition('e')[2])}")
-            return Step(size, "unit of" if size == 1.0 else f"{exact_number(size)} of")
-        names = ["year", "month", "day"] if self.unit == DAY else []
-        names += ["hour", "minute", "second"]
-        spans = (name for name in names if upper - lower >= _MIN_STEPS * STEPS[name])
-        name = next(spans, "second")
-        return Step(STEPS[name] / self.unit, f"{name} of")
+        width = upper - lower
+        if self.time_kind is not None:
+            names = _STEPS_OF[self.time_kind]
+            name = next((each for each in names if width >= _MIN_STEPS * STEPS[each]), names[-1])
+            return Step(STEPS[name] / self.unit, f"{name} of")
+        if 1.0 <= width < _MOST_UNITS:
+            return Step(1.0, "unit of")
+        # Powers of ten are read from texts: logarithms are rounded.
+        power = f"{width if width < 1.0 else width / _MIN_STEPS:e}".partition("e")[2]
+        size = float(f"1e{power}") or width
+        return Step(size, f"{f'{size:,.0f}' if 1e3 <= size < 1e16 else exact_number(size)} of")
 
     def text(self, notation: Notation = PLAIN_TEXT) -> str:
         """Write the slope without its weight.
@@ -247,9 +283,7 @@ class Slope:
         'rooms from 6 to 8.5 (6.2 if missing)'
         """
         name = notation.escape(format_name(self.feature))
-        lower, upper = (
-            notation.escape(format_value(end)) for end in (self.lower, self.upper)
-        )
+        lower, upper = (notation.escape(format_value(end)) for end in (self.lower, self.upper))
         return f"{name} from {lower} to {upper}{self._missing_text(notation)}"
 
     def _missing_text(self, notation: Notation) -> str:
@@ -292,7 +326,7 @@ def moment_of(number: float, kind: TimeKind | None) -> float | Moment:
 def _checked_end(name: str, value: Any) -> float | Moment:
     if isinstance(value, MOMENTS):
         return plain_moment(value)
-    if isinstance(value, bool) or not isinstance(value, float | Real):
+    if isinstance(value, bool) or not isinstance(value, NUMBERS):
         raise TypeError(
             f"The {name!r} of a Slope must be a number, a date or a time. Got {value!r} instead."
         )
