@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from problems import n_drawn
 from rounds import class_constants, make_rounds, run_boost
 from scipy.optimize import minimize
-from terms import all_worths, draw_round, on_rule_scale
 
 from laconic.boosting import Barred, State, polish, select
 from laconic.boosting.certificate import TermColumn
@@ -20,6 +19,7 @@ from laconic.losses import LogisticLoss, MultinomialLoss, SquaredLoss
 from laconic.terms.conditions import Condition, Query
 from laconic.terms.rules import Rule, RuleEnsemble
 from laconic.terms.slopes import Slope
+from terms import all_worths, draw_round, on_rule_scale
 
 
 @pytest.mark.parametrize("block", range(10))

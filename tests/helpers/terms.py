@@ -78,7 +78,9 @@ def draw_round(seed: int, n_outputs: int | None = None) -> DrawnRound:
     constraints = None
     kind = rng.choice(["none", "none", "signs", "monotone", "costs"])
     if kind == "signs":
-        constraints = read_constraints(names, weight_signs=str(rng.choice(["positive", "negative"])))
+        constraints = read_constraints(
+            names, weight_signs=str(rng.choice(["positive", "negative"]))
+        )
     elif kind == "monotone" and n_outputs == 1:
         constraints = read_constraints(names, monotonic_cst={0: int(rng.choice([-1, 1]))})
     elif kind == "costs":
@@ -208,7 +210,9 @@ def all_worths(drawn: DrawnRound) -> list[Worth]:
             left = matrix[0, 0]
             if len(others):
                 beside = matrix[1:, 0]
-                left -= beside @ np.linalg.pinv(matrix[1:, 1:], rcond=1e-12, hermitian=True) @ beside
+                left -= (
+                    beside @ np.linalg.pinv(matrix[1:, 1:], rcond=1e-12, hermitian=True) @ beside
+                )
             left = max(left, penalty)
             cost = 0.0 if constraints is None else constraints.cost(form)
             return force**2 / left / 2.0 / weights.sum() - cost
