@@ -52,9 +52,9 @@ class _Fit:
         other_part, other_target = take_rows(X, self.test), y[self.test]
         columns = {
             "n_terms": range(max_rules + 1),
-            "train_score": score_curve(model, part, target, scoring=scoring, max_rules=max_rules),
+            "train_score": score_curve(model, part, target, scoring=scoring, max_terms=max_rules),
             "test_score": score_curve(
-                model, other_part, other_target, scoring=scoring, max_rules=max_rules
+                model, other_part, other_target, scoring=scoring, max_terms=max_rules
             ),
             "seconds": _cumulative_seconds(model, max_rules),
         }

@@ -5,12 +5,16 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from benchmarks.accuracy import page, summary
+from benchmarks.accuracy import idle, numbers, page, recovery, summary
+from benchmarks.accuracy.competitors import linear, relaxed_linear
 from benchmarks.accuracy.methods import PseudoRows, Variant
 from benchmarks.accuracy.packaged import PackagedTable
 from benchmarks.accuracy.sizes import Size, linked_paths, paths_of, size_of_trees, sklearn_paths
 from benchmarks.accuracy.tables import CHOOSING, REPORTING, Split, halves
 from estimators import STAGEWISE
+from laconic.terms.parsing import parse_query
+from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 
 class Node:
@@ -138,14 +142,19 @@ def test_variants_that_the_estimator_does_not_know_say_so():
     assert Variant("v", {"l2_regularization": PseudoRows(3)}).problem() is None
 
 
-def test_prefixes_and_rules_added_to_a_model_agree():
-    split = split_of("regression", [1, 1, 4, 4, 9, 9, 2, 2])
-    prefixes, warm = (
-        list(Variant("v", STAGEWISE, way).path(split, max_rules=3)) for way in ("prefixes", "warm")
-    )
-    assert [model.size for model in prefixes] == [model.size for model in warm]
-    for one, other in zip(prefixes, warm, strict=True):
-        np.testing.assert_allclose(one.predictions, other.predictions)
+@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("settings", [{}, STAGEWISE], ids=["defaults", "stagewise"])
+def test_models_on_the_way_are_those_of_fewer_terms(task, settings):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(200, 3)), columns=list("abc"))
+    y = X["a"].to_numpy() + (X["b"] > 0) + random.normal(size=200)
+    y = np.where(y > 0, 1.0, -1.0) if task == "classification" else y
+    split = Split("t", 0, task, X, y, X, y)
+    for step, model in enumerate(Variant("v", settings, "steps").path(split, max_terms=4), start=1):
+        alone = next(Variant("v", settings | {"n_terms": step}, "once").path(split))
+        assert (model.step, model.size) == (step, alone.size)
+        np.testing.assert_allclose(model.predictions, alone.predictions)
+    assert step == 4
 
 
 def test_tables_of_packages_are_read_without_missing_cells(monkeypatch):
@@ -169,3 +178,88 @@ def test_blocks_of_the_page_are_replaced():
     assert page.fill_in(page_text, "x", "new\n") == f"before\n{begin}\n\nnew\n\n{end}\nafter"
     with pytest.raises(ValueError, match="must have the lines"):
         page.fill_in("before", "x", "new")
+
+
+def test_terms_are_added_until_the_size_is_reached():
+    random = np.random.default_rng(0)
+    X, y = pd.DataFrame(random.normal(size=(80, 6)), columns=list("abcdef")), random.normal(size=80)
+    split = Split("t", 0, "regression", X, y, X, y)
+    sizes = [model.size for model in Variant("v", {"max_conditions": 1}, "steps").path(split)]
+    assert [size.n_terms for size in sizes] == list(range(1, len(sizes) + 1))
+    assert len(sizes) > 10
+    assert sizes[-2].n_terms + sizes[-2].n_conditions < 40
+
+
+def test_relaxed_weights_are_those_of_least_squares_on_the_same_features():
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(random.normal(size=(400, 3)), columns=list("abc"))
+    y = 3 * X["a"].to_numpy() + random.normal(size=400)
+    split = Split("t", 0, "regression", X, y, X, y)
+    shrunk, relaxed = (next(iter(path(split))) for path in (linear, relaxed_linear))
+    assert shrunk.size == relaxed.size == Size(1, 1)
+    slope, intercept = np.polyfit(X["a"], y, 1)
+    np.testing.assert_allclose(relaxed.predictions, slope * X["a"] + intercept, atol=0.05)
+    assert np.ptp(shrunk.predictions) < np.ptp(relaxed.predictions)
+
+
+def test_relaxed_probabilities_are_of_the_last_class():
+    split = split_of("classification", [-1] * 20 + [1, -1] + [1] * 20)
+    assert np.all(np.diff(next(iter(relaxed_linear(split))).predictions) > 0)
+
+
+def test_distance_is_taken_on_the_splits_of_both():
+    points = [points_of("a", [0, 2], [0.0, 0.5]), points_of("b", [0, np.nan], [0.0, 0.8])]
+    points.append(points_of("a", [0, 2], [0.0, 0.1]).assign(split=1))
+    assert summary.distances(pd.concat(points), "a", "b").to_dict() == pytest.approx({"t": 0.3})
+
+
+def test_numbers_of_terms_are_averaged_within_groups_of_tables():
+    points = [
+        points_of(numbers.NUMBERS[0].name, [0, 3], [0.0, score], table=table).assign(seconds=1.0)
+        for table, score in (("small", 0.2), ("large", 0.6), ("larger", 0.8))
+    ]
+    n_rows = pd.Series({"small": 349, "large": 1_000, "larger": 5_000})
+    found = numbers.by_rows(pd.concat(points), n_rows)["score"].droplevel("method")
+    expected = {"all": 1.6 / 3, "fewer than 350": 0.2, "1,000 and more": 0.7}
+    assert found.to_dict() == pytest.approx(expected)
+
+
+def test_share_that_a_condition_removes_is_of_the_rows_of_the_others():
+    X = pd.DataFrame({"x": range(100), "y": [0] * 99 + [1]})
+    rule = Rule(parse_query("x > 49 & y <= 0", ["x", "y"]), 1.0)
+    assert idle.removed_shares(rule, X) == pytest.approx([50 / 99, 1 / 50])
+    found = idle.count(RuleEnsemble([rule, Slope("x", 0, 9, 1.0)]), X)
+    expected = {"n_rules": 1, "n_slopes": 1, "n_conditions": 2, "n_idle": 0, "n_nearly_idle": 1}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("truth", "terms", "expected"),
+    [
+        ("noise", [], True),
+        ("noise", ["x0 > 1"], False),
+        ("rule", ["x1 > 1 & x0 > 2"], True),
+        ("rule", ["x0 > 1"], False),
+        ("rule", ["x1 > 1 & x0 > 2", "x3 > 1"], False),
+        ("line", [], False),
+        ("line", ["x0 > 1"], False),
+    ],
+)
+def test_a_model_is_like_the_truth(truth, terms, expected):
+    rules = [Rule(parse_query(text, ["x0", "x1", "x3"]), 1.0) for text in terms]
+    assert recovery.is_true(RuleEnsemble(rules), truth) is expected
+
+
+def test_a_slope_is_like_a_line():
+    assert recovery.is_true(RuleEnsemble([Slope("x0", 0, 1, 1.0)]), "line")
+    assert not recovery.is_true(RuleEnsemble([Slope("x1", 0, 1, 1.0)]), "line")
+    assert not recovery.is_true(RuleEnsemble([Slope("x0", 0, 1, 1.0)]), "rule")
+
+
+def test_drawn_tables_hold_what_they_should():
+    X, y = recovery.draw("regression", "rule", 2_000, 0)
+    holds = (X["x0"] > 0.5) & (X["x1"] > 0.5)
+    assert y[holds].mean() - y[~holds].mean() == pytest.approx(1, abs=0.2)
+    X, y = recovery.draw("classification", "line", 2_000, 0)
+    assert y.mean() == pytest.approx(0.5, abs=0.05)
+    assert np.corrcoef(X["x0"], y)[0, 1] == pytest.approx(0.4, abs=0.1)

@@ -3,8 +3,10 @@
     python -m benchmarks.accuracy            # all of the below
     python -m benchmarks.accuracy compare    # laconic and other learners, on all tables
     python -m benchmarks.accuracy choose     # settings, on the half of the tables meant for that
+    python -m benchmarks.accuracy number     # ways to the number of terms, on all tables
     python -m benchmarks.accuracy paper      # against the paper's rules, on its problems
     python -m benchmarks.accuracy document   # tables and pictures of docs/accuracy.md
+    python -m benchmarks.accuracy show       # print these tables
 
 What was measured is kept in benchmarks/results: a run that is stopped goes on where it was. Delete
 the lines of a method there to measure it again.
@@ -16,9 +18,9 @@ from pathlib import Path
 from benchmarks.accuracy import page, published, tables
 from benchmarks.accuracy.competitors import COMPETITORS
 from benchmarks.accuracy.measure import measure_all
-from benchmarks.accuracy.methods import VARIANTS, Variant, settings_to_choose_from
+from benchmarks.accuracy.methods import NUMBERS, VARIANTS, Variant, settings_to_choose_from
 
-PARTS = ("compare", "choose", "paper", "document")
+PARTS = ("compare", "choose", "number", "paper", "document")
 QUICK_TABLES = ("auto_mpg", "iris", "penguins", "titanic_paper", "used_cars", "world_happiness")
 N_SPLITS = 3
 
@@ -40,6 +42,9 @@ def main() -> None:
         own = [name for name in names if half[name] == tables.CHOOSING]
         settings = _wanted(settings_to_choose_from(), arguments.methods)
         measure_all(page.CHOSEN_FROM, settings, own, n_splits or N_SPLITS, **shared)
+    if "number" in parts:
+        ways = _wanted([*NUMBERS], arguments.methods)
+        measure_all(page.COUNTED, ways, names, n_splits or N_SPLITS, **shared)
     if "paper" in parts:
         own = [name for name in names if name in tables.paper_tasks(arguments.datasets)]
         methods = _wanted(published.methods(arguments.datasets), arguments.methods)
@@ -47,6 +52,8 @@ def main() -> None:
         measure_all(page.PUBLISHED, methods, own, n_own, max_training_rows=None, **shared)
     if "document" in parts:
         page.write(arguments.datasets)
+    if "show" in parts:
+        page.show(arguments.datasets)
 
 
 def _wanted(methods: list, names: list[str] | None) -> list[Variant]:
@@ -61,7 +68,7 @@ def _parsed() -> argparse.Namespace:
     parser.add_argument(
         *("parts",),
         nargs="*",
-        choices=[*PARTS, []],
+        choices=[*PARTS, "show", []],
         metavar="PART",
         help=f"of {', '.join(PARTS)}; all if none",
     )

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression, lasso_path
+from sklearn.linear_model import LogisticRegression, Ridge, lasso_path
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -95,29 +96,61 @@ def linear(split: Split) -> Iterator[Model]:
 
     A feature with a weight counts as a rule with one condition.
     """
+    started = process_time()
+    X, X_test = _standardised(split)
+    for weights, intercept in _sparse_path(X, split):
+        values = intercept + X_test @ weights
+        yield _linear_model(split, weights, values, process_time() - started)
+
+
+def relaxed_linear(split: Split) -> Iterator[Model]:
+    """Relaxed lasso: the features that the l1 penalty chose, with weights fitted anew.
+
+    These have a light ridge penalty of one row, so that columns which repeat each other and classes
+    that can be told apart have finite weights.
+    """
+    started = process_time()
+    X, X_test = _standardised(split)
+    for weights, _ in _sparse_path(X, split):
+        chosen = weights != 0
+        make = LogisticRegression(C=1.0, max_iter=1000) if split.is_classification else Ridge(1.0)
+        model = make.fit(X[:, chosen], split.y)
+        values = model.intercept_ + X_test[:, chosen] @ np.ravel(model.coef_)
+        yield _linear_model(split, weights, values, process_time() - started)
+
+
+def _standardised(split: Split) -> tuple[Floats, Floats]:
     X, X_test = encoded(split)
     scaler = StandardScaler().fit(X)
-    X, X_test = scaler.transform(X), scaler.transform(X_test)
+    return scaler.transform(X), scaler.transform(X_test)
+
+
+def _linear_model(split: Split, weights: Floats, values: Floats, seconds: float) -> Model:
+    n_features = int(np.count_nonzero(weights))
+    found = expit(values) if split.is_classification else values
+    return Model(n_features, Size(n_features, n_features), found, seconds)
+
+
+def _sparse_path(X: Floats, split: Split) -> list[tuple[Floats, float]]:
+    """Weights and intercept of the last model with each number of features, fewest first."""
     find = _logistic_path if split.is_classification else _lasso_path
-    started = process_time()
-    found: dict[int, Floats] = {}
-    for n_features, values in find(X, split.y, X_test):
+    found: dict[int, tuple[Floats, float]] = {}
+    for weights, intercept in find(X, split.y):
+        n_features = int(np.count_nonzero(weights))
         if 1 <= n_features <= MAX_FEATURES:
-            found[n_features] = values
-    for n_features, values in sorted(found.items()):
-        size = Size(n_features, n_features)
-        yield Model(n_features, size, values, process_time() - started)
+            found[n_features] = weights, intercept
+    return [model for _, model in sorted(found.items())]
 
 
-def _lasso_path(X: Floats, y: Floats, X_test: Floats) -> Iterator[tuple[int, Floats]]:
+def _lasso_path(X: Floats, y: Floats) -> Iterator[tuple[Floats, float]]:
     centred = y - y.mean()
     largest = np.abs(X.T @ centred).max() / len(y)
     _, weights, _ = lasso_path(X, centred, alphas=largest * np.geomspace(1, 1e-3, 100))
     for column in weights.T:
-        yield np.count_nonzero(column), y.mean() + X_test @ column
+        yield column, float(y.mean())
 
 
-def _logistic_path(X: Floats, y: Floats, X_test: Floats) -> Iterator[tuple[int, Floats]]:
+def _logistic_path(X: Floats, y: Floats) -> Iterator[tuple[Floats, float]]:
     share = np.mean(y > 0)
     strongest = np.abs(X.T @ ((y > 0) - share)).max()
     model = LogisticRegression(
@@ -125,9 +158,9 @@ def _logistic_path(X: Floats, y: Floats, X_test: Floats) -> Iterator[tuple[int, 
     )
     for strength in np.geomspace(1, 1e3, N_PENALTIES) / strongest:
         model.set_params(C=strength).fit(X, y)
-        n_features = np.count_nonzero(model.coef_)
-        yield n_features, model.predict_proba(X_test)[:, 1]
-        if n_features > MAX_FEATURES:
+        weights = np.ravel(model.coef_).copy()
+        yield weights, float(model.intercept_[0])
+        if np.count_nonzero(weights) > MAX_FEATURES:
             return
 
 
@@ -193,11 +226,13 @@ def boosting_machine(split: Split) -> Iterator[Model]:
 
 
 TREE, FIGS, RULEFIT, L1, FASTOGB = "tree", "FIGS", "RuleFit", "l1", "fastogb"
+RELAXED = "relaxed lasso"
 EBM, XGBOOST = "EBM", "XGBoost"
 
 COMPETITORS = (
     Method(TREE, trees, "sklearn"),
     Method(L1, linear, "sklearn"),
+    Method(RELAXED, relaxed_linear, "sklearn"),
     Method(FIGS, figs, "imodels"),
     Method(FASTOGB, fastogb, "fastogb"),
     Method(RULEFIT, rulefit, "imodels"),

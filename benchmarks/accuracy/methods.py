@@ -14,13 +14,22 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.accuracy.sizes import Size
 from benchmarks.accuracy.tables import Split
-from laconic import RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import (
+    RuleBoostingClassifier,
+    RuleBoostingClassifierCV,
+    RuleBoostingRegressor,
+    RuleBoostingRegressorCV,
+)
+from laconic.estimators.progress import FitProgress
+from laconic.terms.rules import RuleEnsemble
 
-Way: TypeAlias = Literal["prefixes", "warm", "fits"]
+Way: TypeAlias = Literal["prefixes", "steps", "once", "cross-validated"]
 
 MAX_RULES = 10
 STEPS = (1, 2, 3, 5, 10)
-"""Numbers of rules where every number takes a fit of its own."""
+"""Numbers of terms that are shown."""
+MAX_SIZE, MAX_TERMS = 40, 20
+"""Sizes end there; a term has at least one condition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +102,11 @@ class Variant:
     name : str
     settings : mapping
         Parameters of the estimator that are not left as they are.
-    way : {"prefixes", "warm", "fits"}
-        How models of fewer rules come about: they are the first rules of the last one; the rules
-        are added to a model whose weights move with every rule; or each takes a fit of its own.
+    way : {"prefixes", "steps", "once", "cross-validated"}
+        How models of fewer terms come about: they are the first terms of the last one, or
+        what the fit had at every step, before weights moved.
+        With "once" there is one model, of the number of terms in the settings, and with
+        "cross-validated" one of a number that cross-validation chooses.
     """
 
     name: str
@@ -114,52 +125,69 @@ class Variant:
             return f"this laconic does not know it ({str(error).splitlines()[0]})"
         return None
 
-    def path(self, split: Split, max_rules: int = MAX_RULES) -> Iterator[Model]:
-        """Fit, and yield a model per number of rules."""
+    def path(self, split: Split, max_terms: int | None = None) -> Iterator[Model]:
+        """Fit, and yield a model per number of terms.
+
+        Unless said otherwise there are ten, or more where ten have a size below 40.
+        """
+        ways = {
+            "prefixes": self._prefixes,
+            "steps": self._steps,
+            "once": self._once,
+            "cross-validated": self._once,
+        }
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # unproven rules are fine here
-            yield from getattr(self, f"_{self.way}")(split, max_rules)
+            yield from ways[self.way](split, max_terms)
 
-    def _prefixes(self, split: Split, max_rules: int) -> Iterator[Model]:
+    def _prefixes(self, split: Split, max_terms: int | None) -> Iterator[Model]:
         started = process_time()
-        ensemble = self._estimator(split, max_rules).fit(split.X, split.y).ensemble_
+        ensemble = self._estimator(split, max_terms or MAX_RULES).fit(split.X, split.y).ensemble_
         seconds = process_time() - started
         n_conditions = 0
         stages = ensemble.staged_raw_predictions(split.X_test)
-        for step, (rule, raw) in enumerate(zip(ensemble, stages, strict=True), start=1):
-            n_conditions += len(rule.query)
+        for step, (term, raw) in enumerate(zip(ensemble, stages, strict=True), start=1):
+            n_conditions += term.n_conditions
             size = Size(step, n_conditions)
             yield Model(step, size, _readings(split, raw), seconds * step / len(ensemble))
 
-    def _warm(self, split: Split, max_rules: int) -> Iterator[Model]:
-        model = self._estimator(split, 1).set_params(warm_start=True)
+    def _steps(self, split: Split, max_terms: int | None) -> Iterator[Model]:
         started = process_time()
-        for step in range(1, max_rules + 1):
-            model.set_params(n_terms=step).fit(split.X, split.y)
-            if len(model.ensemble_) < step:
-                return
-            yield self._model(model, split, step, process_time() - started)
+        found: dict[int, tuple[RuleEnsemble, float]] = {}
 
-    def _fits(self, split: Split, max_rules: int) -> Iterator[Model]:
+        def keep(progress: FitProgress) -> bool:
+            ensemble = progress.ensemble
+            if progress.search is None and len(ensemble):
+                found[len(ensemble)] = ensemble, process_time() - started
+            return len(ensemble) >= MAX_RULES and ensemble.size >= MAX_SIZE
+
+        model = self._estimator(split, max_terms or MAX_TERMS).set_params(callback=keep)
+        model.fit(split.X, split.y)
+        for step, (ensemble, seconds) in found.items():
+            yield self._model(ensemble, split, step, seconds)
+
+    def _once(self, split: Split, _: int | None) -> Iterator[Model]:
         started = process_time()
-        for step in STEPS:
-            if step <= max_rules:
-                model = self._estimator(split, step).fit(split.X, split.y)
-                yield self._model(model, split, step, process_time() - started)
-
-    def _model(self, model: Any, split: Split, step: int, seconds: float) -> Model:
+        model = self._estimator(split).fit(split.X, split.y)
         ensemble = model.ensemble_
+        yield self._model(ensemble, split, max(ensemble.n_terms, 1), process_time() - started)
+
+    def _model(self, ensemble: RuleEnsemble, split: Split, step: int, seconds: float) -> Model:
         size = Size(ensemble.n_terms, ensemble.n_conditions)
         return Model(step, size, _readings(split, ensemble.raw_predictions(split.X_test)), seconds)
 
-    def _estimator(self, split: Split, n_terms: int) -> Any:
+    def _estimator(self, split: Split, n_terms: int | None = None) -> Any:
         settings = dict(self.settings)
+        if n_terms is not None:
+            settings["n_terms"] = n_terms
         penalty = settings.get("l2_regularization")
         if isinstance(penalty, PseudoRows):
             has_intercept = settings.get("fit_intercept", False)
             settings["l2_regularization"] = penalty.penalty(split, fit_intercept=has_intercept)
-        make = RuleBoostingClassifier if split.is_classification else RuleBoostingRegressor
-        return make(n_terms=n_terms, **settings)
+        makes = (RuleBoostingRegressor, RuleBoostingClassifier)
+        if self.way == "cross-validated":
+            makes = (RuleBoostingRegressorCV, RuleBoostingClassifierCV)
+        return makes[split.is_classification](**settings)
 
 
 def _readings(split: Split, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -167,50 +195,68 @@ def _readings(split: Split, raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 STAGEWISE, GREEDY, SHORT = "optimal", "greedy", "optimal, three conditions"
-JOINT, POLISHED = "joint", "joint, polished"
+JOINT = "joint"
+LACONIC, RULES_ONLY, GREEDY_TERMS = "laconic", "laconic, rules only", "laconic, greedy search"
 
+BREVITY = 1.0
+"""Of the defaults; other settings are tried beside it."""
+_ANY_LENGTH = {"brevity": 0.0, "slopes": False}
+"""Rules alone, judged by their gain alone."""
 _JOINT = {
     "strategy": "joint",
     "fit_intercept": True,
     "max_conditions": 3,
+    "max_thresholds": 7,
     "l2_regularization": "auto",
-}
-PLAIN = {"strategy": "stagewise", "fit_intercept": False}
+} | _ANY_LENGTH
+_TERMS = _JOINT | {"brevity": BREVITY, "slopes": True}
+PLAIN = {"strategy": "stagewise", "fit_intercept": False} | _ANY_LENGTH
 """Boosting as in the paper, whatever the defaults are."""
-_STAGEWISE = PLAIN | {"max_conditions": 5, "l2_regularization": 1.0}
+_STAGEWISE = PLAIN | {"max_conditions": 5, "max_thresholds": 7, "l2_regularization": 1.0}
 
 VARIANTS = (
-    Variant(GREEDY, _STAGEWISE | {"search": "greedy"}),
+    Variant(LACONIC, _TERMS, "steps"),
+    Variant(RULES_ONLY, _TERMS | {"slopes": False}, "steps"),
+    Variant(GREEDY_TERMS, _TERMS | {"search": "greedy"}, "steps"),
+    Variant(JOINT, _JOINT, "steps"),
     Variant(SHORT, _STAGEWISE | {"max_conditions": 3}),
     Variant(STAGEWISE, _STAGEWISE),
-    Variant(JOINT, _JOINT, "warm"),
-    Variant(POLISHED, _JOINT | {"strategy": "polished"}, "fits"),
+    Variant(GREEDY, _STAGEWISE | {"search": "greedy"}),
 )
 """The ways of laconic that are compared with other learners."""
 
-PSEUDO_ROWS = (3, 5, 10, 15, 30, 60, 100)
-USUAL = 10
-"""Pseudo-rows where other settings are tried."""
+BREVITIES = (0.0, 0.5, 1.0, 1.5, 2.0)
+PSEUDO_ROWS = (5, 20)
+KINDS = {"rules": False, "rules and slopes": True}
 
 
 def settings_to_choose_from() -> list[Variant]:
     """Return the settings that are tried on the choosing half only."""
-    base = f"{USUAL} pseudo-rows"
-    usual = _JOINT | {"l2_regularization": PseudoRows(USUAL)}
-    others = {
-        f"joint, {base}, two conditions": {"max_conditions": 2},
-        f"joint, {base}, four conditions": {"max_conditions": 4},
-        f"joint, {base}, greedy": {"search": "greedy"},
-        f"joint, {base}, beam": {"search": "beam"},
-    }
-    short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
-    return [
-        *(_with_pseudo_rows("joint", _JOINT, n, "warm") for n in PSEUDO_ROWS),
-        *(Variant(name, usual | settings, "warm") for name, settings in others.items()),
-        *(_with_pseudo_rows(f"{SHORT}, intercept", short, n, "prefixes") for n in PSEUDO_ROWS),
+    brevities = [
+        Variant(f"{kind}, β = {beta:g}", _TERMS | {"brevity": beta, "slopes": slopes}, "steps")
+        for kind, slopes in KINDS.items()
+        for beta in BREVITIES
     ]
+    usual = f"rules and slopes, β = {BREVITY:g}"
+    others = {
+        f"{usual}, greedy": {"search": "greedy"},
+        f"rules, β = {BREVITY:g}, greedy": {"search": "greedy", "slopes": False},
+        f"{usual}, two conditions": {"max_conditions": 2},
+        f"{usual}, four conditions": {"max_conditions": 4},
+        f"{usual}, 15 thresholds": {"max_thresholds": 15},
+        f"{usual}, 31 thresholds": {"max_thresholds": 31},
+        **{f"{usual}, {n} pseudo-rows": {"l2_regularization": PseudoRows(n)} for n in PSEUDO_ROWS},
+    }
+    beside = [Variant(name, _TERMS | settings, "steps") for name, settings in others.items()]
+    short = _STAGEWISE | {"max_conditions": 3, "fit_intercept": True}
+    penalty = {"l2_regularization": PseudoRows(10)}
+    return [*brevities, *beside, Variant(f"{SHORT}, intercept, 10 pseudo-rows", short | penalty)]
 
 
-def _with_pseudo_rows(name: str, settings: dict[str, Any], n_rows: int, way: Way) -> Variant:
-    penalty = {"l2_regularization": PseudoRows(n_rows)}
-    return Variant(f"{name}, {n_rows} pseudo-rows", settings | penalty, way)
+TEN, CHANCE, CROSS_VALIDATED = "ten terms", "chance", "cross-validation"
+NUMBERS = (
+    Variant(TEN, _TERMS | {"n_terms": 10}, "once"),
+    Variant(CHANCE, _TERMS | {"n_terms": "auto"}, "once"),
+    Variant(CROSS_VALIDATED, _TERMS | {"n_terms": 20}, "cross-validated"),
+)
+"""Ways to the number of terms."""

@@ -1,17 +1,18 @@
 """Fills what was measured into the page ``docs/accuracy.md``, and draws its pictures."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.accuracy import pictures, published, summary
-from benchmarks.accuracy.competitors import COMPETITORS, EBM, XGBOOST
+from benchmarks.accuracy import idle, numbers, pictures, published, recovery, summary
+from benchmarks.accuracy.competitors import COMPETITORS, EBM, L1, RELAXED, XGBOOST
 from benchmarks.accuracy.methods import (
+    GREEDY_TERMS,
     JOINT,
-    POLISHED,
-    STAGEWISE,
+    LACONIC,
+    RULES_ONLY,
     STEPS,
     VARIANTS,
     settings_to_choose_from,
@@ -25,12 +26,14 @@ from benchmarks.problems import find_datasets, specifications
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "accuracy.md"
 RESULTS = ROOT / "benchmarks" / "results"
-COMPARED, CHOSEN_FROM, PUBLISHED, TABLES = (
-    RESULTS / f"{name}.csv"
-    for name in ("accuracy", "accuracy_settings", "accuracy_paper", "accuracy_tables")
+COMPARED, CHOSEN_FROM, PUBLISHED, TABLES, COUNTED = (
+    RESULTS / f"accuracy{name}.csv" for name in ("", "_settings", "_paper", "_tables", "_terms")
 )
 METHODS = tuple(method.name for method in (*VARIANTS, *COMPETITORS))
-SUBJECTS = (STAGEWISE, JOINT, POLISHED)
+CEILINGS = (XGBOOST, EBM)
+SUBJECTS = (LACONIC, RULES_ONLY, JOINT)
+BELOW_CEILINGS = (LACONIC, GREEDY_TERMS, RULES_ONLY, JOINT, RELAXED, L1)
+HALVES = (CHOOSING, REPORTING)
 _SETTINGS = [variant.name for variant in settings_to_choose_from()]
 PACKAGES = ("numpy", "scikit-learn", "fastogb", "imodels", "interpret-core", "xgboost")
 NOTHING = "Not measured yet."
@@ -60,26 +63,53 @@ def write_tables(names: Sequence[str], folder: Path | None) -> None:
 def write(folder: Path | None = None) -> None:
     """Replace the blocks of the page, and its pictures."""
     text = PAGE.read_text(encoding="utf-8")
+    for name, block in blocks(folder).items():
+        text = fill_in(text, name, block)
+    PAGE.write_text(text, encoding="utf-8")
+    reported = compared(REPORTING, folder)
+    pictures.draw(reported, _methods(reported))
+
+
+def show(folder: Path | None = None) -> None:
+    """Print the blocks of the page."""
+    for name, block in blocks(folder).items():
+        print(f"\n## {name}\n\n{block}")
+
+
+def compared(half: str, folder: Path | None) -> pd.DataFrame:
+    """Points of the methods that were measured on all tables of a half."""
+    points = _of_half(summary.read_points(COMPARED), half, folder)
+    return points[points["method"].isin(summary.complete_methods(points, METHODS))]
+
+
+def blocks(folder: Path | None = None) -> dict[str, str]:
+    """Return what the page has between its markers, by the names of the markers."""
     everything = _of_half(summary.read_points(COMPARED), REPORTING, folder)
-    complete = summary.complete_methods(everything, METHODS)
-    reported = everything[everything["method"].isin(complete)]
+    reported, chosen = (compared(half, folder) for half in (REPORTING, CHOOSING))
     tried = _of_half(summary.read_points(CHOSEN_FROM), CHOOSING, folder)
     names = summary.complete_methods(tried, _SETTINGS)
     tried = summary.common_splits(tried[tried["method"].isin(names)])
-    blocks = {
-        "context": context(everything, complete),
+    counted = summary.read_points(COUNTED)
+    return {
+        "context": context(everything, summary.complete_methods(everything, METHODS)),
         "scores": scores_table(reported),
+        "ranks": ranks_table(reported),
         "tests": tests_table(reported),
+        "ceilings": ceilings_table(reported),
         "rules": rules_table(reported),
         "lenient": lenient_table(reported),
+        "other half": other_half_table(chosen),
         "settings": settings_table(tried) if len(tried) else NOTHING,
+        **{f"numbers, {half}": numbers_table(counted, half, folder) for half in HALVES},
+        "recovery": _saved(recovery.PATH, recovery.to_table),
+        "idle": _saved(idle.PATH, idle.to_table),
         "published": published_table(folder) if PUBLISHED.is_file() else NOTHING,
         "tables": list_of_tables(),
     }
-    for name, block in blocks.items():
-        text = fill_in(text, name, block)
-    PAGE.write_text(text, encoding="utf-8")
-    pictures.draw(reported, complete)
+
+
+def _saved(path: Path, to_table: Callable[[pd.DataFrame], str]) -> str:
+    return to_table(pd.read_csv(path)) if path.is_file() else NOTHING
 
 
 def fill_in(text: str, name: str, block: str) -> str:
@@ -137,24 +167,89 @@ def _version(package: str) -> str | None:
     return None
 
 
+def _readable(points: pd.DataFrame) -> list[str]:
+    return [name for name in _methods(points) if name not in CEILINGS]
+
+
 def scores_table(points: pd.DataFrame) -> str:
-    """Scores within sizes, areas and ranks, a line per method."""
+    """Scores within sizes and areas, a line per method."""
     shown = summary.SHOWN_BUDGETS
     auc, r2 = summary.curves(points, "auc"), summary.curves(points, "r2")
     loss = summary.curves(points, "log_loss")
-    readable = [name for name in _methods(points) if name not in (EBM, XGBOOST)]
-    ranks = summary.average_ranks(summary.comparable_areas(points)[readable])
-    head = ["method", *(f"AUC ≤ {size}" for size in shown), "area", "log loss, area"]
-    head += [*(f"R² ≤ {size}" for size in shown), "area", "average rank"]
+    areas = summary.comparable_areas(points).mean()
+    head = ["method", "area", *(f"AUC ≤ {size}" for size in shown), "AUC, area", "log loss, area"]
+    head += [*(f"R² ≤ {size}" for size in shown), "R², area"]
     lines = []
-    for name in sorted(_methods(points), key=lambda name: ranks.get(name, 99.0)):
-        line = [name]
+    for name in sorted(_methods(points), key=lambda name: (name in CEILINGS, -areas[name])):
+        line = [name, f"{areas[name]:.3f}"]
         for frame, sizes in ((auc, shown), (loss, ()), (r2, shown)):
             own = frame.xs(name, level="method")
             line += [f"{own[size].mean():.3f}" for size in sizes]
             line.append(f"{own.mean(axis=1).mean():.3f}")
-        lines.append([*line, f"{ranks[name]:.2f}" if name in ranks else "–"])
+        lines.append(line)
     return to_markdown(head, lines)
+
+
+def ranks_table(points: pd.DataFrame) -> str:
+    """Average ranks by area and within sizes, a line per method that has sizes."""
+    readable, shown = _readable(points), summary.SHOWN_BUDGETS
+    scores = [summary.comparable_areas(points)]
+    scores += [summary.comparable_scores(points, size) for size in shown]
+    ranks = [summary.average_ranks(each[readable]) for each in scores]
+    lines = [[name, *(f"{each[name]:.2f}" for each in ranks)] for name in ranks[0].index]
+    return to_markdown(["method", "area", *(f"size {size}" for size in shown)], lines)
+
+
+def ceilings_table(points: pd.DataFrame) -> str:
+    """Scores at the largest size, and how far they are from models of any size."""
+    size = summary.SHOWN_BUDGETS[-1]
+    ceilings = [name for name in CEILINGS if name in set(points["method"])]
+    auc, r2 = (summary.curves(points, metric)[size].unstack("method") for metric in ("auc", "r2"))
+    head = ["method", f"AUC ≤ {size}", f"R² ≤ {size}"]
+    for name in ceilings:
+        head += [f"below {name}: mean", "median", "largest", "won/lost"]
+    lines = []
+    for name in [name for name in BELOW_CEILINGS if name in auc] + ceilings:
+        line = [name, f"{auc[name].mean():.3f}", f"{r2[name].mean():.3f}"]
+        for ceiling in ceilings:
+            if name in ceilings:
+                line += ["–"] * 4
+                continue
+            apart = summary.distances(points, name, ceiling)
+            line += [f"{value:+.3f}" for value in (apart.mean(), apart.median())]
+            line += [f"{apart.max():+.3f} ({apart.idxmax()})"]
+            line.append(f"{(apart < 0).sum()}/{(apart > 0).sum()}")
+        lines.append(line)
+    return to_markdown(head, lines)
+
+
+def other_half_table(points: pd.DataFrame) -> str:
+    """Areas on the choosing half, and how often the subjects win there."""
+    areas = summary.comparable_areas(points)
+    ranks = summary.average_ranks(areas[_readable(points)])
+    subjects = [name for name in SUBJECTS if name in areas]
+    lines = []
+    for name in sorted(_methods(points), key=lambda name: ranks.get(name, 99.0)):
+        rank = f"{ranks[name]:.2f}" if name in ranks else "–"
+        line = [name, f"{areas[name].mean():.3f}", rank]
+        lines.append([*line, *(_won(areas, subject, name) for subject in subjects)])
+    head = ["method", "area", "average rank", *(f"{name}: won/lost" for name in subjects)]
+    return to_markdown(head, lines)
+
+
+def _won(scores: pd.DataFrame, name: str, other: str) -> str:
+    if name == other:
+        return "–"
+    test = summary.paired(scores, name, other)
+    return f"{test['wins']}/{test['losses']}"
+
+
+def numbers_table(points: pd.DataFrame, half: str, folder: Path | None) -> str:
+    """Scores and sizes of ways to the number of terms, on one half."""
+    own = _of_half(points, half, folder)
+    if not len(own) or not TABLES.is_file():
+        return NOTHING
+    return numbers.table(own, pd.read_csv(TABLES).set_index("table")["training_rows"])
 
 
 def tests_table(points: pd.DataFrame) -> str:
@@ -201,9 +296,8 @@ def _by_rules(points: pd.DataFrame, names: Sequence[str]) -> str:
 
 def lenient_table(points: pd.DataFrame) -> str:
     """Ranks where one leaf of every tree is a constant, which has no size."""
-    readable = [name for name in _methods(points) if name not in (EBM, XGBOOST)]
     strict, lenient = (
-        summary.comparable_areas(points, is_lenient=is_lenient)[readable]
+        summary.comparable_areas(points, is_lenient=is_lenient)[_readable(points)]
         for is_lenient in (False, True)
     )
     ranks, lenient_ranks = summary.average_ranks(strict), summary.average_ranks(lenient)
@@ -216,20 +310,23 @@ def lenient_table(points: pd.DataFrame) -> str:
 
 
 def settings_table(points: pd.DataFrame) -> str:
-    """Format settings on the choosing half: areas, scores of ten rules, and ranks."""
+    """Format settings on the choosing half: areas, wins, scores of ten terms, and seconds."""
     names = sorted(set(points["method"]), key=_SETTINGS.index)
     scores = summary.comparable_areas(points)
-    auc, loss, r2 = (summary.areas(points, metric).mean() for metric in summary.METRICS)
+    auc, r2 = (summary.areas(points, metric).mean() for metric in ("auc", "r2"))
     ranks = summary.average_ranks(scores)
-    rules = summary.by_rules(points, STEPS[-1:])
-    head = ["setting", "AUC, area", "log loss, area", "R², area", "AUC, 10 rules"]
-    head += ["log loss, 10 rules", "R², 10 rules", "conditions of 10 rules", "average rank"]
+    terms = summary.by_rules(points, STEPS[-1:])
+    first = names[0]
+    head = ["setting", "area", f"won/lost against {first}", "average rank", "AUC, area", "R², area"]
+    head += ["AUC, 10 terms", "R², 10 terms", "conditions of 10 terms", "s per table"]
+    seconds = points.groupby(["method", "table", "split"])["seconds"].max().groupby("method").mean()
     lines = []
     for name in names:
-        last = rules.loc[name, STEPS[-1]]
-        line = [name, *(f"{found[name]:.4f}" for found in (auc, loss, r2))]
-        line += [f"{last[metric]:.4f}" for metric in summary.METRICS]
-        lines.append([*line, f"{last['n_conditions']:.1f}", f"{ranks[name]:.2f}"])
+        last = terms.loc[name, STEPS[-1]]
+        line = [name, f"{scores[name].mean():.4f}", _won(scores, name, first)]
+        line += [f"{ranks[name]:.2f}", *(f"{found[name]:.4f}" for found in (auc, r2))]
+        line += [f"{last[metric]:.4f}" for metric in ("auc", "r2")]
+        lines.append([*line, f"{last['n_conditions']:.1f}", f"{seconds[name]:.1f}"])
     n_splits = points.groupby("table")["split"].nunique().min()
     about = f"{points['table'].nunique()} tables, splits per table: {n_splits}."
     return f"{about}\n\n{to_markdown(head, lines)}"

@@ -8,24 +8,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from benchmarks.accuracy import summary
-from benchmarks.accuracy.competitors import EBM, FASTOGB, FIGS, L1, RULEFIT, TREE, XGBOOST
-from benchmarks.accuracy.methods import GREEDY, JOINT, POLISHED, SHORT, STAGEWISE
+from benchmarks.accuracy.competitors import EBM, FASTOGB, FIGS, L1, RELAXED, TREE, XGBOOST
+from benchmarks.accuracy.methods import GREEDY, JOINT, LACONIC, RULES_ONLY, STAGEWISE
 from benchmarks.full_resolution_pictures import STYLE, new_figure
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; laconic's lines are thick.
 LINES = {
-    POLISHED: {"color": "#0072B2", "linewidth": 2.8},
-    JOINT: {"color": "#56B4E9", "linewidth": 2.8},
-    STAGEWISE: {"color": "#1B1B1B", "linewidth": 2.4},
-    SHORT: {"color": "#1B1B1B", "linewidth": 2.0, "linestyle": (0, (5, 2))},
+    LACONIC: {"color": "#0072B2", "linewidth": 3.0},
+    RULES_ONLY: {"color": "#56B4E9", "linewidth": 2.4},
+    JOINT: {"color": "#56B4E9", "linewidth": 2.0, "linestyle": (0, (5, 2))},
+    STAGEWISE: {"color": "#1B1B1B", "linewidth": 1.8},
     GREEDY: {"color": "#1B1B1B", "linewidth": 1.6, "linestyle": (0, (1, 1.5))},
     FASTOGB: {"color": "#D55E00", "linewidth": 1.8},
     FIGS: {"color": "#009E73", "linewidth": 1.8},
     TREE: {"color": "#009E73", "linewidth": 1.6, "linestyle": (0, (5, 2))},
-    RULEFIT: {"color": "#CC79A7", "linewidth": 1.8},
-    L1: {"color": "#9A9A9A", "linewidth": 1.8, "linestyle": (0, (5, 1, 1, 1))},
+    RELAXED: {"color": "#CC79A7", "linewidth": 1.8},
+    L1: {"color": "#CC79A7", "linewidth": 1.6, "linestyle": (0, (5, 1, 1, 1))},
 }
 CEILINGS = {EBM: (0, (1, 3)), XGBOOST: (0, (4, 4))}
 
@@ -54,7 +54,7 @@ def _curves(points: pd.DataFrame, names: Sequence[str]) -> Figure:
         # All curves but the lowest are seen from size 6 on.
         low = readable[summary.BUDGETS[4]].nsmallest(2).iloc[-1]
         high = means.to_numpy().max()
-        axes.set(title=title, xlabel="size: rules and conditions", ylim=(low, high + 0.01))
+        axes.set(title=title, xlabel="size: terms and conditions", ylim=(low, high + 0.01))
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4)
     return figure

@@ -12,9 +12,8 @@ import pandas as pd
 
 from benchmarks.accuracy.methods import (
     JOINT,
+    LACONIC,
     PLAIN,
-    POLISHED,
-    STAGEWISE,
     VARIANTS,
     Model,
     Variant,
@@ -56,13 +55,14 @@ class PaperVariant(Variant):
 
 def methods(folder: Path | None) -> list[Variant]:
     """Return the methods: rules of the paper, and of laconic."""
-    ours = [variant for variant in VARIANTS if variant.name in (STAGEWISE, JOINT, POLISHED)]
+    ours = [variant for variant in VARIANTS if variant.name in (LACONIC, JOINT)]
     return [PaperVariant(PAPER, {}, folder=folder), *ours]
 
 
 def areas(path: Path, folder: Path | None = None) -> pd.DataFrame:
     """Mean area over the splits: a row per problem, a column per method."""
     points = read_points(path)
+    points = points[points["step"] <= MAX_RULES]
     tasks = paper_tasks(folder)
     rows = []
     for (table, method, split), group in points.groupby(["table", "method", "split"], sort=False):

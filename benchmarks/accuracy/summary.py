@@ -92,17 +92,27 @@ def areas(points: pd.DataFrame, metric: str, *, is_lenient: bool = False) -> pd.
     return curves(points, metric, is_lenient=is_lenient).mean(axis=1).unstack("method")
 
 
-def comparable_areas(points: pd.DataFrame, *, is_lenient: bool = False) -> pd.DataFrame:
-    """Areas of all tables on one scale: R², and twice the area under the ROC curve less one.
+def comparable_curves(points: pd.DataFrame, *, is_lenient: bool = False) -> pd.DataFrame:
+    """Curves of all tables on one scale: R², and twice the area under the ROC curve less one.
 
     Both are 0 for a constant and 1 at best.
     """
     parts = []
     if points["auc"].notna().any():
-        parts.append(2 * areas(points, "auc", is_lenient=is_lenient) - 1)
+        parts.append(2 * curves(points, "auc", is_lenient=is_lenient) - 1)
     if points["r2"].notna().any():
-        parts.append(areas(points, "r2", is_lenient=is_lenient))
+        parts.append(curves(points, "r2", is_lenient=is_lenient))
     return pd.concat(parts)
+
+
+def comparable_areas(points: pd.DataFrame, *, is_lenient: bool = False) -> pd.DataFrame:
+    """Mean height of the curves on one scale: a row per table, a column per method."""
+    return comparable_curves(points, is_lenient=is_lenient).mean(axis=1).unstack("method")
+
+
+def comparable_scores(points: pd.DataFrame, budget: int) -> pd.DataFrame:
+    """Scores within a size on one scale: a row per table, a column per method."""
+    return comparable_curves(points)[budget].unstack("method")
 
 
 def average_ranks(scores: pd.DataFrame) -> pd.Series:
@@ -146,3 +156,21 @@ def by_rules(points: pd.DataFrame, steps: Sequence[int]) -> pd.DataFrame:
     frame = pd.DataFrame(rows).drop(columns="split")
     by_table = frame.groupby(["table", "method", "step"]).mean()
     return by_table.groupby(level=["method", "step"]).mean()
+
+
+def distances(points: pd.DataFrame, name: str, ceiling: str) -> pd.Series:
+    """By how much a method at the largest size is below another one, on the splits of both.
+
+    One entry per table, on one scale.
+    """
+    both = common_splits(points[points["method"].isin([name, ceiling])])
+    scores = comparable_scores(both, BUDGETS[-1])
+    return scores[ceiling] - scores[name]
+
+
+def single_models(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the last model of every table, method and split, with its score on one scale."""
+    last = points.groupby(["table", "method", "split"], sort=False).tail(1).copy()
+    last["score"] = last["r2"].fillna(2 * last["auc"] - 1)
+    last["size"] = last["n_terms"] + last["n_conditions"]
+    return last

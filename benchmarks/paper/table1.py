@@ -54,7 +54,7 @@ def measure(run: Run, name: str, method: str, split: int) -> Iterator[dict[str, 
         model.fit(problem.X, problem.y)
     seconds = process_time() - started
     scores = score_curve(
-        model, problem.X_test, problem.y_test, scoring=scoring(problem), max_rules=MAX_RULES
+        model, problem.X_test, problem.y_test, scoring=scoring(problem), max_terms=MAX_RULES
     )
     shared |= {"l2_regularization": model.l2_regularization, "seconds": round(seconds, 4)}
     for size, score in enumerate(scores):

@@ -1,230 +1,26 @@
 """The truth about a small problem, by NumPy and by looking at everything.
 
-Nothing here comes from the package: losses are written down once more, conditions are sets of rows
-of plain cells, and all conjunctions are looked at. Raw predictions have a column per output, one
-for numbers and two classes.
+Nothing here comes from the package: losses are written down once more, and all conjunctions are
+looked at, and all slopes between knots. Terms are columns of numbers, those of slopes on the scale
+of rules. Raw predictions have a column per output, one for numbers and two classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from itertools import combinations, pairwise
+import copy
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from fuzz.crossings.tables import COLOURS, GRADES, Cells
+from fuzz.crossings.terms import Key, Prices, Sets
 
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 # Many sets are worth the same but for what 30 binary digits leave.
 CLOSE = 1e-7
+# The share of the penalty that is left where chance is judged.
+RELAXED = 0.01
 # What a set keeps of its hessians, however well others imitate it.
 _IMITATED = 1e-9
-
-
-# Conditions
-
-
-@dataclass(frozen=True, eq=False)
-class Atom:
-    """One condition: the column it is about, the rows it covers, and how people write it."""
-
-    column: str
-    covered: np.ndarray
-    text: str
-    order: int | None = None
-    """1 for large values, -1 for small ones, 0 for missing ones; None if it knows no order."""
-
-
-def atoms_of(columns: str, cells: Cells, counted: np.ndarray) -> list[Atom]:
-    """List the conditions of a table, as the rows that count show them."""
-    if columns == "conditions":
-        return [_given(cells, *condition) for condition in GIVEN]
-    found: list[Atom] = []
-    for name, values in cells.items():
-        found += _atoms(name, name, values, counted, columns)
-        if columns == "date_parts" and name == "x2":
-            for part, value in PARTS.items():
-                of_part = [None if cell is None else value(cell) for cell in values]
-                found += _atoms(f"{part} of {name}", name, of_part, counted, columns)
-    return found
-
-
-PARTS: dict[str, Callable[[datetime], Any]] = {
-    "weekday": lambda moment: WEEKDAYS[moment.weekday()],
-    "hour": lambda moment: moment.hour,
-}
-
-GIVEN: tuple[tuple[str, str, Any], ...] = (
-    ("x0", ">", 1.0),
-    ("x0", ">", 3.0),
-    ("x0", "<=", 2.0),
-    ("x1", ">", 0.5),
-    ("x1", "<=", 0.5),
-    ("x2", "==", COLOURS[0]),
-    ("x2", "!=", COLOURS[1]),
-    ("x2", "in", COLOURS[2:]),
-)
-"""The conditions that somebody gives, where somebody does."""
-
-
-def _given(cells: Cells, name: str, relation: str, value: Any) -> Atom:
-    order = {">": 1, "<=": -1}.get(relation)
-    return Atom(name, holds(cells, name, relation, value), _written(name, relation, value), order)
-
-
-def _atoms(
-    name: str, column: str, values: Sequence[Any], counted: np.ndarray, columns: str
-) -> list[Atom]:
-    known = [value for value, is_counted in zip(values, counted, strict=True) if is_counted]
-    missing = np.array([value is None for value in values])
-    levels = sorted({value for value in known if value is not None})
-    found: list[Atom] = []
-
-    def add(relation: str, value: Any, order: int | None = None) -> None:
-        covered = holds({name: list(values)}, name, relation, value)
-        found.append(Atom(column, covered, _written(name, relation, value), order))
-
-    if not levels:
-        return []
-    if isinstance(levels[0], bool):
-        if len(levels) > 1:
-            add("==", False, -1)
-            add("==", True, 1)
-    elif not isinstance(levels[0], str):
-        for low, high in pairwise(levels):
-            add("<=", low + (high - low) / 2, -1)
-            add(">", low + (high - low) / 2, 1)
-    elif columns == "ordered categories":
-        for place in range(1, len(levels)):
-            add("in", tuple(GRADES[: GRADES.index(levels[place])]))
-            add("in", tuple(GRADES[GRADES.index(levels[place]) :]))
-    elif len(levels) > 1 or missing[counted].any():
-        for level in levels:
-            add("==", level)
-        for level in levels if len(levels) > 2 else ():
-            add("!=", level)
-        if columns == "categories='sets'":
-            for size in range(2, len(levels)):
-                for chosen in combinations(levels, size):
-                    add("in", chosen)
-    if missing[counted].any():
-        add("is missing", None, 0)
-        add("is present", None, 0)
-    return found
-
-
-def holds(cells: Cells, feature: str, relation: str, value: Any) -> np.ndarray:
-    """Return for which rows a condition holds; missing values are in no comparison."""
-    if feature in cells:
-        values = cells[feature]
-    else:
-        part, _, column = feature.partition(" of ")
-        values = [None if cell is None else PARTS[part](cell) for cell in cells[column]]
-    return np.array([_holds(cell, relation, value) for cell in values], dtype=bool)
-
-
-def _holds(cell: Any, relation: str, value: Any) -> bool:
-    if relation in ("is missing", "is present"):
-        return (cell is None) == (relation == "is missing")
-    if cell is None:
-        return False
-    if isinstance(value, date) and not isinstance(value, datetime):
-        value = datetime(value.year, value.month, value.day)
-    answers = {
-        "<=": lambda: cell <= value,
-        ">": lambda: cell > value,
-        "==": lambda: cell == value,
-        "!=": lambda: cell != value,
-        "in": lambda: cell in value,
-        "not in": lambda: cell not in value,
-    }
-    return bool(answers[relation]())
-
-
-def _written(name: str, relation: str, value: Any) -> str:
-    if value is None:
-        return f"{name} {relation}"
-    if isinstance(value, tuple):
-        return f"{name} {relation} {{{', '.join(map(repr, value))}}}"
-    if isinstance(value, datetime):
-        return f"{name} {relation} {value:%Y-%m-%d %H:%M}"
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return f"{name} {relation} {text}"
-
-
-# What rules may be made of
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What rules may be made of, what that costs, and which signs weights have."""
-
-    groups: tuple[frozenset[str], ...] = (frozenset({"x0", "x1", "x2"}),)
-    """A rule uses columns of one of these."""
-    directions: dict[str, int] = field(default_factory=dict)
-    """1 for features with which predictions only rise, -1 where they only fall; of three or more
-    classes, the probability of the last one."""
-    sign: int = 0
-    costs: dict[str, float] = field(default_factory=dict)
-    n_outputs: int = 1
-
-    def signs(self, atoms: Iterable[Atom], output: int) -> set[int]:
-        """List the signs that the weight of a rule may have."""
-        atoms = list(atoms)
-        if not any({atom.column for atom in atoms} <= group for group in self.groups):
-            return set()
-        turn = 1 if output == self.n_outputs - 1 else -1
-        asked = {self.directions.get(a.column, 0) * (a.order or 0) * turn for a in atoms} - {0}
-        allowed = {1, -1} if self.sign == 0 else {self.sign}
-        return allowed.intersection(*({each} for each in asked))
-
-    def cost(self, atoms: Iterable[Atom]) -> float:
-        """Add up what the columns of a rule cost."""
-        return sum(self.costs.get(column, 0.0) for column in {atom.column for atom in atoms})
-
-
-@dataclass(frozen=True, eq=False)
-class Sets:
-    """Sets of rows that conjunctions cover, with the signs that they may have, and their costs."""
-
-    covered: np.ndarray
-    signs: np.ndarray
-    """Whether weights may be positive, and negative: shape (n_sets, n_outputs, 2)."""
-    costs: np.ndarray
-    atoms: list[tuple[Atom, ...]]
-
-    def part(self, chosen: np.ndarray) -> Sets:
-        """Take some of them."""
-        places = np.flatnonzero(chosen)
-        return Sets(
-            *(each[places] for each in (self.covered, self.signs, self.costs)),
-            [self.atoms[place] for place in places],
-        )
-
-
-def all_sets(
-    atoms: Sequence[Atom], limits: Limits, max_conditions: int, counted: np.ndarray
-) -> Sets:
-    """List all conjunctions that are allowed; rows that do not count are left out."""
-    covered, costs, found = [], [], []
-    signs: Any = []
-    for size in range(max_conditions + 1):
-        for chosen in combinations(atoms, size):
-            allowed = [limits.signs(chosen, output) for output in range(limits.n_outputs)]
-            if not any(allowed):
-                continue
-            mask = np.ones(int(counted.sum()), dtype=bool)
-            for atom in chosen:
-                mask &= atom.covered[counted]
-            covered.append(mask)
-            signs.append([(1 in each, -1 in each) for each in allowed])
-            costs.append(limits.cost(chosen))
-            found.append(chosen)
-    signs = np.array(signs, dtype=bool).reshape(-1, limits.n_outputs, 2)
-    return Sets(np.array(covered, dtype=bool), signs, np.array(costs), found)
 
 
 # Losses
@@ -298,11 +94,17 @@ class Truth:
     """Target and weights of the rows that count, and a loss of their raw predictions."""
 
     def __init__(
-        self, loss: str, y: np.ndarray, weights: np.ndarray, *, fit_intercept: bool
+        self,
+        loss: str,
+        y: np.ndarray,
+        weights: np.ndarray,
+        *,
+        fit_intercept: bool,
+        classes: np.ndarray | None = None,
     ) -> None:
         self.weights, self.total = weights, float(weights.sum())
         self.n_outputs = 3 if loss == "three classes" else 1
-        self.classes = np.unique(y) if y.dtype.kind in "UO" else None
+        self.classes = np.unique(y) if y.dtype.kind in "UO" and classes is None else classes
         if self.n_outputs > 1:
             self.one_hot = (y[:, np.newaxis] == self.classes).astype(float)
         else:
@@ -310,7 +112,7 @@ class Truth:
             self.curves = self._huber() if loss == "huber" else _CURVES[loss]
         self.fit_intercept, self.penalty = fit_intercept, 0.0
         self.constants = np.zeros(self.n_outputs)
-        nothing = np.zeros((0, len(weights)), dtype=bool)
+        nothing = np.zeros((0, len(weights)))
         if fit_intercept:
             _, self.constants = self.refit(nothing)
         start = np.tile(self.constants, (len(weights), 1))
@@ -351,31 +153,36 @@ class Truth:
 
     # Weights that are best together
 
-    def raw(self, covered: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]) -> np.ndarray:
+    def raw(self, columns: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]) -> np.ndarray:
         """Add up intercepts and weights."""
         weights, intercepts = parts
         raw = np.tile(np.asarray(intercepts, dtype=float), (len(self.weights), 1))
-        for mask, output, weight in zip(covered, outputs, weights, strict=True):
-            raw[mask, output] += weight
+        for values, output, weight in zip(columns, outputs, weights, strict=True):
+            raw[:, output] += weight * values
         return raw
 
     def slopes(
-        self, covered: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]
+        self, columns: np.ndarray, outputs: np.ndarray, parts: tuple[Any, Any]
     ) -> np.ndarray:
         """Compute how the risk changes with each weight, and then with each intercept."""
-        pulls = self.weights[:, np.newaxis] * self.gradients(self.raw(covered, outputs, parts))
-        pairs = zip(covered, outputs, parts[0], strict=True)
-        of_rules = [pulls[mask, k].sum() + self.penalty * weight for mask, k, weight in pairs]
-        return np.array([*of_rules, *pulls.sum(axis=0)])
+        pulls = self.weights[:, np.newaxis] * self.gradients(self.raw(columns, outputs, parts))
+        triples = zip(columns, outputs, parts[0], strict=True)
+        of_terms = [pulls[:, k] @ values + self.penalty * weight for values, k, weight in triples]
+        return np.array([*of_terms, *pulls.sum(axis=0)])
 
     def refit(
         self,
-        covered: np.ndarray,
+        columns: np.ndarray,
         outputs: np.ndarray | None = None,
         signs: Sequence[int] = (),
+        share: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find the weights, and intercepts, of the smallest risk."""
-        n_terms = len(covered)
+        """Find the weights, and intercepts, of the smallest risk, with a share of the penalty."""
+        if share != 1.0:
+            relaxed = copy.copy(self)
+            relaxed.penalty = share * self.penalty
+            return relaxed.refit(columns, outputs, signs)
+        n_terms = len(columns)
         outputs = np.zeros(n_terms, dtype=int) if outputs is None else outputs
         n_weights = n_terms + (self.n_outputs if self.fit_intercept else 0)
 
@@ -385,12 +192,12 @@ class Truth:
 
         def risk(point: np.ndarray) -> float:
             parts = divided(point)
-            return self.risk(self.raw(covered, outputs, parts), parts[0])
+            return self.risk(self.raw(columns, outputs, parts), parts[0])
 
         def bends(point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             parts = divided(point)
-            curvature = self._curvature(covered, outputs, self.raw(covered, outputs, parts))
-            slopes = self.slopes(covered, outputs, parts)
+            curvature = self._curvature(columns, outputs, self.raw(columns, outputs, parts))
+            slopes = self.slopes(columns, outputs, parts)
             return slopes[:n_weights], curvature[:n_weights, :n_weights]
 
         kept = np.zeros(n_weights)
@@ -400,9 +207,9 @@ class Truth:
             intercepts = intercepts - intercepts.mean()
         return weights, intercepts
 
-    def _curvature(self, covered: np.ndarray, outputs: np.ndarray, raw: np.ndarray) -> np.ndarray:
+    def _curvature(self, columns: np.ndarray, outputs: np.ndarray, raw: np.ndarray) -> np.ndarray:
         """Second derivatives of the risk with respect to weights and intercepts."""
-        columns = np.vstack([covered, np.ones((self.n_outputs, len(raw)))]).astype(float)
+        columns = np.vstack([columns, np.ones((self.n_outputs, len(raw)))])
         of = np.append(outputs, np.arange(self.n_outputs))
         penalties = np.append(np.full(len(outputs), self.penalty), np.zeros(self.n_outputs))
         if self.n_outputs == 1:
@@ -418,32 +225,63 @@ class Truth:
 
     def gains(
         self,
-        sets: np.ndarray,
+        columns: np.ndarray,
         raw: np.ndarray,
         output: int,
         others: np.ndarray | None,
+        share: float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Compute what rules for sets of rows gain, in units of the mean loss, and their signs.
+        """Compute what terms gain, in units of the mean loss, and their signs.
 
-        With others, these are refitted with the new rule, and with them the intercept if there is
-        one; what they cover already is worth nothing. Without, all others stay as they are.
+        With others, these are refitted with the new term, and with them the intercept if there is
+        one; rules for rows that one covers already are worth nothing. These have a share of the
+        penalty. Without, all others stay as they are.
         """
         gradients = self.weights * self.gradients(raw)[:, output]
         hessians = self.weights * self.hessians(raw)[:, output]
-        pulls, left = sets @ gradients, sets @ hessians
+        pulls, whole = columns @ gradients, columns**2 @ hessians
+        left = whole
         if others is not None:
-            penalties = np.full(len(others), self.penalty)
+            penalties = np.full(len(others), share * self.penalty)
             if self.fit_intercept:
-                others = np.vstack([others, np.ones((1, len(raw)), dtype=bool)])
+                others = np.vstack([others, np.ones((1, len(raw)))])
                 penalties = np.append(penalties, 0.0)
-            left = left - _imitated(sets, others.astype(float), hessians, penalties)
-            left = np.maximum(left, _IMITATED * (sets @ hessians))
+            left = left - _imitated(columns, others, hessians, penalties)
+            left = np.maximum(left, _IMITATED * whole)
             # Beside a rule for all rows, one for the rest of a set says the same.
-            has_all = bool(others.all(axis=1).any())
-            pulls = np.where(is_one_of(sets, others, with_rest=has_all), 0.0, pulls)
+            has_all = bool((others == 1.0).all(axis=1).any())
+            pulls = np.where(is_one_of(columns, others, with_rest=has_all), 0.0, pulls)
         with np.errstate(invalid="ignore", divide="ignore"):
             gains = np.where(pulls == 0.0, 0.0, pulls**2 / (self.penalty + left))
         return gains / (2 * self.total), -np.sign(pulls)
+
+    def chance(
+        self, values: np.ndarray, raw: np.ndarray, output: int, others: np.ndarray | None
+    ) -> float:
+        """Compute by which factor outliers among the rows of a term raise what chance gains.
+
+        That is the variance of the gradients that the term leaves, in what others cannot imitate of
+        it, relative to that of all rows.
+        """
+        gradients, hessians = self.gradients(raw)[:, output], self.hessians(raw)[:, output]
+        if others is not None and self.fit_intercept:
+            others = np.vstack([others, np.ones((1, len(raw)))])
+        left = values
+        if others is not None and len(others) > 0:
+            matrix = (others * (self.weights * hessians)) @ others.T
+            shared = others @ (self.weights * hessians * values)
+            left = values - np.linalg.pinv(matrix, rcond=1e-13, hermitian=True) @ shared @ others
+        bend = self.weights @ (hessians * left**2)
+        if not bend > 0.0:
+            return 1.0
+        rest = gradients - (self.weights @ (gradients * left)) / bend * hessians * left
+        variance = self.weights @ (rest * left) ** 2 / bend
+        return max(1.0, float(variance / (self.noise(raw) * self.total)))
+
+    def noise(self, raw: np.ndarray) -> float:
+        """Compute what the best of N useless terms gains by chance, per logarithm of N."""
+        squares = (self.weights @ self.gradients(raw) ** 2).sum()
+        return float(squares / (self.weights @ self.hessians(raw)).sum() / self.total)
 
 
 def _shares(raw: np.ndarray) -> np.ndarray:
@@ -461,22 +299,33 @@ def _imitated(
     return ((shared @ np.linalg.pinv(matrix, rcond=1e-12, hermitian=True)) * shared).sum(axis=1)
 
 
-def is_one_of(sets: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.ndarray:
-    """Return which sets of rows are among others, or all rows without one of them."""
-    known = {mask.tobytes() for mask in np.asarray(others, dtype=bool)}
-    if with_rest:
-        known |= {(~mask).tobytes() for mask in np.asarray(others, dtype=bool)}
-    return np.array([np.asarray(mask, dtype=bool).tobytes() in known for mask in sets], dtype=bool)
+def is_one_of(columns: np.ndarray, others: np.ndarray, *, with_rest: bool) -> np.ndarray:
+    """Return which rules are for the rows of others, or for the rest of them."""
+    rules = [each == 1.0 for each in others if is_rule(each)]
+    known = {each.tobytes() for each in rules}
+    known |= {(~each).tobytes() for each in rules} if with_rest else set()
+    return np.array([is_rule(each) and (each == 1.0).tobytes() in known for each in columns])
+
+
+def is_rule(values: np.ndarray) -> bool:
+    """Return whether values are zeros and ones."""
+    return bool(np.isin(values, (0.0, 1.0)).all())
 
 
 def best_values(
-    sets: Sets, output: int, gains: np.ndarray, signs: np.ndarray, barred: Collection[bytes] = ()
+    sets: Sets,
+    output: int,
+    gains: np.ndarray,
+    signs: np.ndarray,
+    prices: Prices,
+    barred: Collection[Key] = (),
 ) -> np.ndarray:
-    """Compute what sets are worth after costs; those of the wrong sign gain nothing."""
+    """Compute what terms are worth; those of the wrong sign gain nothing."""
     is_positive, is_negative = sets.signs[:, output].T
     is_fitting = np.where(signs > 0, is_positive, is_negative) | (signs == 0)
-    is_barred = np.array([mask.tobytes() in barred for mask in sets.covered], dtype=bool)
-    return np.where(is_fitting & ~is_barred, gains, 0.0) - sets.costs
+    is_barred = np.array([key in barred for key in sets.keys], dtype=bool)
+    left = np.where(is_fitting & ~is_barred, gains, 0.0) - sets.costs
+    return prices.values(left, sets.n_conditions, sets.is_slope)
 
 
 def _descend(
@@ -493,7 +342,12 @@ def _descend(
         if -slopes @ step <= 1e-15 * max(abs(value), 1e-6):
             # The risk has no more digits, but slopes have.
             last = point + step
-            return last if (signs * last >= 0.0).all() else point
+            if not (signs * last >= 0.0).all():
+                return point
+            if not np.abs(bends(last)[0][is_free]).sum() < np.abs(slopes[is_free]).sum() / 2:
+                return last
+            point, value = last, risk(last)
+            continue
         # As far as the first weight that comes to 0, and not uphill.
         ends = [1.0, *(-point[n] / step[n] for n in np.flatnonzero(point * step * signs**2 < 0.0))]
         share = min(ends)

@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.crossings import brute
-from fuzz.crossings.brute import CLOSE, Atom
-from fuzz.crossings.problem import N_RULES, Problem
+from fuzz.crossings import brute, terms
+from fuzz.crossings.brute import CLOSE
+from fuzz.crossings.problem import Problem
 from fuzz.crossings.tables import Cells, Placed
-from laconic import Query, RuleEnsemble
+from fuzz.crossings.terms import Atom, Key, Line, Part
+from laconic import Query, RuleEnsemble, Slope
 
+# A term that chance alone explains in one of 20 tables gains so much, per noise.
+MARGIN = 2.0
 LOG_LINK = ("poisson", "gamma", "tweedie")
 
 
@@ -47,7 +50,7 @@ def atoms_of_query(query: Query, cells: Cells, counted: np.ndarray) -> tuple[Ato
         order = {">": 1, "<=": -1, "is missing": 0, "is present": 0}.get(relation)
         if isinstance(value, bool):
             order = 1 if value == (relation == "==") else -1
-        covered = brute.holds(cells, condition.feature, relation, value)[counted]
+        covered = terms.holds(cells, condition.feature, relation, value)[counted]
         column = condition.feature.rpartition(" of ")[2]
         found.append(Atom(column, covered, str(condition), order))
     return tuple(found)
@@ -59,35 +62,78 @@ def covered_by(query: Query, cells: Cells, counted: np.ndarray) -> np.ndarray:
     return np.logical_and.reduce([np.ones(int(counted.sum()), dtype=bool), *masks])
 
 
+def line_of(slope: Slope) -> Line:
+    """Read a slope."""
+    return Line(slope.feature, slope.lower, slope.upper, slope.missing, slope.n_conditions)
+
+
+def values_of(term: Any, cells: Cells) -> np.ndarray:
+    """Compute what a term adds to rows if its weight is 1: in natural units, if it is a slope."""
+    if isinstance(term, Slope):
+        return line_of(term).values(cells)
+    everything = np.ones(len(cells["x0"]), dtype=bool)
+    return covered_by(term.query, cells, everything).astype(float)
+
+
+def form_of(term: Any) -> Any:
+    """Return a term without its weight and output."""
+    return term.key if isinstance(term, Slope) else term.query
+
+
 @dataclass(frozen=True, eq=False)
-class Rules:
-    """The rules of an ensemble on the rows that count."""
+class Terms:
+    """The terms of an ensemble on the rows that count, those of slopes on the scale of rules."""
 
     problem: Problem
     ensemble: RuleEnsemble
 
     @cached_property
-    def atoms(self) -> list[tuple[Atom, ...]]:
-        """The conditions of each rule."""
+    def atoms(self) -> list[tuple[Part, ...]]:
+        """The conditions of each rule, or the slope."""
         cells, counted = self.problem.rows.cells, self.problem.counted
-        return [atoms_of_query(rule.query, cells, counted) for rule in self.ensemble]
+        return [
+            (line_of(term),)
+            if isinstance(term, Slope)
+            else atoms_of_query(term.query, cells, counted)
+            for term in self.ensemble
+        ]
 
     @cached_property
-    def covered(self) -> np.ndarray:
-        """The rows of each rule."""
-        cells, counted = self.problem.rows.cells, self.problem.counted
-        masks = [covered_by(rule.query, cells, counted) for rule in self.ensemble]
-        return np.array(masks, dtype=bool).reshape(-1, int(counted.sum()))
+    def _natural(self) -> np.ndarray:
+        counted = self.problem.counted
+        found = [values_of(term, self.problem.rows.cells)[counted] for term in self.ensemble]
+        return np.array(found).reshape(-1, int(counted.sum()))
+
+    @cached_property
+    def scales(self) -> np.ndarray:
+        """What the values of slopes are divided by, and 1 for rules."""
+        weights = self.problem.truth.weights
+        pairs = zip(self.ensemble, self._natural, strict=True)
+        return np.array([terms.scale_of(v, weights) if isinstance(t, Slope) else 1.0 for t, v in pairs])
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """The values of each term."""
+        return self._natural / self.scales[:, np.newaxis]
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """What distinguishes each term from others."""
+        pairs = zip(self.atoms, self.columns, strict=True)
+        return [
+            atoms[0].key if atoms and isinstance(atoms[0], Line) else (values == 1.0).tobytes()
+            for atoms, values in pairs
+        ]
 
     @property
     def outputs(self) -> np.ndarray:
-        """The raw prediction that each rule adds to."""
-        return np.array([rule.output for rule in self.ensemble], dtype=int)
+        """The raw prediction that each term adds to."""
+        return np.array([term.output for term in self.ensemble], dtype=int)
 
     @property
     def weights(self) -> np.ndarray:
-        """Their weights."""
-        return np.array([rule.weight for rule in self.ensemble])
+        """Their weights, on the scale of their values."""
+        return np.array([term.weight for term in self.ensemble]) * self.scales
 
     @property
     def intercepts(self) -> np.ndarray:
@@ -99,10 +145,10 @@ class Rules:
     def raw(self) -> np.ndarray:
         """Raw predictions."""
         parts = self.weights, self.intercepts
-        return self.problem.truth.raw(self.covered, self.outputs, parts)
+        return self.problem.truth.raw(self.columns, self.outputs, parts)
 
     def allowed(self, position: int) -> set[int]:
-        """List the signs that the weight of a rule may have."""
+        """List the signs that the weight of a term may have."""
         return self.problem.limits.signs(self.atoms[position], self.outputs[position])
 
     @cached_property
@@ -112,10 +158,10 @@ class Rules:
         return [next(iter(signs)) if len(signs) == 1 else 0 for signs in found]
 
     def refitted_risk(self) -> float:
-        """Compute the smallest mean penalised loss that weights for these rules can have."""
+        """Compute the smallest mean penalised loss that weights for these terms can have."""
         truth = self.problem.truth
-        weights, intercepts = truth.refit(self.covered, self.outputs, self.signs)
-        raw = truth.raw(self.covered, self.outputs, (weights, intercepts))
+        weights, intercepts = truth.refit(self.columns, self.outputs, self.signs)
+        raw = truth.raw(self.columns, self.outputs, (weights, intercepts))
         return truth.risk(raw, weights) / truth.total
 
 
@@ -124,9 +170,8 @@ def raw_of(ensemble: RuleEnsemble, cells: Cells) -> np.ndarray:
     n_rows = len(cells["x0"])
     starts = [o.intercept for o in ensemble.outputs] or [ensemble.intercept]
     raw = np.tile(np.array(starts, dtype=float), (n_rows, 1))
-    everything = np.ones(n_rows, dtype=bool)
-    for rule in ensemble:
-        raw[covered_by(rule.query, cells, everything), rule.output] += rule.weight
+    for term in ensemble:
+        raw[:, term.output] += term.weight * values_of(term, cells)
     return raw
 
 
@@ -135,7 +180,7 @@ def raw_of(ensemble: RuleEnsemble, cells: Cells) -> np.ndarray:
 
 def judge_model(model: Any, problem: Problem, placed: Placed) -> None:
     """Check rules, weights, predictions and certificates of a model."""
-    rules = Rules(problem, model.ensemble_)
+    rules = Terms(problem, model.ensemble_)
     judge_penalty(model, problem)
     judge_rules(model, problem, rules)
     judge_weights(model, problem, rules)
@@ -144,7 +189,7 @@ def judge_model(model: Any, problem: Problem, placed: Placed) -> None:
 
 
 def judge_penalty(model: Any, problem: Problem) -> None:
-    """Check the penalty that counts as ten rows, and the constant to start from."""
+    """Check the penalty that counts as ten rows, conditions, and the constant to start from."""
     truth = problem.truth
     check(
         is_close(model.l2_regularization_, truth.penalty),
@@ -152,39 +197,69 @@ def judge_penalty(model: Any, problem: Problem) -> None:
         model.l2_regularization_,
         truth.penalty,
     )
-    start = Rules(problem, model.stages_[0]).intercepts
+    n_atoms = len(problem.atoms)
+    check(model.n_candidates_ == n_atoms, "Other conditions", model.n_candidates_, n_atoms)
+    start = Terms(problem, model.stages_[0]).intercepts
     is_same = np.allclose(start, truth.constants, rtol=1e-6, atol=1e-8)
     check(is_same, "Another constant", start, truth.constants)
 
 
-def judge_rules(model: Any, problem: Problem, rules: Rules) -> None:
-    """Check that rules are what they may be."""
+def judge_rules(model: Any, problem: Problem, rules: Terms) -> None:
+    """Check that terms are what they may be."""
     limits, truth = problem.limits, problem.truth
-    given = [] if problem["rules"] != "initial_terms" else [problem.good_rule(2)]
-    for rule, atoms, covered in zip(rules.ensemble, rules.atoms, rules.covered, strict=True):
-        signs = limits.signs(atoms, rule.output)
-        check(signs, "A rule that constraints forbid", rule)
-        check(rule.weight == 0.0 or np.sign(rule.weight) in signs, "A wrong sign", rule)
-        check(covered.tobytes() not in problem.barred, "A rule that is excluded", rule)
-        is_given = any(is_same_rows(covered, other, problem) for other in given)
-        if not is_given:
-            check(len(atoms) <= problem.max_conditions, "A rule that is too long", rule)
-            weight = covered @ truth.weights
-            check(weight >= problem.min_coverage * (1 - 1e-9), "A rule of few rows", rule, weight)
+    given = {key_of_given(problem)}
+    known = {line.key: line for line in problem.lines}
+    for n, term in enumerate(rules.ensemble):
+        signs, key = rules.allowed(n), rules.keys[n]
+        check(signs, "A term that constraints forbid", term)
+        check(term.weight == 0.0 or np.sign(term.weight) in signs, "A wrong sign", term)
+        check(key not in problem.barred, "A term that is excluded", term)
+        if key in given:
+            continue
+        if isinstance(term, Slope):
+            check(key in known, "A slope of other ends", term)
+            check(term.missing == known[key].missing, "Another value of missing cells", term)
+            check_missing(term, problem)
+            size = known[key].n_conditions
+            check(term.n_conditions == size, "Another size", term, size, term.n_conditions)
+            continue
+        check(len(rules.atoms[n]) <= problem.max_conditions, "A rule that is too long", term)
+        weight = rules.columns[n] @ truth.weights
+        check(weight >= problem.min_coverage * (1 - 1e-9), "A rule of few rows", term, weight)
 
 
-def is_same_rows(covered: np.ndarray, atoms: Iterable[Atom], problem: Problem) -> bool:
-    """Return whether conditions of the problem cover the same rows that count."""
-    masks = [atom.covered[problem.counted] for atom in atoms]
-    return bool((covered == np.logical_and.reduce(masks)).all())
+def check_missing(slope: Slope, problem: Problem) -> None:
+    """Check that missing cells count as the mean of the others, but for rounding."""
+    cells = problem.rows.cells[slope.feature]
+    rows = [n for n, is_counted in enumerate(problem.counted) if is_counted]
+    is_known = np.array([cells[n] is not None for n in rows])
+    check((slope.missing is None) == is_known.all(), "Missing cells", slope)
+    if slope.missing is not None:
+        lower, upper = terms.number_of(slope.lower), terms.number_of(slope.upper)
+        values = line_of(slope).values(problem.rows.cells)[problem.counted][is_known]
+        mean = lower + np.average(values, weights=problem.truth.weights[is_known])
+        is_near = abs(terms.number_of(slope.missing) - mean) <= 0.0101 * (upper - lower)
+        # Dates are whole days.
+        is_near |= slope.time_kind is not None and abs(terms.number_of(slope.missing) - mean) <= 1
+        check(is_near, "Missing cells are not the mean", slope, mean)
 
 
-def judge_weights(model: Any, problem: Problem, rules: Rules) -> None:
+def key_of_given(problem: Problem) -> Key | None:
+    """Return what distinguishes the term that was given from others."""
+    if problem["terms"] == "initial slope":
+        return problem.good_slope(2).key
+    if problem["terms"] != "initial rule":
+        return None
+    masks = [atom.covered[problem.counted] for atom in problem.good_rule(2)]
+    return np.logical_and.reduce(masks).tobytes()
+
+
+def judge_weights(model: Any, problem: Problem, rules: Terms) -> None:
     """Check that weights are the best ones together, or one by one."""
     truth = problem.truth
     if not problem.is_joint:
         return judge_stagewise_weights(model, problem, rules)
-    slopes = truth.slopes(rules.covered, rules.outputs, (rules.weights, rules.intercepts))
+    slopes = truth.slopes(rules.columns, rules.outputs, (rules.weights, rules.intercepts))
     scale = float(truth.weights @ np.abs(truth.gradients(rules.raw)).sum(axis=1)) + 1e-300
     for slope, weight, sign in zip(slopes, rules.weights, rules.signs, strict=False):
         is_held = weight == 0.0 and sign * slope > 0.0
@@ -195,28 +270,29 @@ def judge_weights(model: Any, problem: Problem, rules: Rules) -> None:
     return None
 
 
-def judge_stagewise_weights(model: Any, problem: Problem, rules: Rules) -> None:
-    """Check each weight given the rules before it: that of slope and curvature, or a half, ..."""
+def judge_stagewise_weights(model: Any, problem: Problem, rules: Terms) -> None:
+    """Check each weight given the terms before it: that of slope and curvature, or a half, ..."""
     truth = problem.truth
-    raw = truth.raw(rules.covered[:0], rules.outputs[:0], ((), rules.intercepts))
-    for n, (rule, covered) in enumerate(zip(rules.ensemble, rules.covered, strict=True)):
-        pull = truth.weights * truth.gradients(raw)[:, rule.output]
-        bend = truth.weights * truth.hessians(raw)[:, rule.output]
-        full = -pull[covered].sum() / (truth.penalty + bend[covered].sum())
-        if rule.weight == 0.0 and np.sign(full) not in rules.allowed(n):
+    raw = truth.raw(rules.columns[:0], rules.outputs[:0], ((), rules.intercepts))
+    for n, (term, values, weight) in enumerate(
+        zip(rules.ensemble, rules.columns, rules.weights.tolist(), strict=True)
+    ):
+        pull = truth.weights * truth.gradients(raw)[:, term.output]
+        bend = truth.weights * truth.hessians(raw)[:, term.output]
+        full = -(pull @ values) / (truth.penalty + bend @ values**2)
+        if weight == 0.0 and np.sign(full) not in rules.allowed(n):
             continue  # somebody wants it nevertheless
-        halvings = math.log2(full / rule.weight) if full * rule.weight > 0 else math.nan
+        halvings = math.log2(full / weight) if full * weight > 0 else math.nan
         check(
             halvings > -1e-6 and abs(halvings - round(halvings)) < 1e-6,
             "A stagewise weight is another one",
-            rule,
-            full,
+            *(term, weight, full),
         )
         before = truth.risk(raw, np.zeros(0))
         raw = raw.copy()
-        raw[covered, rule.output] += rule.weight
-        after = truth.risk(raw, np.array([rule.weight]))
-        check(after <= before + 1e-9 * abs(before), "A stagewise rule makes the loss larger", rule)
+        raw[:, term.output] += weight * values
+        after = truth.risk(raw, np.array([weight]))
+        check(after <= before + 1e-9 * abs(before), "A stagewise term makes the loss larger", term)
 
 
 def expected_predictions(model: Any, raw: np.ndarray, problem: Problem) -> np.ndarray:
@@ -249,65 +325,143 @@ def judge_predictions(model: Any, X: Any, cells: Cells, problem: Problem) -> Non
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Where a rule is judged: the rules beside it, and the raw predictions there."""
+    """Where a term is judged: the terms beside it, and the raw predictions there."""
 
     problem: Problem
     raw: np.ndarray
-    covered: np.ndarray
-    """The rows of the other rules."""
+    columns: np.ndarray
+    """The values of the other terms."""
     outputs: np.ndarray
     """The raw predictions that these add to."""
+    keys: Sequence[Key]
+    """What distinguishes them from others."""
+    share: float = 1.0
+    """Of the penalty on their weights."""
+
+    @cached_property
+    def prices(self) -> terms.Prices:
+        """What length and chance cost."""
+        return self.problem.prices(self.raw)
 
     def values(self) -> np.ndarray:
-        """Compute what each set is worth after costs, in each output: (n_outputs, n_sets)."""
+        """Compute what each term is worth, in each output: (n_outputs, n_sets)."""
         problem, sets = self.problem, self.problem.sets
         return np.array(
             [
-                brute.best_values(sets, output, *self._gains(sets.covered, output), problem.barred)
+                brute.best_values(
+                    sets,
+                    output,
+                    *self._gains(sets.values, output),
+                    self.prices,
+                    self._barred(output),
+                )
                 for output in range(problem.truth.n_outputs)
             ]
         )
 
-    def value(self, atoms: Sequence[Atom], covered: np.ndarray, output: int) -> float:
-        """Compute what one rule is worth after costs."""
-        limits = self.problem.limits
-        gains, signs = self._gains(covered[np.newaxis], output)
-        if covered.tobytes() in self.problem.barred:
-            gains = np.zeros(1)
-        is_fitting = signs[0] == 0 or int(signs[0]) in limits.signs(atoms, output)
-        return float(gains[0]) * is_fitting - limits.cost(atoms)
+    def value(self, rules: Terms, position: int) -> float:
+        """Compute what a term is worth, of this ensemble."""
+        left, size = self._left(rules, position), np.array([self._size(rules, position)])
+        is_slope = np.array([isinstance(rules.keys[position], tuple)])
+        return float(self.prices.values(np.array([left]), size, is_slope)[0])
 
-    def _gains(self, sets: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
+    def _left(self, rules: Terms, position: int) -> float:
+        """Compute what a term gains after costs."""
+        problem, output = self.problem, int(rules.outputs[position])
+        gains, signs = self._gains(rules.columns[[position]], output)
+        atoms, key = rules.atoms[position], rules.keys[position]
+        if key in self._barred(output):
+            gains = np.zeros(1)
+        is_fitting = signs[0] == 0 or int(signs[0]) in problem.limits.signs(atoms, output)
+        return float(gains[0]) * is_fitting - problem.limits.cost(atoms)
+
+    def excess(self, rules: Terms, position: int) -> float:
+        """Compute by which factor a term of an ensemble gains more than chance may give it."""
+        is_slope, size = isinstance(rules.keys[position], tuple), self._size(rules, position)
+        of = rules.columns[position], int(rules.outputs[position])
+        return self._excess(*of, self._left(rules, position), size, is_slope)
+
+    def best_excess(self, values: np.ndarray) -> tuple[float, float]:
+        """Compute the same for the term of the best value: of equals, the least and the most."""
+        sets = self.problem.sets
+        best = float(values.max(initial=0.0))
+        if best <= 0.0:
+            return 0.0, 0.0
+        found = []
+        for output, number in np.argwhere(values >= best * (1 - 1e-6)).tolist():
+            size, is_slope = int(sets.n_conditions[number]), bool(sets.is_slope[number])
+            gain = float(self._gains(sets.values[[number]], output)[0][0])
+            left = gain - float(sets.costs[number])
+            found.append(self._excess(sets.values[number], output, left, size, is_slope))
+        return min(found), max(found)
+
+    def _excess(
+        self, values: np.ndarray, output: int, left: float, size: int, is_slope: bool
+    ) -> float:
+        others = self.columns[self.outputs == output] if self.problem.is_joint else None
+        factor = self.problem.truth.chance(values, self.raw, output, others)
+        prices = self.prices
+        return left / ((prices.by_chance(size, is_slope) + MARGIN * prices.noise) * factor)
+
+    def _size(self, rules: Terms, position: int) -> int:
+        """Count conditions: before those on one column were written as one."""
+        sets, key = self.problem.sets, rules.keys[position]
+        own = rules.ensemble[position].n_conditions
+        if isinstance(key, tuple) or key == key_of_given(self.problem):
+            return own
+        sizes = [n for n, each in zip(sets.n_conditions, sets.keys, strict=True) if each == key]
+        return max(own, min(sizes, default=own))
+
+    def _barred(self, output: int) -> set[Key]:
+        """List the terms that are not looked for: a slope is refitted, not found once more."""
+        if not self.problem.is_joint:
+            return self.problem.barred
+        pairs = zip(self.keys, self.outputs, strict=True)
+        known = {key for key, k in pairs if k == output and isinstance(key, tuple)}
+        return self.problem.barred | known
+
+    def _gains(self, columns: np.ndarray, output: int) -> tuple[np.ndarray, np.ndarray]:
         problem = self.problem
-        others = self.covered[self.outputs == output] if problem.is_joint else None
-        return problem.truth.gains(sets, self.raw, output, others)
+        others = self.columns[self.outputs == output] if problem.is_joint else None
+        return problem.truth.gains(columns, self.raw, output, others, self.share)
 
 
 def place_after(problem: Problem, ensemble: RuleEnsemble) -> Place:
-    """Find the place after the rules of an ensemble."""
-    rules = Rules(problem, ensemble)
-    return Place(problem, rules.raw, rules.covered, rules.outputs)
+    """Find the place after the terms of an ensemble."""
+    rules = Terms(problem, ensemble)
+    return Place(problem, rules.raw, rules.columns, rules.outputs, rules.keys)
+
+
+def relaxed_place(problem: Problem, ensemble: RuleEnsemble) -> Place:
+    """Find the place beside the same terms with weights that are hardly penalised."""
+    if not problem.is_joint or len(ensemble) == 0:
+        return place_after(problem, ensemble)
+    rules, truth, share = Terms(problem, ensemble), problem.truth, brute.RELAXED
+    parts = truth.refit(rules.columns, rules.outputs, rules.signs, share)
+    raw = truth.raw(rules.columns, rules.outputs, parts)
+    return Place(problem, raw, rules.columns, rules.outputs, rules.keys, share)
 
 
 def place_of(problem: Problem, model: Any, position: int) -> Place:
-    """Find the place of a rule: given all others with their best weights, or those before it."""
+    """Find the place of a term: given all others with their best weights, or those before it."""
     ensemble = model.ensemble_
-    rules, truth = Rules(problem, ensemble), problem.truth
+    rules, truth = Terms(problem, ensemble), problem.truth
     if not problem.is_joint:
-        return place_after(problem, ensemble.with_terms(ensemble[:position].rules))
+        return place_after(problem, ensemble.with_terms(ensemble[:position].terms))
     rest = [n for n in range(len(ensemble)) if n != position]
-    covered, outputs = rules.covered[rest], rules.outputs[rest]
+    columns, outputs = rules.columns[rest], rules.outputs[rest]
     signs = [rules.signs[n] for n in rest]
-    weights, intercepts = truth.refit(covered, outputs, signs)
+    weights, intercepts = truth.refit(columns, outputs, signs)
     # Those that would rather have another sign are not there, unless somebody wants them.
     is_given = [model.search_results_[n].status == "given" for n in rest]
     kept = [n for n, s in enumerate(signs) if s == 0 or abs(weights[n]) > 1e-9 or is_given[n]]
-    raw = truth.raw(covered, outputs, (weights, intercepts))
-    return Place(problem, raw, covered[kept], outputs[kept])
+    chosen = [rest[n] for n in kept]
+    raw = truth.raw(columns, outputs, (weights, intercepts))
+    return Place(problem, raw, columns[kept], outputs[kept], [rules.keys[n] for n in chosen])
 
 
-def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Placed) -> None:
-    """Check what is said about each rule: its gain, and that no other one gains more."""
+def judge_certificates(model: Any, problem: Problem, rules: Terms, placed: Placed) -> None:
+    """Check what is said about each term: its value, and that no other one is worth more."""
     results = model.search_results_
     check(len(results) == len(rules.ensemble), "Not a certificate per rule", len(results))
     if problem.is_polished:
@@ -316,10 +470,10 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
                 place = place_of(problem, model, position)
                 judge_certificate(problem, place, rules, position, result, tolerance=1e-5)
         return
-    n_terms = getattr(model, "n_terms_", N_RULES)
+    n_terms = n_wanted(model, problem)
     ensembles = [model.stages_[0], *_history(problem, placed, n_terms)]
     check(
-        [rule.query for rule in ensembles[-1]] == [rule.query for rule in rules.ensemble]
+        list(map(form_of, ensembles[-1])) == list(map(form_of, rules.ensemble))
         if len(ensembles) > 1
         else len(rules.ensemble) == 0,
         "The rules of a callback are others",
@@ -327,13 +481,37 @@ def judge_certificates(model: Any, problem: Problem, rules: Rules, placed: Place
         rules.ensemble,
     )
     for before, after in pairwise(ensembles):
-        # Rules that a refit leaves without weight go out.
-        query = after[-1].query
-        positions = [n for n, rule in enumerate(rules.ensemble) if rule.query == query]
+        # Terms that a refit leaves without weight go out.
+        last = form_of(after[-1])
+        positions = [n for n, term in enumerate(rules.ensemble) if form_of(term) == last]
         if len(positions) == 1:
-            place = place_after(problem, before)
+            place = place_of_round(problem, before, rules, positions[0], results[positions[0]])
             judge_certificate(problem, place, rules, positions[0], results[positions[0]])
     judge_end(model, problem, ensembles[-1])
+
+
+def place_of_round(
+    problem: Problem, before: RuleEnsemble, rules: Terms, position: int, result: Any
+) -> Place:
+    """Find the place at which a round has found its term: with weights as they are, or relaxed."""
+    place = place_after(problem, before)
+    if not problem.beats_chance or result.status == "given":
+        return place
+    relaxed = relaxed_place(problem, before)
+    is_surprising = relaxed.excess(rules, position) >= 1 - 1e-6
+    check(is_surprising, "A term by chance", rules.ensemble[position])
+    value = place.value(rules, position)
+    if is_close(result.objective_value, value) or problem["search"] != "optimal":
+        is_here = is_close(result.objective_value, value)
+        return place if is_here else relaxed
+    least, _ = relaxed.best_excess(place.values())
+    check(least <= 1 + 1e-6, "Relaxed without need", rules.ensemble[position], least)
+    return relaxed
+
+
+def n_wanted(model: Any, problem: Problem) -> int:
+    """Return how many terms a model may have."""
+    return int(getattr(model, "n_terms_", problem.n_terms))
 
 
 def _history(problem: Problem, placed: Placed, n_terms: int) -> list[RuleEnsemble]:
@@ -347,7 +525,8 @@ def _history(problem: Problem, placed: Placed, n_terms: int) -> list[RuleEnsembl
             found.append(progress.ensemble)
 
     kind = problem.row | {"operation": "fit"}
-    estimator = Problem(kind, problem.seed).estimator(callback=note, n_terms=n_terms)
+    number = {} if problem.beats_chance else {"n_terms": n_terms}
+    estimator = Problem(kind, problem.seed).estimator(callback=note, **number)
     estimator.fit(**placed.fit_arguments())
     return found
 
@@ -355,47 +534,53 @@ def _history(problem: Problem, placed: Placed, n_terms: int) -> list[RuleEnsembl
 def judge_certificate(
     problem: Problem,
     place: Place,
-    rules: Rules,
+    rules: Terms,
     position: int,
     result: Any,
     tolerance: float = CLOSE,
 ) -> None:
     """Check one certificate."""
-    value = place.value(rules.atoms[position], rules.covered[position], rules.outputs[position])
+    value = place.value(rules, position)
     best = max(float(place.values().max(initial=0.0)), 0.0)
-    text = f"rule {position + 1}, {rules.ensemble[position]}"
+    text = f"term {position + 1}, {rules.ensemble[position]}"
     least = 1e-9 * best
     if result.status == "given" and value <= 0.0:
-        return  # it may say of a rule without gain what it likes below the bound
+        return  # it may say of a term without gain what it likes below the bound
     check(
         is_close(result.objective_value, value, tolerance, least),
-        "The gain of a rule is not what its certificate says",
+        "The value of a term is not what its certificate says",
         *(text, f"says {result.objective_value}", f"is {value}"),
     )
     check(
         result.bound >= best * (1 - tolerance),
-        "A rule gains more than the bound",
+        "A term is worth more than the bound",
         *(text, f"bound {result.bound}", f"best {best}"),
     )
     if result.is_optimal:
-        check(value >= best * (1 - tolerance), "Not the best rule", text, value, best)
+        check(value >= best * (1 - tolerance), "Not the best term", text, value, best)
         check(problem["search"] == "optimal", "A heuristic claims a proof", text)
     if problem["search"] == "optimal" and not problem.is_polished and result.status != "given":
         share = {"approximation_factor": 0.7, "node_limit": 0.0}
         least = share.get(problem["limits"], 1.0) * best * (1 - tolerance)
-        check(value >= least, "A rule is worse than promised", text, value, best, result.status)
+        check(value >= least, "A term is worse than promised", text, value, best, result.status)
 
 
 def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
-    """Check that fewer rules than were asked for are all there are."""
-    n_wanted = getattr(model, "n_terms_", N_RULES)
-    if len(ensemble) >= n_wanted or problem["search"] != "optimal" or problem["signs"] != "free":
+    """Check that fewer terms than were asked for are all there are."""
+    if len(ensemble) >= n_wanted(model, problem) or problem["search"] != "optimal" or problem["signs"] != "free":
         return
     if problem["limits"] == "node_limit":
         return
-    left = float(place_after(problem, ensemble).values().max(initial=0.0))
+    place = place_after(problem, ensemble)
+    left = float(place.values().max(initial=0.0))
+    if problem.beats_chance and left > 0.0:
+        relaxed = relaxed_place(problem, ensemble)
+        for found in (place, relaxed):
+            least, _ = relaxed.best_excess(found.values())
+            check(least <= 1 + 1e-6, "A term is missing that beats chance", ensemble, least)
+        return
     first = float(place_after(problem, model.stages_[0]).values().max(initial=0.0))
-    check(left <= 1e-9 * max(first, 1e-9), "A rule is missing", len(ensemble), left, first)
+    check(left <= 1e-9 * max(first, 1e-9), "A term is missing", len(ensemble), left, first)
 
 
 # The judge of two models
@@ -404,10 +589,10 @@ def judge_end(model: Any, problem: Problem, ensemble: RuleEnsemble) -> None:
 def check_same_model(
     one: Any, other: Any, words: str, tolerance: float = 1e-12, certificates: bool = True
 ) -> None:
-    """Check that two models have the same rules, weights and certificates."""
+    """Check that two models have the same terms, weights and certificates."""
     ensembles = one.ensemble_, other.ensemble_
-    texts = [[(rule.query, rule.output) for rule in ensemble] for ensemble in ensembles]
-    check(texts[0] == texts[1], f"{words}: other rules", *ensembles)
+    forms = [[(form_of(term), term.output) for term in ensemble] for ensemble in ensembles]
+    check(forms[0] == forms[1], f"{words}: other terms", *ensembles)
     numbers = [_numbers(ensemble) for ensemble in ensembles]
     scale = float(np.abs(numbers[0]).max(initial=1e-300))
     difference = float(np.abs(numbers[0] - numbers[1]).max(initial=0.0))
@@ -425,4 +610,4 @@ def check_same_model(
 
 def _numbers(ensemble: RuleEnsemble) -> np.ndarray:
     starts = [o.intercept for o in ensemble.outputs] or [ensemble.intercept]
-    return np.array([*starts, *(rule.weight for rule in ensemble)])
+    return np.array([*starts, *(term.weight for term in ensemble)])

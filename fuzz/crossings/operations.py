@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 
 from fuzz.crossings import tables
-from fuzz.crossings.brute import is_one_of
 from fuzz.crossings.factors import CLASSES, IN_PARTS
 from fuzz.crossings.judges import (
-    Rules,
+    Terms,
     atoms_of_query,
     check,
     check_same_model,
@@ -35,7 +34,7 @@ from fuzz.crossings.judges import (
     place_of,
     raw_of,
 )
-from fuzz.crossings.problem import N_RULES, Problem
+from fuzz.crossings.problem import N_TERMS, Problem
 from fuzz.crossings.tables import Cells, Placed
 from laconic.export import to_javascript, to_json, to_onnx, to_pmml, to_python, to_scorecard, to_sql
 
@@ -125,11 +124,11 @@ def cross_validate(model: Any, case: Case) -> Any:
 def warm_start(model: Any, case: Case) -> Any:
     """Check that some rules and then more are as all at once."""
     problem = case.problem
-    model.set_params(n_terms=N_RULES)
+    model.set_params(n_terms=N_TERMS)
     model.fit(**case.placed.fit_arguments())
     if problem.is_polished:
         # Other rules may be best among more.
-        check(len(model.ensemble_) <= N_RULES, "Too many rules")
+        check(len(model.ensemble_) <= N_TERMS, "Too many rules")
     else:
         at_once = problem.estimator().fit(**case.placed.fit_arguments())
         check_same_model(model, at_once, "One by one and at once", 1e-9)
@@ -161,7 +160,7 @@ def edit_lock(model: Any, case: Case) -> Any:
 
 def _new_rule(model: Any, problem: Problem) -> str:
     """Write a good rule that a model does not have, if there is one."""
-    known = Rules(problem, model.ensemble_).covered
+    known = Terms(problem, model.ensemble_).covered
     for number in range(3, len(problem.good_rules)):
         if not (known == _covered(problem, problem.good_rules[number])).all(axis=1).any():
             return problem.written(number)
@@ -191,12 +190,12 @@ def _edited(model: Any, case: Case, **changes: Any) -> Any:
         check(not is_there, "A rule that should go is there", rule, after)
     for text in [*changes.get("force", ()), *changes.get("replace", {}).values()]:
         [covered] = [_covered(problem, a) for a in problem.good_rules if problem.text(a) == text]
-        is_there = any((mask == covered).all() for mask in Rules(problem, after).covered)
+        is_there = any((mask == covered).all() for mask in Terms(problem, after).covered)
         check(is_there or said, "A rule that was asked for is not there", text, after)
     edits = list(result.edits_)
     for entry, ensemble in ((edits[0], before), (edits[-1], after)):
         unique = ensemble.with_terms({(r.query, r.output): r for r in ensemble}.values())
-        risk = Rules(problem, unique).refitted_risk()
+        risk = Terms(problem, unique).refitted_risk()
         check(entry.n_terms == len(unique), "Another number of rules", entry, unique)
         check(is_close(entry.risk, risk, 1e-6), "Another risk", entry.words, entry.risk, risk)
     return [str(after), str(result.edits_)]
@@ -244,7 +243,7 @@ def alternatives(model: Any, case: Case) -> Any:
 def _judge_found(problem: Problem, model: Any, number: int, found: Any) -> None:
     """Check that alternatives are allowed, and no two of them the same."""
     cells, counted = problem.rows.cells, problem.counted
-    rules = Rules(problem, model.ensemble_)
+    rules = Terms(problem, model.ensemble_)
     known = [(rules.outputs[number - 1], rules.covered[number - 1])]
     for each in found:
         output = _output(each, model)
@@ -276,7 +275,7 @@ def _is_known(covered: np.ndarray, others: Sequence[np.ndarray], problem: Proble
 
 def _judge_shares(problem: Problem, model: Any, number: int, found: Any, tolerance: float) -> None:
     """Compare with all sets of rows, in the place of the rule."""
-    rules, sets = Rules(problem, model.ensemble_), problem.sets
+    rules, sets = Terms(problem, model.ensemble_), problem.sets
     place = place_of(problem, model, number - 1)
     own, own_output = rules.covered[number - 1], int(rules.outputs[number - 1])
     own_value = place.value(rules.atoms[number - 1], own, own_output)
@@ -308,7 +307,7 @@ def certificate(model: Any, case: Case) -> Any:
     problem = case.problem
     made = model.certificate(**case.arguments)
     check_in_parts(case, lambda rows: model.certificate(**rows).bound, made.bound)
-    truth, rules = problem.truth, Rules(problem, model.ensemble_)
+    truth, rules = problem.truth, Terms(problem, model.ensemble_)
     own = truth.risk(rules.raw, rules.weights)
     check(is_close(made.objective, own, 1e-9), "Another objective", made.objective, own)
     check(made.bound <= own * (1 + 1e-9), "The model is below the bound", made.bound, own)

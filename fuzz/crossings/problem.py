@@ -9,20 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.crossings import brute
-from fuzz.crossings.brute import Atom, Limits, Sets, Truth
+from fuzz.crossings import brute, terms
+from fuzz.crossings.brute import Truth
 from fuzz.crossings.covering import Row
 from fuzz.crossings.factors import CLASSES, IN_PARTS
 from fuzz.crossings.tables import Placed, Rows, in_memory, in_parts, make_rows
+from fuzz.crossings.terms import Atom, Key, Limits, Line, Prices, Sets
 from laconic import (
     Condition,
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     RuleBoostingRegressor,
     RuleBoostingRegressorCV,
+    Slope,
 )
+from laconic.candidates.slopes import candidate_slopes
 
-N_RULES = 3
+N_TERMS = 3
+MAX_AUTO_TERMS = 20
 CLASS_WEIGHTS = {
     "logistic": {"no": 1.0, "yes": 3.0},
     "three classes": {"a": 1.0, "b": 0.5, "c": 3.0},
@@ -62,7 +66,9 @@ class Problem:
     @cached_property
     def rows(self) -> Rows:
         """The rows, as plain cells."""
-        return make_rows(self["columns"], self["loss"], self["rows"], self.seed)
+        # Chance lets few terms pass, unless they tell much.
+        noise = 0.1 if self.beats_chance else 0.35
+        return make_rows(self["columns"], self["loss"], self["rows"], self.seed, noise=noise)
 
     @property
     def is_joint(self) -> bool:
@@ -76,8 +82,18 @@ class Problem:
 
     @property
     def is_polished(self) -> bool:
-        """Whether rules are exchanged."""
+        """Whether terms are exchanged."""
         return self["strategy"] in ("polished", "global")
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether chance decides on the number of terms."""
+        return self["n_terms"] == "auto"
+
+    @property
+    def n_terms(self) -> int:
+        """The largest number of terms."""
+        return MAX_AUTO_TERMS if self.beats_chance else N_TERMS
 
     # The truth
 
@@ -120,7 +136,7 @@ class Problem:
     @cached_property
     def atoms(self) -> list[Atom]:
         """All conditions."""
-        return brute.atoms_of(self["columns"], self.rows.cells, self.counted)
+        return terms.atoms_of(self["columns"], self.rows.cells, self.counted)
 
     @property
     def max_conditions(self) -> int:
@@ -160,37 +176,78 @@ class Problem:
     @cached_property
     def _free_sets(self) -> Sets:
         free = Limits(n_outputs=self.truth.n_outputs)
-        sets = brute.all_sets(self.atoms, free, self.max_conditions, self.counted)
+        sets = terms.all_sets(self.atoms, free, self.max_conditions, self.all_weights)
         return sets.part(self._covers_enough(sets))
 
     def _covers_enough(self, sets: Sets) -> np.ndarray:
-        return sets.covered @ self.truth.weights >= self.min_coverage * (1 - 1e-12)
+        """Return which terms cover enough rows; slopes are about all of them."""
+        is_enough = sets.values @ self.truth.weights >= self.min_coverage * (1 - 1e-12)
+        return is_enough | sets.is_slope
 
     def _first_gains(self, sets: Sets) -> np.ndarray:
-        """Compute what sets gain beside no rule, in the output where they gain most."""
+        """Compute what terms gain beside no other, in the output where they gain most."""
         truth = self.truth
-        others = np.zeros((0, len(truth.weights)), dtype=bool) if self.is_joint else None
+        others = np.zeros((0, len(truth.weights))) if self.is_joint else None
         found = [
-            truth.gains(sets.covered, truth.start, output, others)[0]
+            truth.gains(sets.values, truth.start, output, others)[0]
             for output in range(truth.n_outputs)
         ]
         return np.max(found, axis=0)
 
     @cached_property
+    def lines(self) -> list[Line]:
+        """All slopes: the package chooses the knots, and nothing else."""
+        if self["slopes"] == "False":
+            return []
+        table = self["table"] if self["table"] not in IN_PARTS else "pandas"
+        slopes = candidate_slopes(
+            in_memory(self.rows, table, self["columns"]).X,
+            max_thresholds=self.parameters_of_columns.get("max_thresholds", 7),
+            categorical_features=self.parameters_of_columns.get("categorical_features", ()),
+            sample_weight=self.all_weights,
+        )
+        known: dict[tuple[str, Any, Any], Any] = {}
+        knots: dict[str, set[Any]] = {}
+        for position, name in enumerate(slopes.names):
+            for place, pair in enumerate(slopes.pairs):
+                if max(pair) < len(slopes.features[position].knots):
+                    slope = slopes.slope(position, place)
+                    knots.setdefault(name, set()).update({slope.lower, slope.upper})
+                    known[name, slope.lower, slope.upper] = slope.missing
+        in_order = {name: sorted(ends, key=terms.number_of) for name, ends in knots.items()}
+        return terms.all_lines(in_order, lambda *ends: known[ends])
+
+    @property
+    def parameters_of_columns(self) -> dict[str, Any]:
+        """The parameters that conditions and slopes depend on."""
+        return _LIMITS[self["limits"]] | self._columns()
+
+    @cached_property
     def sets(self) -> Sets:
-        """All sets of rows that a rule may cover."""
-        sets = brute.all_sets(self.atoms, self.limits, self.max_conditions, self.counted)
+        """All terms that a model may have."""
+        cells, lines = self.rows.cells, self.lines
+        of = self.atoms, self.limits, self.max_conditions, self.all_weights
+        sets = terms.all_sets(*of, lines, cells)
         return sets.part(self._covers_enough(sets))
+
+    def prices(self, raw: np.ndarray) -> Prices:
+        """Tell what length and chance cost, where these are the raw predictions."""
+        noise = self.truth.noise(raw) if self.beats_chance else 0.0
+        n_lines = sum(
+            np.ptp(line.values(self.rows.cells)[self.counted]) > 0 for line in self.lines
+        )
+        return Prices(float(self["brevity"]), noise, len(self.atoms), n_lines)
 
     @cached_property
     def good_rules(self) -> list[tuple[Atom, ...]]:
         """Conjunctions that may be rules, the best first; no two for the same rows or the rest."""
-        gains = self._first_gains(self.sets)
-        found: dict[bytes, tuple[Atom, ...]] = {}
+        gains, sets = self._first_gains(self.sets), self.sets
+        found: dict[Key, tuple[Any, ...]] = {}
         for place in np.argsort(-gains, kind="stable").tolist():
-            covered, atoms = self.sets.covered[place], self.sets.atoms[place]
-            if atoms and covered.tobytes() not in found and (~covered).tobytes() not in found:
-                found[covered.tobytes()] = atoms
+            atoms, key = sets.atoms[place], sets.keys[place]
+            rest = (sets.values[place] == 0.0).tobytes()
+            if atoms and not sets.is_slope[place] and key not in found and rest not in found:
+                found[key] = atoms
         return list(found.values())
 
     def good_rule(self, number: int) -> tuple[Atom, ...]:
@@ -206,10 +263,28 @@ class Problem:
         """Write a conjunction as people do."""
         return " & ".join(atom.text for atom in atoms)
 
+    def good_slope(self, number: int) -> Line:
+        """Take one of the slopes that may be terms and gain most by themselves."""
+        if self["slopes"] == "False":
+            return Line("x0", 0.75, 2.25, 1.5 if self["columns"] == "missing values" else None, 2)
+        gains, sets = self._first_gains(self.sets), self.sets
+        places = [n for n in np.argsort(-gains, kind="stable").tolist() if sets.is_slope[n]]
+        [line] = sets.atoms[places[number]]
+        assert isinstance(line, Line)
+        return line
+
+    @staticmethod
+    def slope(line: Line) -> Slope:
+        """Make a slope of the package."""
+        ends = line.lower, line.upper
+        return Slope(line.column, *ends, 0.0, missing=line.missing, n_conditions=line.n_conditions)
+
     @cached_property
-    def barred(self) -> set[bytes]:
-        """Sets of rows that no rule is to cover, as the rows that count show them."""
-        if self["rules"] != "excluded_terms":
+    def barred(self) -> set[Key]:
+        """The terms that no model is to have, as the rows that count show them."""
+        if self["terms"] == "excluded slope":
+            return {self.good_slope(0).key}
+        if self["terms"] != "excluded rule":
             return set()
         covered = np.ones(len(self.rows), dtype=bool)
         for atom in self.good_rule(0):
@@ -229,20 +304,21 @@ class Problem:
 
     def parameters(self) -> dict[str, Any]:
         """List the parameters of the estimator that are not the default."""
-        chosen: dict[str, Any] = {"n_terms": N_RULES, "max_conditions": self.max_conditions}
+        chosen: dict[str, Any] = {"n_terms": "auto" if self.beats_chance else N_TERMS}
+        chosen |= {"slopes": self["slopes"] == "True", "brevity": float(self["brevity"])}
+        chosen["max_conditions"] = self.max_conditions
         chosen |= {"strategy": self["strategy"], "fit_intercept": self.fit_intercept}
         chosen |= {"loss": self.loss_parameter, "search": self["search"]}
-        chosen |= _LIMITS[self["limits"]]
-        return chosen | self._columns() | self._constraints() | self._rows()
+        return chosen | self.parameters_of_columns | self._constraints() | self._rows()
 
     def _columns(self) -> dict[str, Any]:
         columns = self["columns"]
         if columns == "categories='sets'":
             return {"categories": "sets"}
         if columns == "date_parts":
-            return {"date_parts": list(brute.PARTS)}
+            return {"date_parts": list(terms.PARTS)}
         if columns == "conditions":
-            return {"conditions": [Condition(*condition) for condition in brute.GIVEN]}
+            return {"conditions": [Condition(*condition) for condition in terms.GIVEN]}
         if columns == "ordered categories" and self["table"] not in ("pandas", "Dask"):
             return {"categorical_features": {"x2": "ordered"}}
         return {}
@@ -257,10 +333,14 @@ class Problem:
             chosen["weight_signs"] = "positive"
         if self.costs:
             chosen["feature_costs"] = self.costs
-        if self["rules"] == "initial_terms":
+        if self["terms"] == "initial rule":
             chosen["initial_terms"] = [self.written(2)]
-        if self["rules"] == "excluded_terms":
+        if self["terms"] == "initial slope":
+            chosen["initial_terms"] = [self.slope(self.good_slope(2))]
+        if self["terms"] == "excluded rule":
             chosen["excluded_terms"] = [self.written(0)]
+        if self["terms"] == "excluded slope":
+            chosen["excluded_terms"] = [self.slope(self.good_slope(0))]
         return chosen
 
     def _rows(self) -> dict[str, Any]:

@@ -49,7 +49,9 @@ class Rows:
         )
 
 
-def make_rows(columns: str, loss: str, rows: str, seed: int, n_rows: int = N_ROWS) -> Rows:
+def make_rows(
+    columns: str, loss: str, rows: str, seed: int, n_rows: int = N_ROWS, noise: float = 0.35
+) -> Rows:
     """Make the rows of a problem; the target has something to do with all columns."""
     rng = np.random.default_rng([seed, 17])
     codes = [rng.integers(0, n, n_rows) for n in (5, 4, 4)]
@@ -64,7 +66,7 @@ def make_rows(columns: str, loss: str, rows: str, seed: int, n_rows: int = N_ROW
         for row in np.flatnonzero(rng.random(n_rows) < 0.1).tolist():
             cells["x0"][row] = None
     score = 0.4 * (codes[0] > 2) + 0.5 * ((codes[1] > 1) & (codes[2] > 1)) - 0.3 * (codes[2] == 1)
-    score = (score + 0.35 * rng.normal(size=n_rows)).round(2)
+    score = (score + noise * rng.normal(size=n_rows)).round(2)
     exposure = None
     if "exposure" in rows:
         exposure = rng.choice([0.5, 1.0, 1.5, 4.0], n_rows)

@@ -6,8 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 from commands import people, pretend_terminal, refused
+from sloped import sloped_classifier
 
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor, load_model, save_model
+from laconic.cli.explain import _as_dict
 
 
 @pytest.fixture
@@ -44,7 +46,7 @@ def test_json(run, model, table):
     assert told["prediction"] == estimator.predict(X)[0]
     assert told["probability"] == estimator.predict_proba(X).max()
     assert told["raw_prediction"] == estimator.decision_function(X)[0]
-    total = told["intercept"] + sum(rule["contribution"] for rule in told["rules"])
+    total = told["intercept"] + sum(term["contribution"] for term in told["terms"])
     assert total == pytest.approx(told["raw_prediction"])
     assert told["sentence"] == sentences(model, [2])[0]
 
@@ -85,3 +87,18 @@ def test_refusals(run, model, table):
     code, _, err = run("explain", model, table, "--row=-1")
     assert code == 2
     assert "at least 0" in err
+
+
+def test_slopes_are_told_by_the_value_of_the_row():
+    """Sentences and JSON are made of the explanation; models with slopes are not saved here."""
+    model, X, _ = sloped_classifier()
+    told = _as_dict(model.explain(X)[1])
+    assert told["terms"][0] == {
+        "term": 1,
+        "text": "age from 25 to 68 (45 if missing)",
+        "contribution": pytest.approx(0.031 * 39),
+    }
+    total = told["intercept"] + sum(term["contribution"] for term in told["terms"])
+    assert total == pytest.approx(told["raw_prediction"])
+    assert "+1.209 because age is 64 (+0.3100 per 10 from 25 to 68)" in told["sentence"]
+    assert json.loads(json.dumps(told))["values"]["admitted"] == "2021-06-17"

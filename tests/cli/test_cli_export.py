@@ -52,8 +52,8 @@ def model(tmp_path):
         (["scorecard", "--max-points", 3], lambda m: f"{to_scorecard(m, max_points=3)}\n"),
         (["sql", "--dialect", "duckdb"], lambda model: f"{to_sql(model, 'duckdb')}\n"),
         (
-            ["sql", "--dialect", "postgres", "--table", "t", "--keep", "id", "--rule-columns"],
-            lambda m: to_sql(m, "postgres", table="t", keep=["id"], rule_columns=True) + "\n",
+            ["sql", "--dialect", "postgres", "--table", "t", "--keep", "id", "--term-columns"],
+            lambda m: to_sql(m, "postgres", table="t", keep=["id"], term_columns=True) + "\n",
         ),
     ],
 )

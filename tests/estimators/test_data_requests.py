@@ -1,10 +1,13 @@
 """What users of rule learners ask for most about data, each as a test."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
+from estimators import forms
 from laconic import RuleBoostingClassifier, RuleBoostingRegressor
 
 
@@ -56,7 +59,7 @@ def test_request_for_sample_weights_that_matter(table):
     weighted = RuleBoostingClassifier(n_terms=3).fit(X, y, sample_weight=repeated)
     again = X.loc[X.index.repeat(repeated)].reset_index(drop=True)
     copied = RuleBoostingClassifier(n_terms=3).fit(again, np.repeat(y, repeated))
-    assert [rule.query for rule in weighted.ensemble_] == [r.query for r in copied.ensemble_]
+    assert forms(weighted) == forms(copied)
     weights = [[rule.weight for rule in model.ensemble_] for model in (weighted, copied)]
     assert weights[0] == pytest.approx(weights[1])
     # Rows without weight are as if they were not there.
@@ -82,7 +85,11 @@ def test_request_for_dates(table):
     X, _ = table
     X = X.assign(day=pd.date_range("2024-01-01", periods=200))
     y = (X["day"] > "2024-03-01").to_numpy(float)
-    assert "day > 2024-0" in str(RuleBoostingRegressor(n_terms=1).fit(X, y)).replace("<=", ">")
+    model = RuleBoostingRegressor(n_terms=1, slopes=False).fit(X, y)
+    assert "day > 2024-0" in str(model).replace("<=", ">")
+    rising = np.arange(200.0) + 30.0 * np.random.default_rng(0).normal(size=200)
+    sloped = RuleBoostingRegressor(n_terms=1).fit(X, rising)
+    assert re.search(r"per month of day from 2024-0\d-\d\d to 2024-0\d-\d\d", str(sloped))
 
 
 def test_request_for_table_columns_of_any_library(table):

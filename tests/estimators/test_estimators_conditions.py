@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from laconic import Condition, RuleBoostingClassifier, RuleBoostingRegressor
+from laconic import Condition, Rule, RuleBoostingClassifier, RuleBoostingRegressor
 from laconic.candidates.candidates import candidate_conditions
 
 CUTOFFS = [Condition("age", ">", 65), Condition("age", ">", 40), Condition("sex", "==", "f")]
@@ -28,9 +28,11 @@ def ages_above(X):
 
 class TestGivenConditions:
     def test_rules_are_made_of_them(self):
-        model = RuleBoostingRegressor(conditions=CUTOFFS).fit(*patients())
-        used = {condition for rule in model.ensemble_ for condition in rule.query}
+        model = RuleBoostingRegressor(10, conditions=CUTOFFS).fit(*patients())
+        rules = [term for term in model.ensemble_ if isinstance(term, Rule)]
+        used = {condition for rule in rules for condition in rule.query}
         assert used <= set(CUTOFFS)
+        assert used
         assert all(result.is_optimal for result in model.search_results_)
 
     @pytest.mark.parametrize("task", [RuleBoostingClassifier, RuleBoostingRegressor])
@@ -38,9 +40,10 @@ class TestGivenConditions:
         X, y = patients()
         y = y > 2 if task is RuleBoostingClassifier else y
         weights = np.random.default_rng(0).integers(0, 3, len(y))
-        expected = task(max_thresholds=3).fit(X, y, weights)
+        expected = task(10, max_thresholds=3, slopes=False).fit(X, y, weights)
         conditions = candidate_conditions(X, max_thresholds=3, sample_weight=weights).conditions
-        model = task(conditions=conditions, max_thresholds=1).fit(X, y, weights)
+        model = task(10, conditions=conditions, max_thresholds=1, slopes=False)
+        model.fit(X, y, weights)
         assert model.ensemble_ == expected.ensemble_
 
     def test_callable_sees_the_table_as_it_was_passed(self):
@@ -65,10 +68,11 @@ class TestGivenConditions:
     def test_constant_conditions_are_harmless(self):
         X, y = patients()
         constant = [Condition("age", ">", -1), Condition("sex", "is missing")]
-        expected = RuleBoostingRegressor(conditions=CUTOFFS).fit(X, y)
-        model = RuleBoostingRegressor(conditions=constant + CUTOFFS).fit(X, y)
+        expected = RuleBoostingRegressor(10, conditions=CUTOFFS).fit(X, y)
+        model = RuleBoostingRegressor(10, conditions=constant + CUTOFFS).fit(X, y)
         assert model.ensemble_ == expected.ensemble_
-        assert RuleBoostingRegressor(conditions=constant).fit(X, y).ensemble_.n_conditions == 0
+        model = RuleBoostingRegressor(10, conditions=constant, slopes=False).fit(X, y)
+        assert model.ensemble_.n_conditions == 0
 
     def test_contract(self):
         X, y = patients()

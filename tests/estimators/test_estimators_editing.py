@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from estimators import RULES_BY_GAIN, forms
 from laconic import (
+    Query,
     RuleBoostingClassifier,
     RuleBoostingClassifierCV,
     RuleBoostingRegressor,
@@ -26,11 +28,11 @@ def data():
 
 @pytest.fixture(scope="module")
 def model(data):
-    return RuleBoostingRegressor(4).fit(*data)
+    return RuleBoostingRegressor(4, slopes=False).fit(*data)
 
 
 def queries(model):
-    return [str(rule.query) for rule in model.ensemble_]
+    return [str(form) for form in forms(model)]
 
 
 def test_a_dropped_rule_does_not_come_back_in_other_words(model, data):
@@ -39,7 +41,7 @@ def test_a_dropped_rule_does_not_come_back_in_other_words(model, data):
     assert len(edited.ensemble_) == 4
     old = model.ensemble_[0].query.covered(data[0])
     assert not any((rule.query.covered(data[0]) == old).all() for rule in edited.ensemble_)
-    assert queries(model) == queries(RuleBoostingRegressor(4).fit(*data))
+    assert queries(model) == queries(RuleBoostingRegressor(4, slopes=False).fit(*data))
 
 
 def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
@@ -53,9 +55,9 @@ def test_forced_and_replaced_rules_are_there_and_locked_ones_stay(model, data):
 
 def test_costs_are_those_of_the_rules_with_their_best_weights(model, data):
     X, y = data
-    edited = model.edit(X, y, drop=[2], force=["x3 <= 1"], n_terms=4)
+    edited = model.edit(X, y, drop=[2], force=["x2 <= 1"], n_terms=4)
     words = [edit.words for edit in edited.edits_]
-    assert words == ["before", f"without {queries(model)[1]}", "with x3 <= 1"]
+    assert words == ["before", f"without {queries(model)[1]}", "with x2 <= 1"]
     before, dropped, forced = edited.edits_
     assert (before.n_terms, dropped.n_terms, forced.n_terms) == (4, 3, 4)
     assert dropped.risk > before.risk
@@ -107,11 +109,11 @@ def test_request_edited_models_stay_valid_and_explainable(data, tmp_path):
     save_model(edited, tmp_path / "edited.json")
     again = load_model(tmp_path / "edited.json")
     assert (again.predict(X) == edited.predict(X)).all()
-    dropped = tuple(model.ensemble_[n].query for n in (0, 3))
+    dropped = tuple(forms(model)[n] for n in (0, 3))
     assert again.settings_ == edited.settings_
     assert edited.settings_.excluded_terms == dropped
     twice = again.edit(X, y > 1, drop=[1])
-    assert twice.settings_.excluded_terms == (*dropped, again.ensemble_[0].query)
+    assert twice.settings_.excluded_terms == (*dropped, forms(again)[0])
 
 
 def test_models_of_a_chosen_size_can_be_edited(data):
@@ -154,7 +156,9 @@ def test_models_of_ones_own_that_choose_their_size_can_be_edited(data, tmp_path)
     assert "x3 <= 1" in queries(edited)
     assert edited.max_conditions == 1
     assert isinstance(edited.loss_, SquaredLoss)
-    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
+    rules = [form for form in forms(edited) if isinstance(form, Query)]
+    assert all(len(query) == 1 for query in rules)
+    assert rules
     save_model(chosen, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
     assert queries(loaded.edit(X, y > 1, force=["x3 <= 1"], drop=[1])) == queries(edited)
@@ -174,15 +178,17 @@ def test_models_of_ones_own_with_few_parameters_can_be_edited(data):
     assert type(edited) is OfOneCondition
     assert queries(edited)[3] == "x3 <= 1"
     assert queries(model)[0] not in queries(edited)
-    assert all(len(rule.query) == 1 for rule in edited.ensemble_)
+    rules = [form for form in forms(edited) if isinstance(form, Query)]
+    assert all(len(query) == 1 for query in rules)
+    assert rules
 
 
 def test_edits_keep_constraints(data):
     X, y = data
     model = RuleBoostingRegressor(4, monotonic_cst=[1, 1, 1, -1]).fit(X, y)
     edited = model.edit(X, y, drop=[2])
-    for rule in edited.ensemble_:
-        assert edited.settings_.constraints.sign_of(rule.query) in (0, np.sign(rule.weight))
+    for form, term in zip(forms(edited), edited.ensemble_, strict=True):
+        assert edited.settings_.constraints.sign_of(form) in (0, np.sign(term.weight))
     with pytest.raises(ValueError, match="fits no weight"):
         model.edit(X, y, force=["2 < x0 <= 5"])
 
@@ -220,9 +226,8 @@ def brute_force_alternatives(model, X, y, number, tolerance):
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_alternatives_are_all_sets_of_rows_within_the_tolerance(data, number):
     X, y = data[0][:60], data[1][:60]
-    model = RuleBoostingRegressor(3, strategy="stagewise", max_thresholds=2, max_conditions=2).fit(
-        X, y
-    )
+    options = RULES_BY_GAIN | {"strategy": "stagewise", "max_thresholds": 2, "max_conditions": 2}
+    model = RuleBoostingRegressor(3, **options).fit(X, y)
     expected = brute_force_alternatives(model, X, y, number, 0.3)
     found = model.alternatives(number, X, y, tolerance=0.3, max_found=100)
     assert found.is_complete
@@ -243,7 +248,7 @@ def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
     assert shares == sorted(shares, reverse=True)
     assert all(share >= 0.8 for share in shares)
     assert len(found) == 5 or found.is_complete
-    assert str(found).startswith("Instead of rule 2, ")
+    assert str(found).startswith("Instead of term 2, ")
     with pytest.raises(ValueError, match=r"by its number, from 1 to 4\. Got 5"):
         model.alternatives(5, X, y)
 
@@ -251,7 +256,7 @@ def test_alternatives_beside_other_rules_gain_what_they_say(model, data):
 def test_beside_an_intercept_the_rest_of_the_rows_is_no_alternative():
     X = np.arange(40).reshape(-1, 1)
     y = (X[:, 0] > 17).astype(float)
-    model = RuleBoostingRegressor(1, max_thresholds=None).fit(X, y)
+    model = RuleBoostingRegressor(1, max_thresholds=None, slopes=False).fit(X, y)
     assert str(model.ensemble_[0].query) == "x0 <= 17"
     found = model.alternatives(1, X, y, tolerance=0.3)
     assert "x0 > 17" not in [one.text for one in found]
@@ -337,7 +342,7 @@ def test_a_forced_rule_is_about_a_class_that_constraints_allow():
     options = {"monotonic_cst": {0: {"high": 1}}, "weight_signs": "positive"}
     model = RuleBoostingClassifier(2, **options).fit(X, y)
     edited = model.edit(X, y, force=["x0 > 4 & x1 > 3"], cv=3, n_terms=3)
-    [rule] = [rule for rule in edited.ensemble_ if str(rule.query) == "x0 > 4 & x1 > 3"]
+    [rule] = [rule for rule in edited.ensemble_ if str(rule).endswith("if x0 > 4 & x1 > 3")]
     assert edited.ensemble_.outputs[rule.output].name == "high"
 
 

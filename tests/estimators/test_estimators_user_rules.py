@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from estimators import forms
 from laconic import (
     Query,
     Rule,
@@ -38,10 +39,7 @@ def test_initial_terms_come_first_and_the_others_are_found_given_them(strategy):
     X, y = table()
     texts = ['age > 65 & sex == "f"', "income <= 30"]
     model = RuleBoostingRegressor(5, strategy=strategy, initial_terms=texts).fit(X, y)
-    assert [str(rule.query) for rule in model.ensemble_[:2]] == [
-        "age > 65 & sex == f",
-        "income <= 30",
-    ]
+    assert [*map(str, forms(model)[:2])] == ["age > 65 & sex == f", "income <= 30"]
     assert len(model.ensemble_) == 5
     assert [result.status for result in model.search_results_] == ["given"] * 2 + ["optimal"] * 3
     for result in model.search_results_[:2]:
@@ -58,9 +56,9 @@ def test_initial_terms_come_first_and_the_others_are_found_given_them(strategy):
 
 def test_weights_of_given_rules_are_the_best_ones_or_their_own():
     X, y = table()
-    rule = Rule(Query(RuleBoostingRegressor(1).fit(X, y).ensemble_[0].query.conditions), 0.125)
+    searched = RuleBoostingRegressor(1, slopes=False).fit(X, y)
+    rule = Rule(Query(searched.ensemble_[0].query.conditions), 0.125)
     joint = RuleBoostingRegressor(1, initial_terms=[rule]).fit(X, y)
-    searched = RuleBoostingRegressor(1).fit(X, y)
     assert joint.ensemble_[0].weight == pytest.approx(searched.ensemble_[0].weight)
     kept = RuleBoostingRegressor(1, strategy="stagewise", initial_terms=[rule]).fit(X, y)
     assert kept.ensemble_[0].weight == 0.125
@@ -70,9 +68,9 @@ def test_polishing_does_not_exchange_them():
     X, y = table()
     texts = ["income <= 30", "age <= 20"]
     model = RuleBoostingRegressor(4, strategy="polished", initial_terms=texts).fit(X, y)
-    assert [str(rule.query) for rule in model.ensemble_[:2]] == texts
+    assert [*map(str, forms(model)[:2])] == texts
     everything = RuleBoostingRegressor(2, strategy="polished", initial_terms=texts).fit(X, y)
-    assert [str(rule.query) for rule in everything.ensemble_] == texts
+    assert [*map(str, forms(everything))] == texts
 
 
 def test_they_are_saved_and_cloned(tmp_path):
@@ -124,7 +122,7 @@ def test_models_of_a_chosen_size_have_them_in_any_case():
     texts = ["age > 65", "income <= 30", "income > 55", "age <= 30", "age <= 25"]
     for n_given in (1, 5):
         model = RuleBoostingRegressorCV(6, initial_terms=texts[:n_given]).fit(X, noise)
-        assert [str(rule.query) for rule in model.ensemble_] == texts[:n_given]
+        assert [*map(str, forms(model))] == texts[:n_given]
         assert model.n_terms_ == n_given
         assert f"{n_given} of up to 6 rules" in model.reason_
 
@@ -132,13 +130,13 @@ def test_models_of_a_chosen_size_have_them_in_any_case():
 def test_they_join_a_model_that_is_there():
     X, y = table()
     model = RuleBoostingRegressor(2, warm_start=True).fit(X, y)
-    before = [rule.query for rule in model.ensemble_]
+    before = forms(model)
     model.set_params(n_terms=4, initial_terms=["age > 65"]).fit(X, y)
-    queries = [rule.query for rule in model.ensemble_]
+    queries = forms(model)
     assert queries[:2] == before
     assert [str(query) for query in queries].index("age > 65") == 2
     assert len(model.set_params(n_terms=5).fit(X, y).ensemble_) == 5
-    assert [str(rule.query) for rule in model.ensemble_].count("age > 65") == 1
+    assert [*map(str, forms(model))].count("age > 65") == 1
     model.set_params(initial_terms=["age > 65", "income > 55"])
     with pytest.raises(ValueError, match="n_terms=5 must not be smaller than the 5 rules fitted "):
         model.fit(X, y)
@@ -171,9 +169,8 @@ def test_rules_of_long_tables_cover_the_rows_that_they_say():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(LONG_TABLE + 10, 1)).round(3)
     y = 2.0 * (X[:, 0] > 0.12345) + rng.normal(size=len(X))
-    model = RuleBoostingRegressor(
-        2, initial_terms=["x0 > 0.12345"], excluded_terms=["x0 > 0.9"], max_thresholds=1
-    ).fit(X, y)
+    options = {"initial_terms": ["x0 > 0.12345"], "excluded_terms": ["x0 > 0.9"]}
+    model = RuleBoostingRegressor(2, max_thresholds=1, slopes=False, **options).fit(X, y)
     assert str(model.ensemble_[0].query) == "x0 > 0.12345"
     assert model.rule_coverages_[0].coverage == (X[:, 0] > 0.12345).sum()
 
@@ -181,10 +178,10 @@ def test_rules_of_long_tables_cover_the_rows_that_they_say():
 def test_excluded_terms_are_not_found_in_other_words_either():
     X, y = table()
     for strategy in ("joint", "stagewise"):
-        free = RuleBoostingRegressor(1, strategy=strategy).fit(X, y)
-        without = RuleBoostingRegressor(
-            1, strategy=strategy, excluded_terms=[free.ensemble_[0]]
-        ).fit(X, y)
+        options = {"strategy": strategy, "slopes": False}
+        free = RuleBoostingRegressor(1, **options).fit(X, y)
+        without = RuleBoostingRegressor(1, excluded_terms=[free.ensemble_[0]], **options)
+        without.fit(X, y)
         covered = free.ensemble_[0].query.covered(X)
         assert (without.ensemble_[0].query.covered(X) != covered).any()
         assert without.search_results_[0].is_optimal

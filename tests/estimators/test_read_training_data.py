@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import duckdb
 import numpy as np
 import polars as pl
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from estimators import forms
 from laconic import (
     ColumnWarning,
     Condition,
@@ -22,6 +25,9 @@ from laconic.estimators import read_training_data
 from laconic.losses import SquaredLoss
 from laconic.tables.times import kind_of
 
+# Tables that are read in parts have rules only.
+Classifier = partial(RuleBoostingClassifier, slopes=False)
+Regressor = partial(RuleBoostingRegressor, slopes=False)
 FEATURES = ["number", "few", "text", "flag", "gaps"]
 
 
@@ -47,7 +53,7 @@ def make_table(n_rows, seed=0):
     )
 
 
-TASKS = {"class": RuleBoostingClassifier, "target": RuleBoostingRegressor}
+TASKS = {"class": Classifier, "target": Regressor}
 
 
 def assert_same(one, other):
@@ -137,10 +143,10 @@ def test_reduced_rows_give_the_model_of_all_rows(seed, target, weight):
 def test_long_tables_in_memory_are_reduced_without_changing_the_model(monkeypatch):
     frame = make_table(read_training_data.LONG_TABLE)
     X, y = frame.select(FEATURES), frame["target"].to_numpy()
-    reduced = RuleBoostingRegressor(n_terms=3).fit(X, y)
+    reduced = Regressor(n_terms=3).fit(X, y)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 10**9)
-    whole = RuleBoostingRegressor(n_terms=3).fit(X, y)
-    assert [rule.query for rule in reduced.ensemble_] == [rule.query for rule in whole.ensemble_]
+    whole = Regressor(n_terms=3).fit(X, y)
+    assert forms(reduced) == forms(whole)
     np.testing.assert_allclose(reduced.predict(X), whole.predict(X), rtol=1e-12)
     np.testing.assert_allclose(reduced.feature_importances_, whole.feature_importances_)
     for mine, yours in zip(reduced.rule_coverages_, whole.rule_coverages_, strict=True):
@@ -166,9 +172,9 @@ class HuberLike:
 
 def test_losses_that_do_not_take_means_get_every_target(monkeypatch):
     frame = make_table(800).with_columns(pl.col("target").round(1))
-    known = RuleBoostingRegressor(n_terms=2, loss=HuberLike())
+    known = Regressor(n_terms=2, loss=HuberLike())
     known.fit(frame.select(FEATURES), frame["target"].to_numpy())
-    found = RuleBoostingRegressor(n_terms=2, loss=HuberLike())
+    found = Regressor(n_terms=2, loss=HuberLike())
     found.fit(frame.select(*FEATURES, "target").lazy(), "target")
     np.testing.assert_allclose(
         found.predict(frame.select(FEATURES)), known.predict(frame.select(FEATURES)), rtol=1e-9
@@ -180,8 +186,8 @@ def test_a_loss_of_means_may_not_be_inherited_from_by_mistake():
         takes_means = False
 
     frame = make_table(300).select(*FEATURES, "target")
-    one = RuleBoostingRegressor(n_terms=2, loss=Mine()).fit(frame.lazy(), "target")
-    other = RuleBoostingRegressor(n_terms=2).fit(frame.lazy(), "target")
+    one = Regressor(n_terms=2, loss=Mine()).fit(frame.lazy(), "target")
+    other = Regressor(n_terms=2).fit(frame.lazy(), "target")
     np.testing.assert_allclose(
         one.predict(frame.select(FEATURES)), other.predict(frame.select(FEATURES))
     )
@@ -189,10 +195,10 @@ def test_a_loss_of_means_may_not_be_inherited_from_by_mistake():
 
 def test_warm_start_goes_on_with_other_conditions():
     frame = make_table(1000).select(*FEATURES, "class")
-    model = RuleBoostingClassifier(n_terms=2, warm_start=True).fit(frame.lazy(), "class")
+    model = Classifier(n_terms=2, warm_start=True).fit(frame.lazy(), "class")
     first = model.ensemble_.terms
     model.set_params(n_terms=4, max_thresholds=2).fit(frame.lazy(), "class")
-    assert [rule.query for rule in model.ensemble_[:2]] == [rule.query for rule in first]
+    assert forms(model)[:2] == [rule.query for rule in first]
     covered = model.ensemble_.covered(frame.select(FEATURES)).sum(axis=0)
     assert [rule.coverage for rule in model.rule_coverages_] == covered.tolist()
     with pytest.raises(ValueError, match="must be those that the model was fitted to"):
@@ -202,17 +208,17 @@ def test_warm_start_goes_on_with_other_conditions():
 def test_given_conditions(monkeypatch):
     frame = make_table(500).select(*FEATURES, "class")
     own = (Condition("number", ">", 0.2), Condition("text", "==", "a"))
-    known = RuleBoostingClassifier(n_terms=2, conditions=own)
+    known = Classifier(n_terms=2, conditions=own)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     known.fit(frame.select(FEATURES), frame["class"].to_numpy())
-    found = RuleBoostingClassifier(n_terms=2, conditions=own).fit(frame.lazy(), "class")
+    found = Classifier(n_terms=2, conditions=own).fit(frame.lazy(), "class")
     assert_same(found, known)
     for conditions, error, message in [
         ([Condition("umber", ">", 1)], ValueError, "Did you mean 'number'"),
         ([Condition("number", "==", "a")], TypeError, "needs a column of strings"),
         ([], ValueError, "Got none at all"),
     ]:
-        model = RuleBoostingClassifier(conditions=conditions)
+        model = Classifier(conditions=conditions)
         with pytest.raises(error, match=message):
             model.fit(frame.lazy(), "class")
         with pytest.raises(error, match=message):
@@ -230,7 +236,7 @@ def test_given_conditions(monkeypatch):
 )
 def test_classes_of_any_type(cells, classes):
     frame = pl.DataFrame({"x": [1, 2, 3, 4], "y": [cells[0], cells[1]] * 2})
-    model = RuleBoostingClassifier(n_terms=1).fit(frame.lazy(), "y")
+    model = Classifier(n_terms=1).fit(frame.lazy(), "y")
     assert model.classes_.dtype == classes.dtype
     np.testing.assert_array_equal(model.classes_, classes)
     assert set(model.predict(frame.select("x")).tolist()) <= set(cells)
@@ -248,12 +254,34 @@ def test_classes_of_any_type(cells, classes):
 def test_wrong_roles_are_told(arguments, error, message):
     frame = make_table(50)
     with pytest.raises(error, match=message):
-        RuleBoostingClassifier().fit(frame.lazy(), *arguments)
+        Classifier().fit(frame.lazy(), *arguments)
 
 
 def test_a_target_alone_is_told():
     with pytest.raises(ValueError, match="at least one column besides the target"):
-        RuleBoostingClassifier().fit(pl.LazyFrame({"y": [0, 1]}), "y")
+        Classifier().fit(pl.LazyFrame({"y": [0, 1]}), "y")
+
+
+@pytest.mark.parametrize("estimator", [RuleBoostingClassifier, RuleBoostingRegressor])
+def test_slopes_need_all_rows(estimator):
+    frame = make_table(50)
+    with pytest.raises(
+        ValueError, match=r"^Slopes need a table in memory\. Got one .* slopes=False"
+    ):
+        estimator(1).fit(frame.select("number", "few", "weight").lazy(), "few")
+
+
+def test_long_tables_keep_all_rows_for_slopes():
+    """Rows that conditions do not distinguish differ in the numbers that slopes use."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=read_training_data.LONG_TABLE)
+    y = x + 0.1 * rng.normal(size=len(x))
+    long = RuleBoostingRegressor(1, max_thresholds=1).fit(x[:, np.newaxis], y)
+    [slope] = long.ensemble_
+    values = slope.values(x[:, np.newaxis])
+    design = np.column_stack([values, np.ones(len(x))])
+    expected, _ = np.linalg.lstsq(design, y)[0]
+    assert slope.weight == pytest.approx(expected, rel=0.01)
 
 
 def test_estimators_that_hold_rows_out_refuse_streams():
@@ -264,7 +292,7 @@ def test_estimators_that_hold_rows_out_refuse_streams():
 def test_columns_that_tell_the_target_are_told():
     frame = make_table(300).select("number", "class").with_columns(copy=pl.col("class"))
     with pytest.warns(ColumnWarning, match="'copy' determines the target") as caught:
-        RuleBoostingClassifier(n_terms=1).fit(frame.lazy(), "class")
+        Classifier(n_terms=1).fit(frame.lazy(), "class")
     assert caught[0].filename == __file__
 
 
@@ -273,7 +301,7 @@ def test_progress_tells_rows_per_second(capsys):
     source = scan(frame, rows_per_part=300)
     seen = []
     source.on_progress = seen.append
-    RuleBoostingClassifier(n_terms=1, verbose=1).fit(source, "class")
+    Classifier(n_terms=1, verbose=1).fit(source, "class")
     assert {progress.step for progress in seen} == {"values", "rows"}
     assert [progress.n_rows for progress in seen if progress.step == "rows"] == [
         *(300, 600, 900),
@@ -291,7 +319,7 @@ def test_an_interrupt_leaves_no_model_behind():
     def interrupt(progress):
         raise KeyboardInterrupt
 
-    model = RuleBoostingClassifier(n_terms=1).fit(source, "class")
+    model = Classifier(n_terms=1).fit(source, "class")
     source.on_progress = interrupt
     with pytest.raises(KeyboardInterrupt):
         model.fit(source, "class")
@@ -301,19 +329,19 @@ def test_an_interrupt_leaves_no_model_behind():
 def test_targets_that_a_loss_does_not_suit_are_told_though_their_means_do():
     frame = pl.DataFrame({"x": [1, 1, 2, 2], "y": [3.0, 0.0, 2.0, 1.0]})
     with pytest.raises(ValueError, match="gamma"):
-        RuleBoostingRegressor(loss="gamma").fit(frame.lazy(), "y")
-    model = RuleBoostingRegressor(loss="poisson", n_terms=1).fit(frame.lazy(), "y")
-    known = RuleBoostingRegressor(loss="poisson", n_terms=1).fit(frame.select("x"), frame["y"])
+        Regressor(loss="gamma").fit(frame.lazy(), "y")
+    model = Regressor(loss="poisson", n_terms=1).fit(frame.lazy(), "y")
+    known = Regressor(loss="poisson", n_terms=1).fit(frame.select("x"), frame["y"])
     np.testing.assert_allclose(model.predict(frame.select("x")), known.predict(frame.select("x")))
 
 
 def test_a_model_with_a_certificate_for_all_rows_is_made_of_them(monkeypatch):
     frame = make_table(300).select("number", "few", "target")
     with pytest.raises(ValueError, match="strategy='global' needs a table in memory"):
-        RuleBoostingRegressor(strategy="global").fit(frame.lazy(), "target")
+        Regressor(strategy="global").fit(frame.lazy(), "target")
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 0)
     X = frame.drop("target")
-    model = RuleBoostingRegressor(n_terms=1, strategy="global", max_conditions=1)
+    model = Regressor(n_terms=1, strategy="global", max_conditions=1)
     assert model.fit(X, frame["target"]).certificate_.verify(X)
 
 
@@ -328,9 +356,9 @@ def test_an_exposure_divides_the_target_and_weighs_the_row(as_stream, loss, weig
     )
     columns = frame.select(*FEATURES, "counts", "years", *([] if weight is None else [weight]))
     weights = None if weight is None else frame[weight].to_numpy()
-    known = RuleBoostingRegressor(n_terms=3, loss=loss)
+    known = Regressor(n_terms=3, loss=loss)
     known.fit(frame.select(FEATURES), frame["counts"], weights, exposure=frame["years"].to_numpy())
-    found = RuleBoostingRegressor(n_terms=3, loss=loss)
+    found = Regressor(n_terms=3, loss=loss)
     found.fit(as_stream(columns), "counts", weight, exposure="years")
     assert_same(found, known)
 
@@ -370,15 +398,15 @@ def test_dates_have_the_round_thresholds_of_the_table_in_memory(
     names = ["moment", "day", "text", "long text", "few"]
     columns = frame.select(*names, "class", *([] if weight is None else [weight]))
     weights = None if weight is None else frame[weight].to_numpy()
-    known = RuleBoostingClassifier(n_terms=3)
+    known = Classifier(n_terms=3)
     known.fit(frame.select(names), frame["class"].to_numpy(), weights)
     assert any(kind_of(p.value) for p in known.ensemble_.conditions)
-    found = RuleBoostingClassifier(n_terms=3).fit(as_stream(columns), "class", weight)
+    found = Classifier(n_terms=3).fit(as_stream(columns), "class", weight)
     assert_same(found, known)
     monkeypatch.setattr(read_training_data, "LONG_TABLE", 10**9)
-    whole = RuleBoostingClassifier(n_terms=3)
+    whole = Classifier(n_terms=3)
     whole.fit(frame.select(names), frame["class"].to_numpy(), weights)
-    assert [rule.query for rule in whole.ensemble_] == [rule.query for rule in known.ensemble_]
+    assert forms(whole) == forms(known)
 
 
 def test_texts_are_dates_only_if_all_of_them_are():
@@ -386,7 +414,7 @@ def test_texts_are_dates_only_if_all_of_them_are():
     odd = frame.with_columns(
         text=pl.when(pl.int_range(900) == 899).then(pl.lit("n/a")).otherwise("text")
     )
-    model = RuleBoostingClassifier(n_terms=1)
+    model = Classifier(n_terms=1)
     dated = model.fit(scan(frame, rows_per_part=100), "class").ensemble_
     assert kind_of(dated.conditions[0].value) == "date"
     texts = model.fit(scan(odd, rows_per_part=100), "class").ensemble_
@@ -398,7 +426,7 @@ def test_parts_of_dates_are_not_lost(long, monkeypatch):
     monkeypatch.setattr(read_training_data, "LONG_TABLE", long)
     frame = make_times(400)
     rule = "weekday of day == Sat"
-    model = RuleBoostingClassifier(n_terms=2, initial_terms=[rule])
+    model = Classifier(n_terms=2, initial_terms=[rule])
     model.fit(frame.select("moment", "day"), frame["class"].to_numpy())
     covered = (frame["day"].dt.weekday() == 6).sum()
     assert model.rule_coverages_[0].coverage == covered
@@ -411,15 +439,15 @@ def test_rules_of_your_own(as_stream, monkeypatch):
     frame = make_table(1500)
     rules = ["number > 0.123 & few in {1, 3}", 'text == "c é" & flag']
     how = {"n_terms": 4, "initial_terms": rules, "excluded_terms": ["gaps <= 0.77 & flag == false"]}
-    known = RuleBoostingClassifier(**how).fit(frame.select(FEATURES), frame["class"].to_numpy())
-    found = RuleBoostingClassifier(**how).fit(as_stream(frame.select(*FEATURES, "class")), "class")
+    known = Classifier(**how).fit(frame.select(FEATURES), frame["class"].to_numpy())
+    found = Classifier(**how).fit(as_stream(frame.select(*FEATURES, "class")), "class")
     assert_same(found, known)
     X = frame.select(FEATURES)
     covered = [rule.query.covered(X).sum() for rule in found.ensemble_]
     assert [rule.coverage for rule in found.rule_coverages_] == covered
     assert str(found.ensemble_[0].query) == str(known.ensemble_[0].query)
     with pytest.raises(ValueError, match="'text' has no category 'zzz'"):
-        RuleBoostingClassifier(initial_terms=["text == zzz"]).fit(
+        Classifier(initial_terms=["text == zzz"]).fit(
             frame.select(*FEATURES, "class").lazy(), "class"
         )
 
@@ -428,8 +456,8 @@ def test_exposures_that_are_none_are_told():
     frame = make_table(50).with_columns(years=pl.lit(0.0))
     table = frame.select(*FEATURES, "target", "years").lazy()
     with pytest.raises(ValueError, match="An exposure needs a loss with a logarithmic link"):
-        RuleBoostingRegressor().fit(table, "target", exposure="years")
-    model = RuleBoostingRegressor(loss="poisson")
+        Regressor().fit(table, "target", exposure="years")
+    model = Regressor(loss="poisson")
     with pytest.raises(ValueError, match=r"exposure, column 'years', must be a positive number"):
         model.fit(table, "target", exposure="years")
     with pytest.raises(ValueError, match="exposure must be the name of a column"):
@@ -442,7 +470,7 @@ def test_alternatives_in_a_stream_of_three_classes(class_weight):
         kind=pl.Series(np.random.default_rng(0).choice(["a", "b", "c"], size=600))
     )
     columns, target = frame.select(FEATURES), frame["kind"].to_numpy()
-    model = RuleBoostingClassifier(2, class_weight=class_weight).fit(columns, target)
+    model = Classifier(2, class_weight=class_weight, brevity=0.0).fit(columns, target)
     expected = model.alternatives(1, columns, target, tolerance=0.4)
     source = frame.select(*FEATURES, "kind").lazy()
     found = model.alternatives(1, source, "kind", tolerance=0.4)

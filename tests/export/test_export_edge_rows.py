@@ -30,10 +30,10 @@ def test_rows_meet_every_threshold_from_both_sides():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_rule_covers_some_rows_and_spares_others(name):
+def test_every_term_covers_some_rows_and_spares_others(name):
     model = MODELS[name]
     _, expected = rows_and_expected(model)
-    is_always = [not rule.query for rule in model.ensemble_]
+    is_always = [term.n_conditions == 0 for term in model.ensemble_]
     assert expected.covered.any(axis=0).all()
     assert (expected.covered.all(axis=0) == is_always).all()
 

@@ -5,26 +5,44 @@ import dataclasses
 import json
 import math
 import re
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 import jsonschema
 import numpy as np
 import pytest
-from exports import SMALL_RECORD, fitted_classifier, fitted_regressor, small_model
+from exports import (
+    CLASS_SLOPES,
+    MODELS,
+    SMALL_RECORD,
+    dated_slopes,
+    duration_slopes,
+    fitted_classifier,
+    fitted_regressor,
+    make_model,
+    many_classes,
+    small_model,
+    with_certificates,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from laconic import Condition
 from laconic._util.json_format import TEXT, Entry
+from laconic.estimators.files import model_from_dict
 from laconic.export import model_schema, model_to_dict
 from laconic.export.json.files import read_dict
 from laconic.export.json.format import SETTINGS as SETTINGS_FORMAT
 from laconic.losses import LogisticLoss, SquaredLoss
 from laconic.models.tasks import TASKS, Classification, Regression
+from laconic.terms.slopes import Slope
 
 SCHEMA = model_schema()
 
 
 def test_infinite_bound_is_null_in_the_file():
     data = small_model()
-    assert data["rules"][1]["certificate"]["bound"] is None
+    assert data["terms"][1]["certificate"]["bound"] is None
     assert read_dict(data).search_results[1].bound == math.inf
     jsonschema.validate(data, SCHEMA)
 
@@ -33,12 +51,67 @@ def test_whole_numbers_may_be_written_as_integers():
     """Programs in other languages write 1 where Python writes 1.0."""
     data = small_model()
     data["intercept"] = 1
-    data["rules"][0]["conditions"][0]["value"] = 2
-    data["rules"][0]["certificate"]["counters"]["nodes"] = 7.0
+    data["terms"][0]["conditions"][0]["value"] = 2
+    data["terms"][0]["certificate"]["counters"]["nodes"] = 7.0
     jsonschema.validate(data, SCHEMA)
     saved = read_dict(data)
     assert saved.ensemble.intercept == 1.0
     assert saved.search_results[0].counters == {"nodes": 7}
+
+
+SAVED = {
+    **MODELS,
+    "many classes with slopes": many_classes(*CLASS_SLOPES),
+    "dates with slopes": dated_slopes(),
+    "durations with slopes": duration_slopes(),
+}
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_what_is_read_is_what_was_written(name):
+    model = with_certificates(SAVED[name])
+    data = json.loads(json.dumps(model_to_dict(model), allow_nan=False))
+    jsonschema.validate(data, SCHEMA)
+    read = model_from_dict(data)
+    assert read.ensemble_ == model.ensemble_
+    assert read.ensemble_.size == model.ensemble_.size
+    assert model_to_dict(read) == data
+
+
+DAYS = st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1))
+KINDS_OF_ENDS = {
+    "number": st.floats(-1e300, 1e300),
+    "date": DAYS.map(datetime.date),
+    "datetime": DAYS,
+    "time": st.times(),
+    "duration": st.timedeltas(timedelta(days=-90_000), timedelta(days=90_000)),
+}
+
+
+@st.composite
+def terms(draw):
+    kind = draw(st.sampled_from([*KINDS_OF_ENDS, "rule"]))
+    weight = draw(st.floats(-1e-6, 1e-6))
+    if kind == "rule":
+        value = draw(st.floats(-1e300, 1e300))
+        return (Condition("number", draw(st.sampled_from(["<=", ">"])), value),), weight
+    lower, missing, upper = sorted(
+        draw(st.lists(KINDS_OF_ENDS[kind], min_size=3, max_size=3, unique=True))
+    )
+    missing = draw(st.sampled_from([None, lower, missing, upper]))
+    return Slope(kind, lower, upper, weight, missing=missing, n_conditions=draw(st.integers(1, 2)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(terms(), max_size=6))
+def test_any_terms_are_read_as_written(drawn):
+    model = with_certificates(make_model(drawn, feature_names=tuple(KINDS_OF_ENDS)))
+    data = json.loads(json.dumps(model_to_dict(model), allow_nan=False))
+    jsonschema.validate(data, SCHEMA)
+    read = read_dict(data).ensemble
+    assert read == model.ensemble_
+    assert [term.n_conditions for term in read] == [t.n_conditions for t in model.ensemble_]
+    assert str(read) == str(model.ensemble_)
 
 
 # Each case: how to break a model, where the message must point, and whether the schema sees it.
@@ -60,10 +133,13 @@ def drop(*keys):
     return change
 
 
-CONDITION = ("rules", 0, "conditions")
+CONDITION = ("terms", 0, "conditions")
 
 
-CERTIFICATE = ("rules", 0, "certificate")
+CERTIFICATE = ("terms", 0, "certificate")
+
+
+SLOPE = ("terms", 2)
 
 
 SETTINGS = {
@@ -126,7 +202,7 @@ BROKEN = [
     (put("abcd", "feature_names"), "feature_names must be a JSON array", True),
     (put(["a", "b", "c", "d", "a"], "feature_names"), "feature_names[4] must be different", True),
     (put(["a", "b", "c", 4], "feature_names"), "feature_names[3] must be a string", True),
-    (put(["a", "b", "c"], "feature_names"), "rules[0].conditions[6].feature must be", False),
+    (put(["a", "b", "c"], "feature_names"), "terms[0].conditions[6].feature must be", False),
     (put("\ud800", "feature_names", 0), "feature_names[0] must be a string of Unicode", False),
     (put(1, "has_feature_names"), "has_feature_names must be a boolean", True),
     (put("0", "intercept"), "intercept must be a finite number", True),
@@ -174,40 +250,72 @@ BROKEN = [
     (put([0, math.nan], "classes"), "classes[1] must be", False),
     (put([-1, 2**70], "classes"), "classes must be values that a NumPy array can hold", False),
     (put(["a", "a\0"], "classes"), "classes must be values that a NumPy array can hold", False),
-    (put({}, "rules"), "rules must be a JSON array", True),
-    (put(None, "rules", 1), "rules[1] must be a JSON object", True),
-    (drop("rules", 1, "weight"), "rules[1] must have the key 'weight'", True),
-    (put(1, "rules", 1, "name"), "rules[1] must have the keys", True),
-    (put(None, "rules", 1, "weight"), "rules[1].weight must be a finite number", True),
-    (put({}, "rules", 0, "conditions"), "rules[0].conditions must be a JSON array", True),
-    (put([], *CONDITION, 0), "rules[0].conditions[0] must be a JSON object", True),
-    (drop(*CONDITION, 4, "value"), "rules[0].conditions[4] must have the key 'value'", True),
-    (put("e", *CONDITION, 1, "feature"), "rules[0].conditions[1].feature must be one of", False),
-    (put(1, *CONDITION, 1, "feature"), "rules[0].conditions[1].feature must be a string", True),
-    (put("<", *CONDITION, 1, "relation"), "rules[0].conditions[1].relation must be '<='", True),
-    (put([], *CONDITION, 1, "relation"), "rules[0].conditions[1].relation must be '<='", True),
-    (put("1", *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
-    (put(None, *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
-    (put(True, *CONDITION, 0, "value"), "rules[0].conditions[0].value must be a finite", True),
-    (put({"day": ""}, *CONDITION, 0, "value"), "rules[0].conditions[0].value must be 'date'", True),
+    (put({}, "terms"), "terms must be a JSON array", True),
+    (put(None, "terms", 1), "terms[1] must be a JSON object", True),
+    (drop("terms", 1, "weight"), "terms[1] must have the key 'weight'", True),
+    (put(1, "terms", 1, "name"), "terms[1] must have the keys", True),
+    (put(None, "terms", 1, "weight"), "terms[1].weight must be a finite number", True),
+    (put({}, "terms", 0, "conditions"), "terms[0].conditions must be a JSON array", True),
+    (put([], *CONDITION, 0), "terms[0].conditions[0] must be a JSON object", True),
+    (drop(*CONDITION, 4, "value"), "terms[0].conditions[4] must have the key 'value'", True),
+    (put("e", *CONDITION, 1, "feature"), "terms[0].conditions[1].feature must be one of", False),
+    (put(1, *CONDITION, 1, "feature"), "terms[0].conditions[1].feature must be a string", True),
+    (put("<", *CONDITION, 1, "relation"), "terms[0].conditions[1].relation must be '<='", True),
+    (put([], *CONDITION, 1, "relation"), "terms[0].conditions[1].relation must be '<='", True),
+    (put("1", *CONDITION, 0, "value"), "terms[0].conditions[0].value must be a finite", True),
+    (put(None, *CONDITION, 0, "value"), "terms[0].conditions[0].value must be a finite", True),
+    (put(True, *CONDITION, 0, "value"), "terms[0].conditions[0].value must be a finite", True),
+    (put({"day": ""}, *CONDITION, 0, "value"), "terms[0].conditions[0].value must be 'date'", True),
     (put({"date": "1"}, *CONDITION, 0, "value"), "conditions[0].value must be a date or", False),
     (put({"date": 1.5}, *CONDITION, 0, "value"), "conditions[0].value must be a date or", False),
     (put({"duration": 1e300}, *CONDITION, 0, "value"), "value must be a date or time", False),
     (put({"duration": "1"}, *CONDITION, 0, "value"), "value must be a date or time", False),
-    (put(None, *CONDITION, 2, "value"), "rules[0].conditions[2].value must be a string", True),
-    (put([1], *CONDITION, 2, "value"), "rules[0].conditions[2].value must be a string", True),
-    (put(0, *CONDITION, 4, "value"), "rules[0].conditions[4].value must be null", True),
-    (put(None, *CERTIFICATE), "rules[0].certificate must be a JSON object", True),
-    (drop(*CERTIFICATE, "bound"), "rules[0].certificate must have the key 'bound'", True),
-    (put(-0.1, *CERTIFICATE, "bound"), "rules[0].certificate.bound must be a finite", True),
+    (put(None, *CONDITION, 2, "value"), "terms[0].conditions[2].value must be a string", True),
+    (put([1], *CONDITION, 2, "value"), "terms[0].conditions[2].value must be a string", True),
+    (put(0, *CONDITION, 4, "value"), "terms[0].conditions[4].value must be null", True),
+    (put(None, *CERTIFICATE), "terms[0].certificate must be a JSON object", True),
+    (drop(*CERTIFICATE, "bound"), "terms[0].certificate must have the key 'bound'", True),
+    (put(-0.1, *CERTIFICATE, "bound"), "terms[0].certificate.bound must be a finite", True),
     (put(None, *CERTIFICATE, "objective_value"), "certificate.objective_value must be", True),
-    (put("sure", *CERTIFICATE, "status"), "rules[0].certificate.status must be 'optimal'", True),
-    (put("", *CERTIFICATE, "query"), "rules[0].certificate.query must be a JSON array", True),
-    (put(-1, *CERTIFICATE, "query", 1), "rules[0].certificate.query[1] must be a whole", True),
-    (put(1.5, *CERTIFICATE, "query", 1), "rules[0].certificate.query[1] must be a whole", True),
-    (put([], *CERTIFICATE, "counters"), "rules[0].certificate.counters must be a JSON", True),
+    (put("sure", *CERTIFICATE, "status"), "terms[0].certificate.status must be 'optimal'", True),
+    (put("", *CERTIFICATE, "query"), "terms[0].certificate.query must be a JSON array", True),
+    (put(-1, *CERTIFICATE, "query", 1), "terms[0].certificate.query[1] must be a whole", True),
+    (put(1.5, *CERTIFICATE, "query", 1), "terms[0].certificate.query[1] must be a whole", True),
+    (put([], *CERTIFICATE, "counters"), "terms[0].certificate.counters must be a JSON", True),
     (put(None, *CERTIFICATE, "counters", "n"), "certificate.counters.n must be a whole", True),
-    (put(-1, *CERTIFICATE, "seconds"), "rules[0].certificate.seconds must be a finite", True),
+    (put(-1, *CERTIFICATE, "seconds"), "terms[0].certificate.seconds must be a finite", True),
+    (drop(*SLOPE, "kind"), "terms[2] must have the key 'kind'", True),
+    (put("line", *SLOPE, "kind"), "terms[2].kind must be 'rule' or 'slope'. Got 'line'", True),
+    (put(None, *SLOPE, "kind"), "terms[2].kind must be 'rule' or 'slope'", True),
+    (put("rule", *SLOPE, "kind"), "terms[2] must have the key 'conditions'", True),
+    (put("slope", "terms", 0, "kind"), "terms[0] must have the key 'feature'", True),
+    (put([], *SLOPE, "conditions"), "terms[2] must have the keys", True),
+    (put("e", *SLOPE, "feature"), "terms[2].feature must be one of the feature_names", False),
+    (put(1, *SLOPE, "feature"), "terms[2].feature must be a string", True),
+    *(
+        change
+        for end in ("lower", "upper")
+        for change in (
+            (drop(*SLOPE, end), f"terms[2] must have the key '{end}'", True),
+            (put(None, *SLOPE, end), f"terms[2].{end} must be a finite number or", True),
+            (put("1", *SLOPE, end), f"terms[2].{end} must be a finite number or", True),
+            (put(True, *SLOPE, end), f"terms[2].{end} must be a finite number or", True),
+            (put(math.nan, *SLOPE, end), f"terms[2].{end} must be a finite number or", False),
+            (put(math.inf, *SLOPE, end), f"terms[2].{end} must be a finite number or", False),
+            (put({"date": "1"}, *SLOPE, end), f"terms[2].{end} must be a date or time", False),
+            (put({"date": "2024-03-01"}, *SLOPE, end), "terms[2] must be valid. The 'low", False),
+        )
+    ),
+    (put(2.5, *SLOPE, "lower"), "'lower' end of a Slope must be below its 'upper' end", False),
+    (put(-2, *SLOPE, "upper"), "'lower' end of a Slope must be below its 'upper' end", False),
+    (put(2.75, *SLOPE, "missing"), "terms[2] must be valid. The value of a Slope for", False),
+    (put({"time": "12:00"}, *SLOPE, "missing"), "'missing' cells must be between its", False),
+    (put("", *SLOPE, "missing"), "terms[2].missing must be a finite number", True),
+    (drop(*SLOPE, "missing"), "terms[2] must have the key 'missing'", True),
+    (put(0, *SLOPE, "n_conditions"), "terms[2].n_conditions must be 1 or 2", True),
+    (put(True, *SLOPE, "n_conditions"), "terms[2].n_conditions must be 1 or 2", True),
+    (put(math.inf, *SLOPE, "weight"), "terms[2].weight must be a finite number", False),
+    (put(1, *SLOPE, "output"), "terms[2].output must be the position of a class", False),
     (put([], "feature_importances"), "feature_importances must be a JSON object", True),
     (put({"e": 1.0}, "feature_importances"), "feature_importances must be about the", False),
     (put({"a": -1}, "feature_importances"), "feature_importances.a must be a finite", True),
@@ -243,18 +351,24 @@ def test_broken_models_are_refused(change, message, schema_sees):
 
 
 @pytest.mark.parametrize(
-    ("intercept", "weights"), [(0.0, (1.5e308, -1.5e308)), (-1.5e308, (1.5e308, 0.0))]
+    ("intercept", "weights"),
+    [
+        (0.0, (1.5e308, -1.5e308, 0.0)),
+        (-1.5e308, (1.5e308, 0.0, 0.0)),
+        (0.0, (0.0, 0.0, 1.5e308)),
+    ],
 )
 def test_sum_of_weights_must_be_finite(intercept, weights):
     data = small_model()
     data["intercept"] = intercept
-    for rule, weight in zip(data["rules"], weights, strict=True):
-        rule["weight"] = weight
+    for term, weight in zip(data["terms"], weights, strict=True):
+        term["weight"] = weight
     with pytest.raises(
-        ValueError, match=r"rules must be .* finite sum with the intercept\. Got inf"
+        ValueError, match=r"terms must be .* finite sum with the intercept\. Got inf"
     ):
         read_dict(data)
-    data["rules"][0]["weight"] = 1.0
+    for term in data["terms"]:
+        term["weight"] = 1.0
     assert read_dict(data).ensemble.intercept == intercept
 
 
@@ -295,10 +409,10 @@ def test_what_is_not_an_object_is_refused(data):
         read_dict(data)
 
 
-def test_each_rule_needs_its_certificate():
+def test_each_term_needs_its_certificate():
     model = fitted_regressor()
     model.ensemble_ = model.ensemble_[:1]
-    with pytest.raises(ValueError, match="1 rules in 'ensemble_' and 4 in 'search_results_'"):
+    with pytest.raises(ValueError, match="1 terms in 'ensemble_' and 4 in 'search_results_'"):
         model_to_dict(model)
 
 

@@ -1,7 +1,7 @@
 """Exports to SQL, run in SQLite, DuckDB and PostgreSQL."""
 
 import sqlite3
-from datetime import datetime, time
+from datetime import date, datetime, time
 
 import duckdb
 import numpy as np
@@ -10,10 +10,13 @@ import psycopg
 import pytest
 import sqlglot
 from exports import (
+    CLASS_SLOPES,
     MODELS,
     N_ROWS,
     classifier,
     dated_model,
+    dated_slopes,
+    duration_slopes,
     every_relation,
     make_model,
     many_classes,
@@ -39,6 +42,7 @@ from laconic.export.sql.statement import (
 )
 from laconic.losses import PoissonLoss
 from laconic.tables.times import DATE_PARTS, part_codes
+from laconic.terms.slopes import Slope
 
 POSTGRES_TYPES = {
     "number": "double precision",
@@ -48,7 +52,13 @@ POSTGRES_TYPES = {
     "time": "time",
     "any": "double precision",
 }
-SQL_MODELS = {**MODELS, "many classes": many_classes(), "dates": dated_model()}
+SQL_MODELS = {
+    **MODELS,
+    "many classes": many_classes(),
+    "many classes with slopes": many_classes(*CLASS_SLOPES),
+    "dates": dated_model(),
+    "dates with slopes": dated_slopes(),
+}
 KEEPS_ALL = pytest.mark.parametrize("keeps_all", [False, True])
 NOT_SQL = {"dax", "exasol", "prql", "solr", "tableau"}
 DIALECTS = sorted(name for name in sqlglot.Dialect.classes if name and name not in NOT_SQL)
@@ -140,7 +150,7 @@ def identifiers(model, dialect):
     """Collect all names that a statement is made of."""
     trees = [
         sqlglot.parse_one(
-            to_sql(model, dialect, table="t", keep=keep, rule_columns=True), dialect=dialect
+            to_sql(model, dialect, table="t", keep=keep, term_columns=True), dialect=dialect
         )
         for keep in (None, ["id"])
     ]
@@ -174,7 +184,7 @@ def test_columns_of_the_table_are_not_taken_for_ours(model, spell, dialect, requ
     ]
     expected = expected_outputs(model, rows)
     for keep in (None, ["id"], ["id", *others, *others[:2]]):
-        statement = to_sql(model, dialect, table="scored", keep=keep, rule_columns=True)
+        statement = to_sql(model, dialect, table="scored", keep=keep, term_columns=True)
         fetched = run_statements(dialect, [*made, f"{statement} ORDER BY 1"], request)
         check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
         assert [row[0] for row in fetched] == list(range(len(rows)))
@@ -193,7 +203,7 @@ def test_features_may_have_our_names(dialect, request):
     ]
     expected = expected_outputs(model, rows)
     for keep in (None, names):
-        select = to_sql(model, dialect, table="t", keep=keep, rule_columns=True)
+        select = to_sql(model, dialect, table="t", keep=keep, term_columns=True)
         fetched = run_statements(dialect, [*statements, select], request)
         fetched.sort(key=lambda row: row[len(names) - 1 :: -1])
         check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
@@ -220,7 +230,8 @@ CLOCKS = ("", " 00:00", " 12:30", " 23:59:59", " 00:00:00.000001", " 23:59:59.99
 
 @ALL_DATABASES
 @pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TEXT"])
-def test_dates_of_every_type(kind, dialect, request):
+@pytest.mark.parametrize("model", [dated_model(), dated_slopes()], ids=["rules", "slopes"])
+def test_dates_of_every_type(model, kind, dialect, request):
     """A fraction of a second near midnight was once counted to the next weekday in SQLite."""
     clocks = CLOCKS if kind != "DATE" else ("",)
     texts = [f"{day}{clock}" for day in DAYS for clock in clocks]
@@ -229,7 +240,6 @@ def test_dates_of_every_type(kind, dialect, request):
         for n, text in enumerate(texts)
     ]
     rows.append(dict.fromkeys(rows[0]))
-    model = dated_model()
     read = [
         {
             name: cell and (time if name == "clock" else datetime).fromisoformat(cell)
@@ -245,11 +255,55 @@ def test_dates_of_every_type(kind, dialect, request):
     statements = [
         f"CREATE TABLE t (id INTEGER, day {kind}, seen {kind}, clock {clock_type})",
         f"INSERT INTO t VALUES {cells}",
-        to_sql(model, dialect, table="t", keep=["id"], rule_columns=True) + " ORDER BY 1",
+        to_sql(model, dialect, table="t", keep=["id"], term_columns=True) + " ORDER BY 1",
     ]
     fetched = run_statements(dialect, statements, request)
     expected = expected_outputs(model, read)
     check_outputs("SQL", rows, expected, select_outputs(portable_model(model), fetched))
+
+
+def test_slopes_of_times_only_where_they_were_tried():
+    with pytest.raises(ValueError, match=r"for duckdb, postgres, sqlite\. Got terms that use diff"):
+        to_sql(make_model([Slope("day", date(2020, 1, 1), date(2024, 1, 1), 1.0)]), "bigquery")
+    with pytest.raises(ValueError, match="Got terms that use durations in 'stay'"):
+        to_sql(duration_slopes(), "duckdb")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.floats(-1e200, 1e200), min_size=3, max_size=3, unique=True).map(sorted),
+            st.floats(-1e9, 1e9),
+            st.sampled_from([None, 0, 1, 2]),
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(["sqlite", "duckdb"]),
+)
+def test_any_slope(drawn, dialect):
+    slopes = [
+        Slope("x", ends[0], ends[2], weight, missing=None if place is None else ends[place])
+        for ends, weight, place in drawn
+    ]
+    to_sql(make_model(slopes), dialect)  # compares at every end and next to it
+
+
+@ALL_DATABASES
+def test_a_slope_is_flat_up_to_infinity(dialect, request):
+    """PostgreSQL refuses products that are too small for a double."""
+    model = make_model([Slope("x", 0, 3, 0.5, missing=1)])
+    plus, minus = ("9e999", "-9e999") if dialect == "sqlite" else ("'Infinity'", "'-Infinity'")
+    cells = [plus, minus, "NULL", "5e-324", "2"]
+    statements = [
+        "CREATE TABLE t (id INTEGER, x DOUBLE PRECISION)",
+        f"INSERT INTO t VALUES {', '.join(f'({n}, {cell})' for n, cell in enumerate(cells))}",
+        to_sql(model, dialect, table="t", keep=["id"], term_columns=True) + " ORDER BY 1",
+    ]
+    fetched = run_statements(dialect, statements, request)
+    assert [row[1] for row in fetched] == [1.5, 0.0, 0.5, 0.0, 1.0]
+    assert [row[2] for row in fetched] == [1, 0, 1, 1, 1]
 
 
 @ALL_DATABASES
@@ -410,21 +464,21 @@ def test_table_names_stay_names_or_are_refused(table):
     assert execute_sqlite(statements) == [(4, 1.0, 1.0)]
 
 
-def test_one_column_per_rule():
+def test_one_column_per_term():
     model = regressor()
-    sql = to_sql(model, "duckdb", table="lab.visits", keep=["visit id"], rule_columns=True)
+    sql = to_sql(model, "duckdb", table="lab.visits", keep=["visit id"], term_columns=True)
     columns = sqlglot.parse_one(sql, dialect="duckdb").find(sqlglot.exp.Subquery).this.named_selects
-    rules = [f"rule_{number}" for number in range(1, model.ensemble_.n_terms + 1)]
-    assert columns == ["visit id", "raw_prediction", *rules]
+    terms = [f"term_{number}" for number in range(1, model.ensemble_.n_terms + 1)]
+    assert columns == ["visit id", "raw_prediction", *terms]
 
 
-@pytest.mark.parametrize("name", ["hostile", "boolean classes"])
+@pytest.mark.parametrize("name", ["hostile", "boolean classes", "hostile slopes"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_every_dialect_reads_back_whole(dialect, name):
     model = MODELS[name]
-    sql = to_sql(model, dialect, table="t", rule_columns=True)
+    sql = to_sql(model, dialect, table="t", term_columns=True)
     [tree] = sqlglot.parse(sql, dialect=dialect)
-    used = {p.feature for rule in model.ensemble_ for p in rule.query}
+    used = {*model.ensemble_.used_features}
     names = {column.name for column in tree.find_all(sqlglot.exp.Column)}
     assert names == used | {"*"}
     sql = to_sql(model, dialect, table="t", keep=["id"])
@@ -499,7 +553,7 @@ def test_names_that_a_dialect_cannot_quote_are_refused():
         ({"dialect": "postgresql"}, "must be one of athena, bigquery, .*Got 'postgresql'"),
         ({"table": "read_csv('/etc/passwd')"}, "must be the name of a table"),
         ({"table": ""}, "must be the name of a table"),
-        ({"rule_columns": True}, "need a 'table'"),
+        ({"term_columns": True}, "need a 'table'"),
         ({"keep": ["id"]}, "need a 'table'"),
         ({"output": "class"}, "one of 'raw_prediction', 'probability', 'prediction'"),
     ],

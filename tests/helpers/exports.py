@@ -1,9 +1,10 @@
-"""What the tests of exports share: models with every kind of condition, and many rows for them."""
+"""What the tests of exports share: models with every kind of term, and many rows for them."""
 
 from __future__ import annotations
 
+import copy
 import math
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 
 import numpy as np
 import polars as pl
@@ -34,6 +35,7 @@ from laconic.search import SearchResult, SearchStatus
 from laconic.tables.times import WEEKDAYS
 from laconic.terms.record import FitRecord, RowScores
 from laconic.terms.rules import Output
+from laconic.terms.slopes import Slope
 
 N_ROWS = 10_000
 
@@ -55,15 +57,14 @@ HOSTILE_TEXTS = (
 )
 
 
-def make_model(rules, *, intercept=0.0, feature_names=None, classes=None, loss=None):
-    """Put rules into a fitted estimator."""
+def make_model(terms, *, intercept=0.0, feature_names=None, classes=None, loss=None):
+    """Put slopes, and rules given as conditions and weights, into a fitted estimator."""
     model = RuleBoostingRegressor() if classes is None else RuleBoostingClassifier()
-    used = dict.fromkeys(condition.feature for query, _ in rules for condition in query)
-    ensemble = RuleEnsemble(
-        tuple(Rule(Query(tuple(query)), weight) for query, weight in rules),
-        intercept,
-        tuple(feature_names or used or ("x0",)),
+    terms = tuple(
+        each if isinstance(each, Slope) else Rule(Query(tuple(each[0])), each[1]) for each in terms
     )
+    used = dict.fromkeys(name for term in terms for name in term.features)
+    ensemble = RuleEnsemble(terms, intercept, tuple(feature_names or used or ("x0",)))
     model.ensemble_ = ensemble
     model.search_results_ = []
     keep_settings(model)
@@ -81,6 +82,15 @@ def keep_settings(model):
     """Let a model that was put together know what a fitted one knows about its fit."""
     model.settings_ = read_settings(model, None, model.ensemble_.feature_names)
     model.l2_regularization_, model.n_candidates_ = 1.0, 12
+
+
+def with_certificates(model):
+    """Let a model that was put together be one that can be saved."""
+    result = SearchResult((), 0.2, 0.2, SearchStatus.OPTIMAL, {}, 0.0)
+    model = copy.copy(model)
+    model.search_results_ = [result] * len(model.ensemble_)
+    keep_settings(model)
+    return model
 
 
 def every_relation():
@@ -144,6 +154,38 @@ def model_of_our_names():
     return make_model([*rules, ((Condition("text", "==", "x"),), 0.5)])
 
 
+def slopes_and_rules():
+    """Slopes of numbers of every size, with rules on the same features."""
+    return [
+        Slope("age", 25, 68, 0.031, missing=45.5),
+        ((Condition("age", ">", 65), Condition("mark", "==", "x")), 1.918273645019283),
+        Slope("age", 60, 90, -1 / 7, n_conditions=1),
+        ((Condition("age", "is missing"),), 0.1),
+        Slope("size", -1 / 3, 1e3, -0.7071067811865476),
+        Slope("size", 1e-300, 7e-300, 1.1e299, missing=3e-300),
+        Slope("size", -1e300, 1e300, 1e-300, missing=0.1),
+        Slope("size", -5e-324, 0.1, 3.3, missing=0.1),
+        ((Condition("flag", "==", True), Condition("size", "<=", 0.1)), 0.2),
+        Slope("flag", 0, 1, 0.3, missing=0.25),
+        Slope("size", 2, 3, 1 + 1e-9),
+        Slope("size", 3, 4, -1 - 1e-9),
+    ]
+
+
+SLOPE_NAMES = ("unused", "age", "size", "mark", "flag")
+
+
+def sloped(**settings):
+    """Model with slopes and rules."""
+    return make_model(slopes_and_rules(), **{"feature_names": SLOPE_NAMES, **settings})
+
+
+def hostile_slopes():
+    """Classifier with slopes of features with names that try to break out of their quotes."""
+    slopes = [Slope(name, n, n + 1.5, 0.1 + n) for n, name in enumerate(HOSTILE_NAMES)]
+    return make_model(slopes, classes=(0, 1), intercept=-30.0)
+
+
 MODELS = {
     "classifier": classifier(),
     "integer classes": classifier((0, 1), n_terms=5),
@@ -162,10 +204,14 @@ MODELS = {
     "our names": model_of_our_names(),
     "no rules": make_model([], classes=("a", "b"), intercept=0.5),
     "only an intercept": make_model([((), 2.5)]),
+    "classes with slopes": sloped(classes=("no", "yes"), intercept=-1.25),
+    "regressor with slopes": sloped(intercept=1 / 3),
+    "counts with slopes": sloped(loss=PoissonLoss()),
+    "hostile slopes": hostile_slopes(),
 }
 
 
-def many_classes():
+def many_classes(*slopes):
     """Classifier of three classes."""
     rules = (
         Rule(Query((Condition("age", ">", 65),)), 1.25, output=0),
@@ -176,7 +222,7 @@ def many_classes():
     outputs = (Output("high", 0.1), Output("low", -0.2), Output("medium", 1 / 3))
     model = RuleBoostingClassifier()
     names = ("age", "mark")
-    model.ensemble_ = RuleEnsemble(rules, 0.0, names, outputs=outputs)
+    model.ensemble_ = RuleEnsemble((*slopes, *rules), 0.0, names, outputs=outputs)
     model.search_results_ = []
     model.task_ = Classification(MultinomialLoss(), np.array([each.name for each in outputs]))
     model.n_features_in_, model.feature_names_in_ = 2, np.array(names, dtype=object)
@@ -214,6 +260,41 @@ def dated_model(**settings):
     ]
     rules = [((condition,), 2.0**n) for n, condition in enumerate(conditions)]
     return make_model(rules, feature_names=("unused", "day", "seen", "clock"), **settings)
+
+
+CLASS_SLOPES = (
+    Slope("age", 20, 60, 1 / 30, missing=40),
+    Slope("age", 50, 70, -0.3, output=2),
+    Slope("age", 65, 66, 2.0, output=0),
+)
+
+
+def dated_slopes(**settings):
+    """Regressor with slopes of dates, times and parts of dates, and rules on them."""
+    seen = datetime(1969, 12, 31, 23, 59, 59, 999_999)
+    terms = [
+        Slope("day", date(1968, 2, 29), date(2024, 3, 1), 1 / 3650, missing=date(2000, 1, 1)),
+        ((Condition("day", ">", date(2020, 1, 1)),), -1.5),
+        Slope("seen", seen, datetime(2024, 3, 1, 12, 30, 0, 1), -0.001, missing=seen),
+        Slope("seen", datetime(2024, 3, 1), datetime(2024, 3, 1, 0, 0, 1), 1e4),
+        ((Condition("weekday of seen", "==", "Mon"), Condition("day", "is present")), 0.3),
+        Slope("clock", time(6, 15), time(21, 45, 30, 7), 0.1, missing=time(12)),
+        Slope("clock", time(0), time(0, 0, 0, 2), 1e8),
+        Slope("hour of seen", 5, 20.5, 0.7, missing=7),
+        Slope("year of day", 1990, 2010, -0.2),
+    ]
+    return make_model(terms, feature_names=("unused", "day", "seen", "clock"), **settings)
+
+
+def duration_slopes():
+    """Regressor with slopes of durations."""
+    hour = timedelta(hours=1)
+    terms = [
+        Slope("stay", timedelta(0), 36 * hour, 0.1, missing=hour / 3),
+        Slope("stay", -2 * hour, timedelta(microseconds=1), -1 / 3),
+        ((Condition("stay", ">", 12 * hour),), 2.5),
+    ]
+    return make_model(terms, feature_names=("stay",))
 
 
 def random_rows(model, n_rows=N_ROWS, seed=0):
@@ -287,12 +368,14 @@ def small_model():
         Condition("d", "==", True),
         Condition("d", "!=", 3),
     )
-    rules = (Rule(Query(conditions), 0.1), Rule(Query(), -2.5))
+    slope = Slope("a", -1.5, 2.5, 0.3, missing=0.5, n_conditions=1)
     model = RuleBoostingClassifier()
-    model.ensemble_ = RuleEnsemble(rules, 0.25, ("a", "b", "c", "d"))
+    terms = (Rule(Query(conditions), 0.1), Rule(Query(), -2.5), slope)
+    model.ensemble_ = RuleEnsemble(terms, 0.25, ("a", "b", "c", "d"))
     model.search_results_ = [
         SearchResult((0, 3), 0.3, 0.4, SearchStatus.TIME_LIMIT, {"nodes": 7}, 1.5),
         SearchResult((), 0.0, math.inf, SearchStatus.NODE_LIMIT, {}, 0.0),
+        SearchResult((), 0.2, 0.2, SearchStatus.OPTIMAL, {}, 0.0),
     ]
     model.task_ = Classification(LogisticLoss(), np.array([0, 1]))
     model.n_features_in_ = 4

@@ -48,10 +48,14 @@ def passengers(n_rows=400, seed=0):
     return X, pd.Series(np.where(survives, "survived", "died"), name="fate")
 
 
+# Rules of several conditions, whatever is preferred by default.
+RULES_ONLY = {"slopes": False, "brevity": 0}
+
+
 def classifier(n_rows=400, **parameters):
     """Classifier of passengers, with its table and target."""
     X, y = passengers(n_rows)
-    settings = {"n_terms": 8, "l2_regularization": 5, "max_conditions": 5, **parameters}
+    settings = {"n_terms": 8, "l2_regularization": 5, "max_conditions": 5} | RULES_ONLY | parameters
     return RuleBoostingClassifier(**settings).fit(X, y), X, y
 
 
@@ -59,7 +63,7 @@ def regressor(n_rows=400, **parameters):
     """Regressor of fares, with its table and target."""
     X, _ = passengers(n_rows)
     y = X.pop("fare").rename("fare")
-    settings = {"n_terms": 6, "fit_intercept": True, **parameters}
+    settings = {"n_terms": 6, "fit_intercept": True} | RULES_ONLY | parameters
     return RuleBoostingRegressor(**settings).fit(X, y), X, y
 
 

@@ -89,8 +89,8 @@ def test_model_stays_as_it_is(parity, classifier):
 def test_fewer_and_more_rules_than_the_model_has(parity, classifier):
     whole = score_curve(classifier, parity.data, parity.target)
     n_terms = len(classifier.ensemble_)
-    shorter = score_curve(classifier, parity.data, parity.target, max_rules=1)
-    longer = score_curve(classifier, parity.data, parity.target, max_rules=n_terms + 2)
+    shorter = score_curve(classifier, parity.data, parity.target, max_terms=1)
+    longer = score_curve(classifier, parity.data, parity.target, max_terms=n_terms + 2)
     assert shorter.tolist() == whole[:2].tolist()
     assert longer.tolist() == [*whole, whole[-1], whole[-1]]
 
@@ -111,8 +111,8 @@ def test_curve_needs_a_fitted_ensemble(model, diabetes):
 
 
 def test_negative_size_is_refused(parity, classifier):
-    with pytest.raises(ValueError, match=r"'max_rules' must be .* Got -1 instead"):
-        score_curve(classifier, parity.data, parity.target, max_rules=-1)
+    with pytest.raises(ValueError, match=r"'max_terms' must be .* Got -1 instead"):
+        score_curve(classifier, parity.data, parity.target, max_terms=-1)
 
 
 @given(arrays(float, st.integers(1, 12), elements=st.floats(-10, 10)))

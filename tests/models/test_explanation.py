@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sloped import sloped_classes, sloped_classifier
 
 from estimators import STAGEWISE
 from laconic import Condition, Query, Rule, RuleBoostingClassifier, RuleBoostingRegressor
@@ -20,6 +21,7 @@ from laconic.models.predictions import Predictions
 from laconic.models.tasks import Classification, Regression
 from laconic.tables.tables import as_table
 from laconic.terms.rules import RuleEnsemble
+from laconic.terms.slopes import Slope
 
 PS = (Condition("PS", ">", 100), Condition("PS", "<=", 180))
 RULES = (
@@ -41,7 +43,7 @@ def test_sentences():
         "Sum: +1.500, the prediction.",
         "Row 1 is predicted -0.5: -0.5000 because mark == x. Sum: -0.5000, the prediction.",
         "Row 2 is predicted 0.25: +0.2500 because PS is missing. Sum: +0.2500, the prediction.",
-        "Row 3 is predicted 0: no rule applies. Sum: +0.000, the prediction.",
+        "Row 3 is predicted 0: no term applies. Sum: +0.000, the prediction.",
     ]
     assert explanation(2.0)[3].sentence == (
         "Row 3 is predicted 2: +2.000 (intercept). Sum: +2.000, the prediction."
@@ -56,7 +58,7 @@ def test_reasons_stand_below_each_other():
         "+13.50 in all, the prediction",
     ]
     assert str(explanation()[3]).splitlines()[1:] == [
-        "    no rule applies",
+        "    no term applies",
         "+0.000 in all, the prediction",
     ]
 
@@ -81,7 +83,7 @@ def test_numbers_are_short_where_conditions_stay_true():
 
 def test_rows_tell_rules_and_values():
     first = explanation()[0]
-    assert first.rules == {1: RULES[0]}
+    assert first.terms == {1: RULES[0]}
     assert first.values == {"PS": 150.0, "mark": "o"}
     assert explanation()[-2].values == {"PS": None}
     assert [row.row for row in explanation()[1:3]] == [1, 2]
@@ -94,14 +96,14 @@ def test_frame(backend):
     frame = nw.from_native(explanation().to_frame(backend)).to_dict(as_series=False)
     assert frame == {
         "row": [0, 1, 2, 3],
-        "rule": [1, 2, 3, 0],
-        "query": ["100 < PS <= 180 & mark != x", "mark == x", "PS is missing", "(intercept)"],
+        "term": [1, 2, 3, 0],
+        "text": ["100 < PS <= 180 & mark != x", "mark == x", "PS is missing", "(intercept)"],
         "contribution": [1.5, -0.5, 0.25, 0.0],
         "raw_prediction": [1.5, -0.5, 0.25, 0.0],
         "prediction": [1.5, -0.5, 0.25, 0.0],
     }
     with_intercept = nw.from_native(explanation(2.0).to_frame(backend))
-    assert with_intercept["rule"].to_list() == [0, 1, 0, 2, 0, 3, 0]
+    assert with_intercept["term"].to_list() == [0, 1, 0, 2, 0, 3, 0]
 
 
 def test_html_is_escaped_and_names_the_rules():
@@ -215,3 +217,73 @@ def test_frames_are_of_the_library_of_the_table(convert, kind):
     assert isinstance(model.explain(table).to_frame(), kind)
     assert isinstance(model.shapley_values(table, table).to_frame(), kind)
     assert isinstance(model.explain(table).to_frame("pyarrow"), pa.Table)
+
+
+def slopes(X, terms, names=("age",)):
+    ensemble = RuleEnsemble(terms, feature_names=names)
+    return Explanation(Predictions(ensemble, Regression(SquaredLoss()), as_table(X, names)))
+
+
+def test_slopes_are_told_with_the_value_of_the_row():
+    shown = slopes([[54], [20], [25], [None], [80], [1 / 3 + 30]], (Slope("age", 25, 68, 0.031),))
+    assert [row.sentence.split(": ")[1].removesuffix(". Sum") for row in shown] == [
+        "+0.8990 because age is 54 (+0.3100 per 10 from 25 to 68)",
+        "no term applies",
+        "no term applies",
+        "no term applies",
+        "+1.333 because age is 80 (+0.3100 per 10 from 25 to 68)",
+        "+0.1653 because age is 30.333 (+0.3100 per 10 from 25 to 68)",
+    ]
+    assert [row.contributions for row in shown[:2]] == [(0.031 * 29,), ()]
+    assert shown[0].terms == {1: Slope("age", 25, 68, 0.031)}
+    assert shown[0].values == {"age": 54}
+
+
+def test_slopes_say_what_a_missing_cell_is_taken_as():
+    terms = (Slope("age", 25, 68, 0.031, missing=45), Rule(Query(()), 1.0))
+    shown = slopes([[None]], terms)[0]
+    assert str(shown).splitlines()[1:] == [
+        "+0.6200 because age is missing, taken as 45 (+0.3100 per 10 from 25 to 68)",
+        " +1.000 always",
+        " +1.620 in all, the prediction",
+    ]
+
+
+def test_values_just_above_the_lower_end_are_not_rounded_to_it():
+    assert "age is 25.0000001 (" in slopes([[25.0000001]], (Slope("age", 25, 68, 1.0),))[0].sentence
+
+
+def test_html_of_slopes_has_contributions_and_is_escaped():
+    shown = slopes([[30.0]], (Slope("<i>", 25, 68, 0.5), Slope("<i>", 20, 40, -0.5)), ("<i>",))
+    page = ElementTree.fromstring(shown._repr_html_())
+    head, *rows = [["".join(cell.itertext()) for cell in row] for row in page.iter("tr")]
+    assert head[1] == "adds"
+    assert [[row[1], row[3], row[4]] for row in rows] == [
+        ["+2.500", "+5.000 per 10 of '<i>' from 25 to 68", "30"],
+        ["-5.000", "-5.000 per 10 of '<i>' from 20 to 40", "30"],
+    ]
+    bars = [bar.get("style") for bar in page.iter("div") if "left" in bar.get("style", "")]
+    assert ["width: 25.0%" in bars[0], "width: 50.0%" in bars[1]] == [True, True]
+
+
+@pytest.mark.parametrize("make", [sloped_classifier, sloped_classes])
+def test_frames_and_contributions_of_slopes_add_up(make):
+    model, X, _ = make()
+    shown = model.explain(X)
+    raw = model.decision_function(X).reshape(len(X), -1)
+    ensemble = model.ensemble_
+    sums = np.tile(ensemble.intercepts, (len(X), 1))
+    for place, term in enumerate(ensemble):
+        sums[:, term.output] += shown.contributions[:, place]
+    assert_allclose(sums, raw, atol=1e-12)
+    frame = shown.to_frame("pandas")
+    keys = ["row", "class"] if ensemble.outputs else ["row"]
+    totals = frame.groupby(keys)["contribution"].sum()
+    assert_allclose(totals, frame.groupby(keys)["raw_prediction"].first(), atol=1e-12)
+    assert (frame["contribution"] != 0.0)[frame["term"] > 0].all()
+    assert set(frame["text"][frame["term"] == 1]) == {"age from 25 to 68 (45 if missing)"}
+    for row in shown[:20]:
+        of_class = row.of_class()
+        total = of_class.intercept + sum(of_class.contributions)
+        assert total == pytest.approx(np.max(row.raw_prediction))
+        assert sum(line.weight for line in of_class.lines) == pytest.approx(total)

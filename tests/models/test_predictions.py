@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sloped import TERMS, sloped_classes, sloped_classifier, sloped_regressor
 
 from estimators import ESTIMATORS, both, numeric_problem
 from laconic.tables import tables
@@ -75,3 +76,34 @@ def test_raw_predictions_take_no_more_memory_than_they_need(task):
         tracemalloc.stop()
         assert_array_equal(raw, model.ensemble_.raw_predictions(many))
         assert peak < 4 * raw.nbytes
+
+
+@pytest.mark.parametrize("make", [sloped_classifier, sloped_regressor, sloped_classes])
+def test_slopes_count_with_their_values(make):
+    model, X, _ = make()
+    predictions = model.predictions_for(X)
+    assert_array_equal(predictions.term_values, model.ensemble_.values(X))
+    assert_array_equal(predictions.covered, model.ensemble_.covered(X))
+    assert_array_equal(predictions.raw, model.ensemble_.raw_predictions(X))
+    assert_array_equal(predictions.raw, model.predictions_for(X).raw)
+    stages = list(predictions.staged_raw())
+    assert len(stages) == len(TERMS) + 1
+    for raw, stage in zip(stages, model.stages_, strict=True):
+        assert_array_equal(raw, stage.raw_predictions(X))
+
+
+def test_transformed_slopes_are_what_their_weights_multiply():
+    model, X, _ = sloped_regressor()
+    values = model.transform(X)
+    assert_array_equal(values[:, 0], (X["age"].fillna(45).clip(25, 68) - 25))
+    assert set(values[:, 1]) == {0.0, 1.0}
+    weights = np.array([term.weight for term in model.ensemble_])
+    np.testing.assert_allclose(model.ensemble_.intercept + values @ weights, model.predict(X))
+    assert model.get_feature_names_out().tolist() == [
+        "age from 25 to 68 (45 if missing)",
+        "plan == plus & age > 40",
+        "dose from 40 to 200",
+        "admitted from 2020-06-01 to 2023-06-01",
+    ]
+    frame = model.set_output(transform="pandas").transform(X.head(2))
+    assert frame["dose from 40 to 200"].tolist() == (X["dose"].clip(40, 200) - 40)[:2].tolist()

@@ -63,7 +63,7 @@ def rows_of(html):
 
 def test_html_of_a_classifier(model):
     assert rows_of(model._repr_html_()) == [
-        ["", "weight", "", "rule", "rows", "share of yes", "certificate"],
+        ["", "weight", "", "term", "rows", "share of yes", "certificate"],
         ["", "+0.2281", "", "(intercept)", "", "", ""],
         ["1", "-0.3434", "", "x0 <= 1", "2 (33%)", "0%", "proven optimal"],
         ["2", "-0.3434", "", "x0 <= 2 & x1 == b", "2 (33%)", "0%", "proven optimal"],
@@ -82,13 +82,13 @@ def test_html_of_a_regressor_and_weights():
 def test_loaded_models_show_what_they_know(model, tmp_path):
     save_model(model, tmp_path / "model.json")
     loaded = load_model(tmp_path / "model.json")
-    assert rows_of(loaded._repr_html_())[0] == ["", "weight", "", "rule", "certificate"]
+    assert rows_of(loaded._repr_html_())[0] == ["", "weight", "", "term", "certificate"]
     assert str(loaded) == str(model)
 
 
 def test_rules_without_their_certificates(model):
     model.ensemble_ = model.ensemble_[:1]
-    assert rows_of(model._repr_html_())[0] == ["", "weight", "", "rule"]
+    assert rows_of(model._repr_html_())[0] == ["", "weight", "", "term"]
 
 
 def test_class_names_are_escaped():

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sloped import sloped_classes, sloped_regressor
 
 from laconic import (
     Condition,
@@ -22,6 +23,7 @@ from laconic import (
     RuleEnsemble,
 )
 from laconic.models.shapley import feature_importances, shapley_values
+from laconic.terms.slopes import Slope
 
 N_FEATURES = 4
 
@@ -60,7 +62,19 @@ rules = st.builds(
     st.lists(conditions(), max_size=5),
     st.floats(-3, 3),
 )
-ensembles = st.builds(RuleEnsemble, st.lists(rules, max_size=4).map(tuple), st.floats(-1, 1))
+
+
+@st.composite
+def slopes(draw):
+    lower = draw(st.sampled_from([-1.0, 0.0, 0.5, 1.0]))
+    upper = lower + draw(st.sampled_from([0.25, 1.0, 3.0]))
+    missing = draw(st.sampled_from([None, lower, upper]))
+    feature = f"x{draw(st.integers(0, N_FEATURES - 1))}"
+    return Slope(feature, lower, upper, draw(st.floats(-3, 3)), missing=missing)
+
+
+terms = st.lists(rules | slopes(), max_size=5).map(tuple)
+ensembles = st.builds(RuleEnsemble, terms, st.floats(-1, 1))
 CELLS = st.sampled_from([0.0, 1.0, 2.0, np.nan])
 
 
@@ -93,6 +107,8 @@ def test_exact_explainer_of_shap(shap):
     y = X[:, 0] * (X[:, 1] > 0) + X[:, 2]
     model = RuleBoostingRegressor(8).fit(X, y)
     background = X[:30]
+    slopes = (Slope("x0", -1, 1, 0.5), Slope("x3", -0.5, 2, -0.25))
+    model.ensemble_ = model.ensemble_.with_terms([*model.ensemble_, *slopes])
     masker = shap.maskers.Independent(background, max_samples=len(background))
     theirs = shap.explainers.Exact(model.predict, masker)(X[:6])
     ours = model.shapley_values(X[:6], background).to_shap()
@@ -190,3 +206,34 @@ def test_weights_count_like_copies_of_rows(ensemble, X, weights):
     copies = feature_importances(ensemble, np.repeat(X, weights, axis=0))
     weighted = feature_importances(ensemble, X, np.array(weights, dtype=float))
     assert_allclose(weighted, copies, atol=1e-12)
+
+
+def test_a_slope_belongs_to_its_feature_alone():
+    ensemble = RuleEnsemble((Slope("x1", 0, 10, 2.0, missing=4),))
+    background = np.array([[7.0, 0.0], [8.0, 30.0]])
+    shares = shapley_values(ensemble, [[0.0, 3.0], [9.0, np.nan], [9.0, -5.0]], background)
+    assert shares.base_value == 10.0
+    assert_array_equal(shares.values, [[0, -4], [0, -2], [0, -10]])
+
+
+def test_dates_and_classes_with_slopes():
+    model, X, _ = sloped_classes()
+    shares = model.shapley_values(X, X.head(50))
+    raw = model.decision_function(X)
+    assert_allclose(shares.base_value, raw[:50].mean(axis=0))
+    assert_allclose(shares.base_value + shares.values.sum(axis=1), raw, atol=1e-12)
+    at = model.ensemble_.feature_names.index("admitted")
+    slope = model.ensemble_[3]
+    added = slope.raw_predictions(X)
+    assert_allclose(shares.values[:, at, slope.output], added - added[:50].mean(), atol=1e-12)
+
+
+def test_importances_of_slopes_are_mean_absolute_deviations():
+    model, X, _ = sloped_regressor(terms=(Slope("age", 25, 68, 0.5), Slope("dose", 40, 200, -0.1)))
+    added = np.array([term.raw_predictions(X) for term in model.ensemble_])
+    means = np.abs(added - added.mean(axis=1, keepdims=True)).mean(axis=1)
+    expected = dict.fromkeys(X, 0.0) | {
+        "age": means[0] / means.sum(),
+        "dose": means[1] / means.sum(),
+    }
+    assert_allclose(feature_importances(model.ensemble_, X), list(expected.values()))

@@ -202,5 +202,5 @@ def test_large_odds_are_not_spelled_out():
 def test_means_and_titles():
     assert (ILL.mean_words, ILL.format_mean(0.25)) == ("share of well", "25%")
     assert (NUMBERS.mean_words, NUMBERS.format_mean(1.23456)) == ("mean target", "1.235")
-    assert ILL.title == "Rules that distinguish well from ill"
+    assert ILL.aim == "distinguish well from ill"
     assert ILL.weights_sentence == "Positive weights vote for well, negative weights for ill."

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sloped import TERMS, sloped_classifier, sloped_regressor
 
 from estimators import STAGEWISE
 from laconic import (
@@ -34,6 +35,7 @@ from laconic.plot import (
 from laconic.plot._boxes import DENSITY_HEIGHT
 from laconic.tables import tables
 from laconic.terms.rules import Output
+from laconic.terms.slopes import Slope
 
 mpl.use("Agg")
 
@@ -110,7 +112,7 @@ class TestSizeScore:
         assert_allclose(display.scores[1:], staged)
         assert_array_equal(display.line_.get_xdata(), np.arange(6))
         assert display.ax_.get_ylabel() == "accuracy"
-        assert "number of rules" in texts_inside(display)
+        assert "number of terms" in texts_inside(display)
 
     def test_any_scoring(self, classifier):
         X, y = clients(seed=1)
@@ -134,13 +136,13 @@ class TestSizeScore:
 
 
 class TestRuleWeights:
-    def test_bars_are_weights_and_shares_coverage(self, classifier):
+    def test_bars_are_effects_and_shares_coverage(self, classifier):
         display = RuleWeightDisplay.from_estimator(classifier)
-        weights = [classifier.ensemble_.intercept, *(rule.weight for rule in classifier.ensemble_)]
-        assert_allclose([bar.get_width() for bar in display.bars_], weights)
+        effects = [classifier.ensemble_.intercept, *(term.effect for term in classifier.ensemble_)]
+        assert_allclose([bar.get_width() for bar in display.bars_], effects)
         texts = texts_inside(display)
         assert f"{classifier.rule_coverages_[0].share:.0%}" in texts
-        assert "weight, adds to the log odds of yes" in texts
+        assert any(text.startswith("adds to the log odds of yes") for text in texts)
 
     def test_coverage_of_other_rows(self, regressor):
         X, _ = clients(seed=2)
@@ -184,7 +186,7 @@ class TestContributions:
         )
 
     def test_row_without_rules(self):
-        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE | {"brevity": 0}).fit([[1], [2]], [0, 1])
         display = ContributionDisplay.from_estimator(model, [[1.0]])
         [total] = display.bars_
         assert total.get_width() == 0
@@ -205,7 +207,7 @@ class TestOverlap:
         assert "100%" in texts_inside(display)
 
     def test_rules_that_cover_nothing(self):
-        model = RuleBoostingRegressor(1, **STAGEWISE).fit([[1], [2]], [0, 1])
+        model = RuleBoostingRegressor(1, **STAGEWISE | {"brevity": 0}).fit([[1], [2]], [0, 1])
         display = RuleOverlapDisplay.from_estimator(model, [[1.0]])
         assert np.isnan(display.overlaps).all()
         assert "–" in texts_inside(display)
@@ -238,7 +240,7 @@ class TestRuleBoxes:
         [cell] = display.steps
         middles = (cell.edges[:-1] + cell.edges[1:]) / 2
         expected = [mean_prediction(regressor, X, **{LONG: middle}) for middle in middles]
-        assert_allclose(display.predictions, expected)
+        assert_allclose(display.predictions, np.column_stack([expected, expected]))
         assert "prediction" in texts_inside(display)
 
     def test_boxes_of_noisy_parity(self):
@@ -363,3 +365,97 @@ def test_large_losses_are_written_out():
     display = CrossValidationDisplay.from_estimator(RuleBoostingRegressorCV(2).fit(X[:, None], y))
     display.figure_.canvas.draw()
     assert display.ax_.yaxis.get_offset_text().get_text() == ""
+
+
+class TestSlopes:
+    def test_bars_are_total_changes(self):
+        model, X, _ = sloped_classifier()
+        display = RuleWeightDisplay.from_estimator(model)
+        effects = [model.ensemble_.intercept, *(term.effect for term in TERMS)]
+        assert_allclose([bar.get_width() for bar in display.bars_], effects)
+        assert_allclose(display.shares, model.ensemble_.covered(X).mean(axis=0))
+        texts = [" ".join(text.split()) for text in texts_inside(display)]
+        assert "1: +0.3100 per 10 of age from 25 to 68 (45 if missing)" in texts
+        assert "2: plan == plus & age > 40" in texts
+        assert "+1.333" in texts
+        assert any("from its lower to its upper end" in text for text in texts)
+
+    def test_overlap_names_slopes_without_weights(self):
+        model, X, _ = sloped_classifier()
+        display = RuleOverlapDisplay.from_estimator(model, X)
+        covered = model.ensemble_.covered(X)
+        share = (covered[:, 0] & covered[:, 2]).sum() / covered[:, 0].sum()
+        assert display.overlaps[0, 2] == pytest.approx(share)
+        assert "3: dose from 40 to 200" in texts_inside(display)
+
+    def test_contributions_are_those_of_the_row(self):
+        model, X, _ = sloped_classifier()
+        display = ContributionDisplay.from_estimator(model, X, row=1)
+        added = [term.raw_predictions(X.iloc[[1]])[0] for term in TERMS]
+        widths = [bar.get_width() for bar in display.bars_]
+        raw = model.decision_function(X)[1]
+        assert_allclose(widths, [model.ensemble_.intercept, added[0], *added[2:], raw])
+        texts = [" ".join(text.split()) for text in texts_inside(display)]
+        assert "1: age is 64 (+0.3100 per 10 from 25 to 68)" in texts
+
+    def test_one_feature_is_exact_at_both_ends_of_steps(self):
+        model, X, _ = sloped_regressor()
+        display = RuleBoxDisplay.from_estimator(model, X, features="age")
+        [age] = display.steps
+        assert set(age.edges[1:-1]) == {25.0, 40.0, 68.0}
+        for (start, stop), (first, last) in zip(
+            zip(age.edges, age.edges[1:], strict=False), display.predictions, strict=True
+        ):
+            # A threshold belongs to its lower side.
+            assert last == pytest.approx(mean_prediction(model, X, age=stop))
+            assert first == pytest.approx(mean_prediction(model, X, age=np.nextafter(start, stop)))
+            middle = mean_prediction(model, X, age=(start + stop) / 2)
+            assert (first + last) / 2 == pytest.approx(middle)
+        model_line, slope, rule = display.ax_.lines
+        assert_array_equal(model_line.get_ydata(), display.predictions.ravel())
+        assert slope.get_xdata()[0] == 25.0
+        assert slope.get_ydata()[0] == 0.0
+        heights = dict(zip(slope.get_xdata(), slope.get_ydata(), strict=True))
+        assert_allclose([heights[68.0], heights[age.edges[-1]]], TERMS[0].effect)
+        assert set(rule.get_ydata()) == {0.8}
+        assert [label.get_text() for label in display.labels_] == ["1", "2"]
+
+    @pytest.mark.parametrize("features", ["admitted", ["age", "dose"], ["admitted", "plan"]])
+    def test_any_features(self, features):
+        model, X, y = sloped_classifier()
+        display = RuleBoxDisplay.from_estimator(model, X, y, features=features)
+        if len(display.steps) == 1:
+            ends = display.predictions[[0, -1], [0, 1]]
+            assert np.ptp(ends) == pytest.approx(TERMS[3].effect)
+            return
+        for feature in display.steps:
+            assert len(feature.edges) > 50 or feature.categories
+        places = [(0, 0), tuple(length // 2 for length in display.predictions.shape), (-1, -1)]
+        for place in places:
+            values = {
+                each.name: each.categories[at]
+                if each.categories
+                else (each.edges[:-1] + each.edges[1:])[at] / 2
+                for each, at in zip(display.steps, place, strict=True)
+            }
+            if "admitted" in values:
+                values["admitted"] = pd.Timestamp(round(values["admitted"]) * 1000)
+            expected = model.decision_function(X.assign(**values)).mean()
+            assert display.predictions[place] == pytest.approx(expected, abs=1e-6)
+
+    def test_categories_of_numbers(self):
+        """Booleans count as 0 and 1."""
+        X = pd.DataFrame({"paid": [True, False, True, False]})
+        model = RuleBoostingRegressor(1).fit(X, [1, 2, 1, 3])
+        model.ensemble_ = model.ensemble_.with_terms([Slope("paid", 0, 1, 3.0)], [1.0])
+        display = RuleBoxDisplay.from_estimator(model, X, features="paid")
+        assert_array_equal(display.predictions, [[1, 1], [4, 4]])
+
+    def test_a_range_of_four_years_has_few_dates(self):
+        model, X, _ = sloped_classifier()
+        display = RuleBoxDisplay.from_estimator(model, X, features="admitted")
+        display.figure_.canvas.draw()
+        shown = [text for text in display.ax_.get_xticklabels() if text.get_text()]
+        assert 2 <= len(shown) <= 7
+        boxes = [text.get_window_extent() for text in shown]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -24,6 +24,7 @@ from laconic import (
     save_model,
 )
 from laconic.report import Report
+from laconic.terms.slopes import Slope
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +42,8 @@ def test_the_dictionary_is_json_and_json_is_the_dictionary(fitted):
 def test_changing_the_dictionary_does_not_change_the_report(fitted):
     model, X, y = fitted
     report = model.report(X, y)
-    report.to_dict()["rules"].clear()
-    assert len(report.to_dict()["rules"]) == len(model.ensemble_)
+    report.to_dict()["terms"].clear()
+    assert len(report.to_dict()["terms"]) == len(model.ensemble_)
 
 
 def test_the_same_rows_give_the_same_page(fitted):
@@ -59,14 +60,14 @@ def test_features_have_the_importance_that_their_shares_give(fitted):
     page = model.report(X, y).to_html()
     listed = re.search(r'class="importances.*?</table>', page, re.DOTALL)[0]
     names = re.findall(r'<th scope="row">(.*?)</th>', listed)
-    used = [feature for feature in features if feature["rules"]]
+    used = [feature for feature in features if feature["terms"]]
     used.sort(key=lambda feature: -feature["importance"])
     assert names == [feature["name"] for feature in used]
 
 
 def test_rules_are_said_in_words(fitted):
     model, X, y = fitted
-    rules = model.report(X, y).to_dict()["rules"]
+    rules = model.report(X, y).to_dict()["terms"]
     for said, rule in zip(rules, model.ensemble_, strict=True):
         assert said["weight"] == rule.weight
         assert said["text"] == model.ensemble_.text(rule.query)
@@ -101,6 +102,11 @@ def test_certificates_say_what_was_searched(fitted):
         ({"max_conditions": np.int64(2)}, "up to 2 conditions"),
         ({"max_conditions": 1}, "all conjunctions of up to 1 condition, out of"),
         ({"max_thresholds": 1}, ": up to 1 threshold per numeric feature, and"),
+        ({}, ". Slopes: all between two thresholds or outer quantiles of a numeric feature."),
+        (
+            {"excluded_terms": ["age > 12", Slope("age", 10, 20, 0.0)]},
+            " Excluded terms: age > 12; age from 10 to 20.",
+        ),
     ],
 )
 def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
@@ -115,7 +121,7 @@ def test_what_was_searched_depends_on_parameters(fitted, parameters, words):
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({}, "the rules before it"),
+        ({}, "the terms before it"),
         ({"strategy": "polished"}, "all others"),
         ({"strategy": "global"}, "all others"),
     ],
@@ -127,10 +133,27 @@ def test_certificates_say_what_rules_are_given(fitted, parameters, words):
     report = model.report(X[:80], y[:80])
     assert report.to_dict()["certificates"]["given"] == words
     text = " ".join(report.to_html().split())
-    assert f"if, given {words}, no other such conjunction" in text
+    assert f"if, given {words}, no other such term" in text
     # What the fit was told counts, not what the estimator is told now.
     model.set_params(strategy="joint" if parameters else "polished")
     assert model.report(X[:80], y[:80]).to_dict()["certificates"]["given"] == words
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"brevity": 0}, "training loss more, to second order."),
+        ({}, "in relation to its size: 1 plus its number of conditions."),
+        ({"brevity": 0.5}, "in relation to its size to the power of 0.5: 1 plus"),
+        ({"n_terms": "auto"}, "beyond what chance would gain, in relation to its size"),
+    ],
+)
+def test_certificates_say_what_is_better(fitted, parameters, words):
+    _, X, y = fitted
+    model = RuleBoostingClassifier(**{"n_terms": 2, **parameters}).fit(X[:80], y[:80])
+    page = " ".join(model.report(X[:80], y[:80]).to_html().split())
+    assert "in its place reduces the regularized training loss more, to second order" in page
+    assert words in page
 
 
 def test_a_loaded_model_has_the_same_report(fitted, tmp_path):
@@ -156,7 +179,7 @@ def test_an_unproven_rule_shows_its_gap():
     with pytest.warns(match="not proven optimal"):
         model.fit(X, y)
     report = model.report(X, y)
-    certificate = report.to_dict()["rules"][0]["certificate"]
+    certificate = report.to_dict()["terms"][0]["certificate"]
     assert not certificate["is_optimal"]
     assert certificate["objective_value"] < certificate["bound"]
     assert f"at least {certificate['proven_percent']}% of the best possible" in report.to_html()
@@ -208,8 +231,8 @@ def test_a_model_without_rules_has_a_report():
     X, y = [[1.0], [1.0], [1.0]], [3.0, 3.0, 3.0]
     model = RuleBoostingRegressor(fit_intercept=True).fit(X, y)
     page = model.report(X, y).to_html()
-    assert "No rule was found" in page
-    assert "No rule uses a feature" in page
+    assert "No term was found" in page
+    assert "No term uses a feature" in page
 
 
 def test_a_single_row_has_a_report(fitted):
@@ -238,7 +261,7 @@ def test_a_loss_of_the_users_own_has_no_what_if():
     report = model.report(X, y)
     assert report.to_dict()["what_if"]["javascript"] is None
     assert "This model makes predictions in Python only" in report.to_html()
-    assert report.to_dict()["rules"][0]["effect"].endswith("the raw prediction")
+    assert report.to_dict()["terms"][0]["effect"].endswith("the raw prediction")
 
 
 def test_many_unused_features_are_cut_on_the_page_but_not_in_the_dictionary():
@@ -247,7 +270,7 @@ def test_many_unused_features_are_cut_on_the_page_but_not_in_the_dictionary():
     model = RuleBoostingRegressor(n_terms=1).fit(X, X[:, 0])
     report = model.report(X, X[:, 0])
     assert len(report.to_dict()["data"]["features"]) == 300
-    assert "299 features that no rule uses" in report.to_html()
+    assert "299 features that no term uses" in report.to_html()
     assert report.to_html().split('id="data"')[1].count('<th scope="row">x') == 51
 
 

@@ -28,7 +28,7 @@ def test_kind_of_each_column(cells, settings, kind):
 def test_numbers_are_summarized():
     summary = summarize_feature(column([4.0, 1.0, None, 2.0, 3.0]), [2, 5])
     assert summary["n_missing"] == 1
-    assert summary["rules"] == [2, 5]
+    assert summary["terms"] == [2, 5]
     numbers = summary["numbers"]
     assert (numbers["min"], numbers["median"], numbers["max"]) == (1.0, 2.5, 4.0)
     assert sum(numbers["histogram"]["counts"]) == 4

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect, sync_playwright
 from reports import HOSTILE_NAMES, classifier, hostile, passengers, regressor
+from sloped import sloped_classes, sloped_classifier, sloped_regressor
 
 from laconic.terms.formatting import format_percent
 
@@ -139,8 +140,8 @@ def shown(page):
         """() => [
             document.getElementById("prediction").title,
             document.getElementById("raw-prediction").title,
-            [...document.querySelectorAll("#fired li[data-rule].is-fired")].map(
-                item => Number(item.dataset.rule)
+            [...document.querySelectorAll("#fired li[data-term].is-fired")].map(
+                item => Number(item.dataset.term)
             ),
         ]"""
     )
@@ -173,6 +174,66 @@ def test_what_if_predicts_as_the_model_does(request, open_page, task):
         assert fired == (np.flatnonzero(covered[position]) + 1).tolist()
         if task == "classified":
             assert page.locator("#predicted-class").inner_text() == model.predict(frame)[position]
+
+
+def contributions(page):
+    """What the page says that the terms add, by number."""
+    return page.evaluate(
+        """() => Object.fromEntries(
+            [...document.querySelectorAll("#fired li[data-term].is-fired")].map(
+                item => [item.dataset.term, item.querySelector(".weight").textContent]
+            )
+        )"""
+    )
+
+
+@pytest.mark.parametrize("make", [sloped_classifier, sloped_regressor, sloped_classes])
+def test_slopes_add_as_much_as_in_the_model(open_page, make):
+    model, X, y = make()
+    report = model.report(X, y, max_sample_rows=15)
+    page = open_page(report)
+    what_if = report.to_dict()["what_if"]
+    told = model.explain(X)
+    halves = np.abs(told.contributions) > np.abs([term.effect for term in model.ensemble_]) / 2
+    for position, row in enumerate(what_if["rows"]):
+        page.locator("#start-row").select_option(str(position))
+        at = row["row"]
+        _, raw, fired = shown(page)
+        assert raw == pytest.approx(np.max(told.raw_predictions[at]), rel=1e-12)
+        assert fired == list(told[at].numbers)
+        expected = {
+            str(number): f"{amount:+.3f}".replace("-", "−")
+            for number, amount in zip(told[at].numbers, told[at].contributions, strict=True)
+        }
+        assert contributions(page) == expected
+        n_alike = (halves == halves[at]).all(axis=1).sum()
+        assert page.locator("#observed").inner_text().startswith(f"{n_alike} row")
+
+
+def test_a_slope_follows_its_slider_and_its_box(open_page):
+    model, X, y = sloped_regressor()
+    report = model.report(X, y)
+    page = open_page(report)
+    names = [described["name"] for described in report.to_dict()["what_if"]["controls"]]
+    age, admitted = names.index("age"), names.index("admitted")
+    box = control(page, age).locator('input[type="number"]')
+    for value, amount in (("54", "+0.899"), ("80", "+1.333"), ("25.5", "+0.016")):
+        box.fill(value)
+        assert contributions(page)["1"] == amount
+    box.fill("20")
+    assert "1" not in contributions(page)
+    item = page.locator('#fired li[data-term="1"]')
+    assert item.locator(".weight").inner_text() == "+1.333"
+    assert item.locator(".fired-state").text_content() == "does not apply: "
+    control(page, age).locator(".missing input").set_checked(True)
+    assert contributions(page)["1"] == "+0.620"
+    control(page, admitted).locator('input[type="date"]').fill("2020-09-09")
+    assert contributions(page)["4"] == "+0.100"
+    # The line below the slider is straight between its stops.
+    page.wait_for_timeout(100)
+    line = control(page, age).locator(".profile-line").get_attribute("d")
+    assert line.count("L") > 10
+    assert "V" not in line
 
 
 @pytest.mark.parametrize("task", ["classified", "regressed"])
@@ -324,14 +385,14 @@ def test_the_size_slider_shows_smaller_models(open_page, classified):
     report = model.report(X, y)
     path = report.to_dict()["path"]
     page = open_page(report)
-    slider = page.get_by_role("slider", name="Number of rules")
+    slider = page.get_by_role("slider", name="Number of terms")
     slider.focus()
     for size in range(len(model.ensemble_) - 1, -1, -1):
         page.keyboard.press("ArrowLeft")
         n_conditions = model.ensemble_[:size].n_conditions
         text = page.locator("#size-output").inner_text()
-        assert text.startswith(f"{size} of {len(model.ensemble_)} rules, {n_conditions} condition")
-        assert page.locator(".rule.is-left-out").count() == len(model.ensemble_) - size
+        assert text.startswith(f"{size} of {len(model.ensemble_)} terms, {n_conditions} condition")
+        assert page.locator(".term.is-left-out").count() == len(model.ensemble_) - size
         accuracy = page.locator('output[data-metric="0"]').inner_text()
         assert float(accuracy) == pytest.approx(path["metrics"][0]["values"][size], abs=5e-4)
         chosen = page.locator("#score .chart").first.locator(".path-point.is-chosen")
@@ -394,7 +455,7 @@ def test_many_rules_show_only_those_that_apply(open_page):
     model, X, y = hostile()
     page = open_page(model.report(X, y))
     n_fired = len(shown(page)[2])
-    assert page.locator("#fired li[data-rule]:visible").count() == n_fired
+    assert page.locator("#fired li[data-term]:visible").count() == n_fired
     assert page.locator("#n-not-fired").inner_text() == str(len(model.ensemble_) - n_fired)
 
 
@@ -428,7 +489,7 @@ def test_it_prints_all_but_the_controls(open_page, classified):
     page = open_page(model.report(X, y), color_scheme="dark")
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator("#what-if").is_hidden()
-    assert page.locator("#rules").is_visible()
+    assert page.locator("#terms").is_visible()
     background = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert background == "rgb(255, 255, 255)"
     assert len(page.pdf()) > 10_000
@@ -437,7 +498,7 @@ def test_it_prints_all_but_the_controls(open_page, classified):
 def test_rules_can_be_read_without_scripts(open_page, classified):
     model, X, y = classified
     page = open_page(model.report(X, y), java_script_enabled=False)
-    assert page.locator("#rules .rule").count() == len(model.ensemble_)
+    assert page.locator("#terms .term").count() == len(model.ensemble_)
     assert page.locator("#controls").is_hidden()
     assert "needs JavaScript" in page.locator("#what-if").inner_text()
 

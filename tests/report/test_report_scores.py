@@ -86,11 +86,11 @@ def test_rows_are_grouped_by_the_rules_that_apply():
     target = np.array([1.0, 0.0, 0.0, 1.0, 0.0])
     grouped = group_rows(covered, target)
     assert grouped["groups"][0] == {
-        "rules": [1, 2],
+        "terms": [1, 2],
         "n_rows": 3,
         "mean_target": pytest.approx(2 / 3),
     }
-    assert sorted(group["rules"] for group in grouped["groups"]) == [[], [1], [1, 2]]
+    assert sorted(group["terms"] for group in grouped["groups"]) == [[], [1], [1, 2]]
     assert grouped["max_rows_left_out"] == 0
     few = group_rows(covered, target, min_rows=2)
     assert [group["n_rows"] for group in few["groups"]] == [3]

@@ -32,7 +32,7 @@ def test_certificate_of_the_model_is_shown(model, table):
     assert f"At least {certificate.summary}" in page
     assert "not for new ones" in page
     assert "lower bound" in page
-    assert "not a proof for all rules together" not in page
+    assert "not a proof for all terms together" not in page
 
 
 def test_saved_certificate_is_shown(model, table, tmp_path):
@@ -45,7 +45,7 @@ def test_model_without_certificate(table):
     model = RuleBoostingRegressor(2).fit(*table)
     report = model.report(*table)
     assert report.to_dict()["whole"] is None
-    assert "not a proof for all rules together" in report.to_html()
+    assert "not a proof for all terms together" in report.to_html()
 
 
 @pytest.mark.parametrize("against", ["rules", "weight"])

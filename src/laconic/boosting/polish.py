@@ -1,10 +1,12 @@
-"""Improve a set of rules: exchange single ones for better ones, or select a few of many.
+"""Improve a set of terms: exchange single ones for better ones, or select a few of many.
 
-Boosting finds a rule given those before it. Once there are others after it, another rule may be
-better at its position. `polish` leaves one rule out at a time, and searches for the best rule given
-all others, whose weights are refitted.
+Boosting finds a term given those before it. Once there are others after it, another term may be
+better at its position. `polish` leaves one term out at a time, and searches for the best term given
+all others, whose weights are refitted. With brevity, a term is judged by its gain per size, and so
+is the whole model: an exchange has to raise what the model gains on the best constant, divided by
+the power of its size. That cannot go in circles.
 
-The relaxed problem (`laconic.boosting.certificate`) spreads its weight over dozens of rules, many
+The relaxed problem (`laconic.boosting.certificate`) spreads its weight over dozens of terms, many
 of them nearly the same. `select` removes them one by one, always the one whose removal costs least,
 and refits the others.
 """
@@ -18,50 +20,60 @@ from itertools import cycle, islice
 import numpy as np
 
 from laconic._util.types import Floats
-from laconic.boosting.certificate import RuleColumn
-from laconic.boosting.rounds import Found, Rounds, State
+from laconic.boosting.certificate import TermColumn
+from laconic.boosting.rounds import Rounds
+from laconic.boosting.settings import make_term
+from laconic.boosting.state import Found, State
 from laconic.search import SearchResult, SearchStatus
-from laconic.terms.rules import Rule, RuleEnsemble
+from laconic.terms.rules import RuleEnsemble
 
-# How often each rule may be searched for. One to three times was enough for models of five and ten
-# rules on three tables. Every exchange lowers the loss, so that polishing ends in any case.
+# How often each term may be searched for. One to three times was enough for models of five and ten
+# rules on three tables. No model comes twice, so that polishing ends in any case.
 MAX_ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """A model after the search for a better rule at one position."""
+    """A model after the search for a better term at one position."""
 
     state: State
-    """The certificate of each rule is from the last search at its position."""
+    """The certificate of each term is from the last search at its position."""
     position: int
     """Position that was searched."""
     is_exchanged: bool
-    """Whether its rule was exchanged."""
+    """Whether its term was exchanged."""
     is_stable: bool
-    """Whether all positions were searched since the last exchange: each rule is the best there."""
+    """Whether all positions were searched since the last exchange: none of them improves."""
 
 
 def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterator[Step]:
-    """Exchange one rule after the other where that lowers the penalised loss.
+    """Exchange one term after the other where that improves the model.
+
+    The search at a position finds the term of the largest gain, or of the largest gain per size if
+    there is brevity. It replaces the old one if `Rounds.is_better` finds the whole model better:
+    without brevity, if the penalised loss is smaller; with brevity β, if the gain of the model on
+    the best constant, divided by its size to the power of β, is larger. Where the size does not
+    grow, a smaller loss is always better.
 
     It ends when all positions were searched since the last exchange, when each was searched
-    ``max_rounds`` times, or when a callback of the search asked to stop. With the squared loss, and
-    searches that prove their results, no single exchange then improves the model. With other
-    losses, none improves it to second order around the best weights of the other rules.
+    ``max_rounds`` times, or when a callback of the search asked to stop. With the squared loss, no
+    brevity, and searches that prove their results, no single exchange then improves the model. With
+    other losses, none improves it to second order around the best weights of the other terms. With
+    brevity, a term that is worth more at its place may be left out, as it would make the model
+    worse; the certificate of the old one then states that.
 
     Parameters
     ----------
     rounds : Rounds
         Exchanges are judged by the joint objective.
     state : State
-        With the weights that are best together. Rules that were given stay.
+        With the weights that are best together. Terms that were given stay.
     max_rounds : int, default=20
 
     Yields
     ------
     step : Step
-        After each search; the risk never rises. The stages are those of the state.
+        After each search; the model never gets worse. The stages are those of the state.
 
     Examples
     --------
@@ -106,12 +118,12 @@ def polish(rounds: Rounds, state: State, max_rounds: int = MAX_ROUNDS) -> Iterat
 
 
 def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> State | None:
-    """Replace a rule by the one that was found; None if that is no improvement."""
+    """Replace a term by the one that was found; None if that is no improvement."""
     is_same = np.array_equal(found.values, state.columns[position])
     if is_same and found.output == state.ensemble[position].output:
         return None
     new = rounds.add(found.state, found)
-    # A rule that takes the weight of others is no replacement for one.
+    # A term that takes the weight of others is no replacement for one.
     if new is None or len(new.ensemble) < len(state.ensemble) or not rounds.is_better(new, state):
         return None
     order = [*range(len(state.ensemble) - 1)]
@@ -119,33 +131,34 @@ def _exchanged(rounds: Rounds, state: State, position: int, found: Found) -> Sta
     return replace(new.only(order), stages=state.stages, n_certified=None)
 
 
-# While there are more rules than this, and than twice `n_terms`, several are removed at once.
+# While there are more terms than this, and than twice `n_terms`, several are removed at once.
 _MANY = 100
 
 
 def select(
-    rounds: Rounds, start: RuleEnsemble, columns: Sequence[RuleColumn], n_terms: int
+    rounds: Rounds, start: RuleEnsemble, columns: Sequence[TermColumn], n_terms: int
 ) -> State:
-    """Choose some of given rules, by backward elimination.
+    """Choose some of given terms, by backward elimination.
 
     To second order, with the second derivatives H of the penalised loss at the best weights w,
-    removing rule j and refitting all others costs w_j² / (2 (H⁻¹)_jj).
+    removing term j and refitting all others costs w_j² / (2 (H⁻¹)_jj). The term that costs least,
+    or least per size if there is brevity, leaves.
 
     Parameters
     ----------
     rounds : Rounds
     start : RuleEnsemble
-        An ensemble without rules: intercepts to start from, and the features.
-    columns : sequence of RuleColumn
-        With queries, and weights to start from.
+        An ensemble without terms: intercepts to start from, and the features.
+    columns : sequence of TermColumn
+        With queries or slopes, and weights to start from.
     n_terms : int
-        Largest number of rules to keep.
+        Largest number of terms to keep.
 
     Returns
     -------
     state : State
-        With the weights that are best together; the rule that would be removed last comes first.
-        Rules have no certificates yet.
+        With the weights that are best together; the term that would be removed last comes first.
+        Terms have no certificates yet.
 
     Examples
     --------
@@ -153,7 +166,7 @@ def select(
     >>> from laconic.losses import SquaredLoss
     >>> candidates = candidate_conditions([[1.0], [2.0], [3.0], [4.0]])
     >>> y = np.array([5.0, 5.0, 1.0, 1.0])
-    >>> columns = [RuleColumn(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
+    >>> columns = [TermColumn(candidates.extents.covered([p]), (p,), 1.0) for p in range(6)]
     >>> rounds = Rounds(candidates, y, SquaredLoss(), l2_regularization=1.0, fit_intercept=True)
     >>> print(select(rounds, RuleEnsemble((), 3.0), columns, 1).ensemble)
     +1.667 (intercept)
@@ -166,13 +179,13 @@ def select(
     results = [
         SearchResult(each.query or (), 0.0, np.inf, SearchStatus.HEURISTIC) for each in chosen
     ]
-    rules = [
-        Rule(rounds.query(result), each.weight, each.output)
+    terms = [
+        make_term(each.slope or rounds.query(result), each.weight, each.output)
         for each, result in zip(chosen, results, strict=True)
     ]
-    covered = tuple(each.covered for each in chosen)
-    everything = State(start.with_terms(rules), covered, tuple(results), (start,))
-    left, gone = [*range(len(rules))], []
+    values = tuple(each.values for each in chosen)
+    everything = State(start.with_terms(terms), values, tuple(results), (start,))
+    left, gone = [*range(len(terms))], []
     state, _ = rounds.refit(everything)
     while len(left) > 1:
         excess = len(left) - max(_MANY, 2 * n_terms)
@@ -186,40 +199,45 @@ def select(
 
 
 def _without_twins(
-    columns: Sequence[RuleColumn], *, are_complements_twins: bool
-) -> list[RuleColumn]:
-    """Leave out rules whose rows, or their complement, another rule of the output covers."""
+    columns: Sequence[TermColumn], *, are_complements_twins: bool
+) -> list[TermColumn]:
+    """Leave out terms of the values of another one of the output, and complements of rules."""
     seen: set[tuple[int, bytes]] = set()
     kept = []
     for column in sorted(columns, key=lambda column: -abs(column.weight)):
-        covered = column.covered
-        if are_complements_twins and covered.all():
+        values, is_rule = column.values, column.slope is None
+        if is_rule and are_complements_twins and values.all():
             continue
-        keys = [(column.output, covered.tobytes())]
-        if are_complements_twins:
-            keys.append((column.output, (~covered).tobytes()))
-        if column.query is not None and seen.isdisjoint(keys):
+        keys = [(column.output, values.tobytes())]
+        if is_rule and are_complements_twins:
+            keys.append((column.output, (~values.astype(bool)).tobytes()))
+        is_known = column.query is not None or not is_rule
+        if is_known and seen.isdisjoint(keys):
             kept.append(column)
             seen.update(keys)
     return kept
 
 
-def _shortened(rounds: Rounds, column: RuleColumn) -> RuleColumn:
+def _shortened(rounds: Rounds, column: TermColumn) -> TermColumn:
     """Leave out conditions that make no difference, which a beam search does not detect."""
     query = column.query or ()
     for condition in query:
         rest = tuple(each for each in query if each != condition)
-        if np.array_equal(rounds.candidates.extents.covered(rest), column.covered):
+        if np.array_equal(rounds.candidates.extents.covered(rest), column.values):
             query = rest
     return column._replace(query=query)
 
 
 def _costs(rounds: Rounds, state: State) -> Floats:
-    """Compute the increase of the penalised loss, to second order, without each of the rules."""
+    """Compute the increase of the penalised loss, to second order, without each of the terms.
+
+    With brevity, it is divided by the power of the size of the term.
+    """
     risk, n_terms = rounds.risk(state), len(state.ensemble)
     curvature = risk.at(risk.start).curvature
     inverse = np.diag(np.linalg.pinv(curvature, hermitian=True))[:n_terms]
     weights = risk.start[:n_terms]
-    # A rule that others can replace completely has no cost.
+    # A term that others can replace completely has no cost.
     costs = np.divide(weights**2, 2.0 * inverse, where=inverse > 0.0, out=np.zeros(n_terms))
-    return np.asarray(costs, dtype=np.float64)
+    sizes = np.array([1.0 + term.n_conditions for term in state.ensemble])
+    return np.asarray(costs / sizes**rounds.brevity, dtype=np.float64)

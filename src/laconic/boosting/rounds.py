@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats, Integers
+from laconic._util.types import Floats, Integers, Values
+from laconic.boosting.chance import beyond_chance
 from laconic.boosting.refit import PenalisedRisk, ensemble_risk, guarded_step, refitted, stacked
-from laconic.boosting.scale import Scale
 from laconic.boosting.settings import InitialTerm, form_of, make_term
+from laconic.boosting.state import Barred, Found, State
 from laconic.candidates.candidates import CandidateConditions
 from laconic.candidates.constraints import Constraints
 from laconic.candidates.slopes import FoundSlope, SlopeCandidates
@@ -43,110 +44,10 @@ from laconic.terms.slopes import Slope
 # above the rounding errors of a million rows, and below the gains of targets of very different
 # size.
 NEGLIGIBLE_GAIN = 1e-20
-import os
-RELAXED = float(os.environ.get("RELAXED", "0.01"))
 # Objectives that differ by no more than this fraction differ by rounding errors.
 _ROUNDING = 1e-9
 # Objectives of two outputs this close are equal, and the first output gets the rule.
 _TIE = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """A model during a fit: its terms, their values in the rows, and their certificates."""
-
-    ensemble: RuleEnsemble
-    columns: tuple[Bools | Floats, ...] = ()
-    """The values of each term: the rows that a rule covers, or those of a slope."""
-    results: tuple[SearchResult, ...] = ()
-    """The certificate of each term."""
-    stages: tuple[RuleEnsemble, ...] = ()
-    """The models of 0, 1, 2, ... terms that led here."""
-    largest_gain: float = 0.0
-    """Largest gain of all terms so far, which decides what gain is negligible."""
-    n_certified: int | None = None
-    """Number of terms before the first one that was found beside a term which has left the model
-    since, so that its certificate no longer holds; None if there is no such term."""
-
-    def first(self, n_terms: int) -> State:
-        """Return the first terms."""
-        return self.only(range(n_terms))
-
-    def without(self, position: int) -> State:
-        """Return all terms but one."""
-        return self.only([n for n in range(len(self.ensemble)) if n != position])
-
-    def only(self, positions: Sequence[int]) -> State:
-        """Return some of the terms."""
-        return replace(
-            self,
-            ensemble=self.ensemble.with_terms(self.ensemble[n] for n in positions),
-            columns=tuple(self.columns[n] for n in positions),
-            # During its search, a term has no certificate yet.
-            results=tuple(self.results[n] for n in positions if n < len(self.results)),
-        )
-
-    def divided_by(self, scale: Scale) -> State:
-        """Divide all weights, and what is proven about them, by a scale."""
-        if scale.exponent == 0:
-            return self
-        return replace(
-            self,
-            ensemble=scale.ensemble(self.ensemble),
-            stages=tuple(map(scale.ensemble, self.stages)),
-            results=tuple(map(scale.objectives, self.results)),
-        )
-
-
-class Barred(NamedTuple):
-    """A term that must not be found: rows that no rule may cover exactly, or a slope."""
-
-    what: Bools | Slope
-    output: int | None = None
-    """None for terms of all outputs."""
-
-    def is_of(self, output: int) -> bool:
-        """Check whether it bars terms of an output."""
-        return self.output in (None, output)
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best term of all outputs at a position of the model."""
-
-    state: State
-    """The terms beside it."""
-    raw_predictions: Floats
-    problems: tuple[SearchProblem, ...]
-    """One for each output."""
-    free_problems: tuple[SearchProblem, ...]
-    """The same without excluded rules, which given rules may be."""
-    output: int
-    result: SearchResult
-    """The query, if the term is a rule, and the bound for the terms of all outputs."""
-    form: Query | Slope
-    """The term without its weight."""
-    values: Bools | Floats
-    """Its values."""
-    standard: Bools | Floats
-    """The same on the scale of rules."""
-    noise: float = 0.0
-    """Gain of chance per logarithm of the number of terms that were searched."""
-
-    @property
-    def problem(self) -> SearchProblem:
-        """The search problem of its output."""
-        return self.problems[self.output]
-
-    @property
-    def gain(self) -> float:
-        """Gain of the term if all other weights stay as they are.
-
-        Where other terms determine its values to within rounding, its gain after a refit consists
-        of rounding errors.
-        """
-        stagewise = self.problem.stagewise()
-        return stagewise.objective_of(stagewise.value(self.standard))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +84,8 @@ class Rounds:
     beats_chance : bool, default=False
         Whether gains count only as far as they exceed what the best of as many useless terms would
         gain by chance.
+    relief : float, default=1.0
+        Share of the penalty that terms of the model have, beside which another one is searched.
     search_options : mapping, default=None
         Keyword arguments of :func:`laconic.search.search`. Limits of nodes and time are per rule,
         and divided among the outputs.
@@ -201,6 +104,7 @@ class Rounds:
     barred: Sequence[Barred] = ()
     brevity: float = 0.0
     beats_chance: bool = False
+    relief: float = 1.0
     search_options: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -208,6 +112,11 @@ class Rounds:
         zeros = np.zeros(len(self.y))
         penalty, weights = self.l2_regularization, self.sample_weight
         return SearchProblem(self.candidates.extents, zeros, zeros, penalty, weights)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the rows; ones if there are none."""
+        return np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
 
     @cached_property
     def _allowed(self) -> dict[int, QueryFamilies]:
@@ -241,17 +150,24 @@ class Rounds:
             state.ensemble.add_to(raw_predictions, term, values)
         return raw_predictions
 
+    def derivatives(self, state: State) -> tuple[Floats, list[Floats], list[Floats]]:
+        """Compute raw predictions, and gradients and hessians of the loss for each output."""
+        raw_predictions = self.raw_predictions(state)
+        gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
+        return raw_predictions, gradients, _outputs(self.loss.hessians(self.y, raw_predictions))
+
     def search(self, state: State, barred: Sequence[Barred] = ()) -> Found:
         """Find the best term of all outputs beside those of a state; of equals, the first."""
-        raw_predictions = self.raw_predictions(self._relaxed(state))
-        gradients = _outputs(self.loss.gradients(self.y, raw_predictions))
-        hessians = _outputs(self.loss.hessians(self.y, raw_predictions))
+        raw_predictions, gradients, hessians = self.derivatives(state)
         barred = [*self.barred, *barred]
         if self.is_joint and self.fit_intercept:
-            rules = (each for each in barred if not isinstance(each.what, Slope))
-            barred += [each._replace(what=~each.what) for each in rules]
+            barred += [
+                each._replace(what=~each.what)
+                for each in barred
+                if not isinstance(each.what, Slope)
+            ]
         free = tuple(
-            self._unposed.with_statistics(g, h, self._others(state, output))
+            self.pose(g, h, self.others(state, output))
             for output, (g, h) in enumerate(zip(gradients, hessians, strict=True))
         )
         problems = tuple(
@@ -264,7 +180,7 @@ class Rounds:
             )
             for output, problem in enumerate(free)
         )
-        noise = self._noise(gradients, hessians)
+        noise = self.noise(gradients, hessians) if self.beats_chance else 0.0
         results: list[SearchResult] = []
         slopes: list[FoundSlope | None] = []
         best, started = 0, time.perf_counter()
@@ -281,7 +197,7 @@ class Rounds:
                 noise=noise,
                 **options,
             )
-            if slope is not None and result.objective_value < (1.0 - _ROUNDING) * slope.value:
+            if slope is not None and _is_before(slope, result):
                 result = _of_slope(slope, result)
             else:
                 slope = None
@@ -296,7 +212,7 @@ class Rounds:
         if len(problems) > 1:
             result = _of_all_outputs(results, best, self.search_options.get("node_limit"))
         form = self.query(result) if slope is None else slope.slope
-        values: Bools | Floats
+        values: Values
         if slope is None or self.slopes is None:
             values = problems[best].covered(result.query)
         else:
@@ -305,42 +221,44 @@ class Rounds:
         of = (state, raw_predictions, problems, free)
         return Found(*of, best, result, form, values, standard, noise)
 
-    def _relaxed(self, state: State) -> State:
-        """Return the terms with weights that are hardly penalised.
+    def pose(
+        self, gradients: Floats, hessians: Floats, others: RefittedTerms | None
+    ) -> SearchProblem:
+        """State the search problem of an output, given the terms that are refitted."""
+        return self._unposed.with_statistics(gradients, hessians, others)
 
-        What a second term like one of them gains is mostly what its weight is short of because of
-        the penalty. New terms are found beside weights that fit.
-        """
-        if not self.is_joint or len(state.ensemble) == 0 or RELAXED == 1.0:
-            return state
-        relaxed = replace(self, l2_regularization=RELAXED * self.l2_regularization)
-        return relaxed.refit(state)[0]
-
-    def _noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
+    def noise(self, gradients: Sequence[Floats], hessians: Sequence[Floats]) -> float:
         """Compute what the best of N useless terms gains by chance, per logarithm of N.
 
         Without any effect, (Σg)²/Σh of a term is about φ χ², with φ = Σg²/Σh and one degree of
         freedom, and the largest of N such values about 2 φ log N.
         """
-        if not self.beats_chance:
-            return 0.0
-        weights = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
-        squares = sum(float(weights @ g**2) for g in gradients)
-        curvature = sum(float(weights @ h) for h in hessians)
+        squares = sum(float(self.weights @ g**2) for g in gradients)
+        curvature = sum(float(self.weights @ h) for h in hessians)
         if not 0.0 < curvature < math.inf or not math.isfinite(squares):
             return 0.0
         return squares / curvature / self._unposed.total_coverage
 
-    def worth(self, form: Query | Slope, gain: float, noise: float = 0.0) -> float:
-        """Compute what a term is worth: its gain after costs and chance, for its size."""
-        left = gain - self._cost(form)
-        if not isinstance(form, Slope):
-            return Pricing(self.brevity, noise, len(self.candidates)).value(left, len(form))
-        return Pricing(self.brevity).value(left - self._slope_noise(noise), form.n_conditions)
+    def worth(
+        self, form: Query | Slope, gain: float, noise: float = 0.0, n_searched: int = 0
+    ) -> float:
+        """Compute what a term is worth: its gain after costs and chance, for its size.
 
-    def _slope_noise(self, noise: float) -> float:
-        """Compute what the best of all slopes gains by chance."""
-        return 0.0 if self.slopes is None else noise * math.log(max(len(self.slopes), 1))
+        A rule has at least as many conditions as were searched, of which some may be merged.
+        """
+        left = gain - self.cost(form) - self.by_chance(form, noise, n_searched)
+        size = form.n_conditions if isinstance(form, Slope) else max(len(form), n_searched)
+        return Pricing(self.brevity).value(left, size)
+
+    def by_chance(self, form: Query | Slope, noise: float, n_searched: int = 0) -> float:
+        """Compute what the best of all rules of the same length, or slopes, gains by chance.
+
+        Even a single slope gains something.
+        """
+        if isinstance(form, Slope):
+            return noise * math.log(max(0 if self.slopes is None else len(self.slopes), 2))
+        n_conditions = max(len(form), n_searched)
+        return Pricing(0.0, noise, len(self.candidates)).gain(0.0, n_conditions)
 
     def _best_slope(
         self,
@@ -355,8 +273,11 @@ class Rounds:
         if slopes is None or not slopes.features:
             return None
         signs, costs = self._of_slopes(output)
-        by_chance = self._slope_noise(noise)
-        known = [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
+        by_chance = self.by_chance(Slope("", 0.0, 1.0, 0.0), noise)
+        known: list[Slope] = []
+        if self.is_joint:
+            # These are refitted.
+            known += [t for t in state.ensemble if isinstance(t, Slope) and t.output == output]
         known += [b.what for b in barred if isinstance(b.what, Slope) and b.is_of(output)]
 
         def worth(gains: Floats, n_conditions: Integers) -> Floats:
@@ -372,16 +293,19 @@ class Rounds:
         if constraints is None:
             return np.zeros(len(names), dtype=np.int64), np.zeros(len(names))
         forms = [Slope(name, 0.0, 1.0, 0.0) for name in names]
-        signs = [constraints.sign_of(form, self._output(output)) for form in forms]
+        signs = [constraints.signs_of(form, self._output(output)) for form in forms]
         costs = [
-            constraints.cost(form) if constraints.are_allowed(form) else np.inf for form in forms
+            constraints.cost(form) if constraints.are_allowed(form) and allowed else np.inf
+            for form, allowed in zip(forms, signs, strict=True)
         ]
-        return np.array(signs, dtype=np.int64), np.array(costs)
+        needed = [min(allowed) if len(allowed) == 1 else 0 for allowed in signs]
+        return np.array(needed, dtype=np.int64), np.array(costs)
 
-    def _standard(self, values: Bools | Floats) -> Bools | Floats:
+    def _standard(self, values: Values) -> Values:
         """Return values on the scale of rules."""
         stack, _ = stacked([values], len(self.y), self.sample_weight)
-        return stack[0]
+        standard: Values = stack[0]
+        return standard
 
     def _queries(self, output: int) -> QueryFamilies | None:
         """Return the queries that rules of an output may have; None for all."""
@@ -408,27 +332,29 @@ class Rounds:
             options["time_limit"] = max(left / n_left, 1e-3)
         return options
 
-    def _others(self, state: State, output: int) -> RefittedTerms | None:
+    def others(self, state: State, output: int) -> RefittedTerms | None:
         """List the terms of an output, and its intercept, that are refitted with the next one."""
         if not self.is_joint:
             return None
         pairs = zip(state.ensemble, state.columns, strict=True)
         columns = [values for term, values in pairs if term.output == output]
-        penalties = [RELAXED * self.l2_regularization] * len(columns)
+        penalties = [self.relief * self.l2_regularization] * len(columns)
         if self.fit_intercept:
             columns, penalties = [*columns, np.ones(len(self.y), dtype=bool)], [*penalties, 0.0]
         values, _ = stacked(columns, len(self.y), self.sample_weight)
         return RefittedTerms(values, np.array(penalties))
 
-    def value(self, found: Found, term: Term, values: Bools | Floats) -> float:
-        """Compute what a term is worth at the position that was searched."""
+    def value(
+        self, found: Found, term: Term, values: Values, result: SearchResult | None = None
+    ) -> float:
+        """Compute what a term, with its certificate, is worth at the position that was searched."""
         problem, form, standard = found.problems[term.output], form_of(term), self._standard(values)
         gain = 0.0
         if self._sign(term) * problem.weight_of(standard) >= 0.0:
             gain = problem.objective_of(problem.value(standard))
-        return self.worth(form, gain, found.noise)
+        return self.worth(form, gain, found.noise, 0 if result is None else len(result.query))
 
-    def _cost(self, form: Query | Slope) -> float:
+    def cost(self, form: Query | Slope) -> float:
         """Return the cost of the features that a term uses."""
         return 0.0 if self.constraints is None else self.constraints.cost(form)
 
@@ -466,7 +392,7 @@ class Rounds:
         term = make_term(found.form, weight, found.output)
         return self._appended(state, term, found.values, result)
 
-    def natural(self, weight: float, values: Bools | Floats) -> float:
+    def natural(self, weight: float, values: Values) -> float:
         """Convert a weight from the scale of rules to that of the values of a term."""
         _, [scale] = stacked([values], len(self.y), self.sample_weight)
         return weight / float(scale)
@@ -475,9 +401,7 @@ class Rounds:
         """Return the conditions of a search result, with several on one feature as one."""
         return merged(Query(tuple(self.candidates.conditions[p] for p in result.query)))
 
-    def add_given(
-        self, state: State, given: InitialTerm, values: Bools | Floats, found: Found
-    ) -> State:
+    def add_given(self, state: State, given: InitialTerm, values: Values, found: Found) -> State:
         """Add a given term instead of the one that was found.
 
         With constraints, its weight may be 0.
@@ -510,7 +434,7 @@ class Rounds:
         return added
 
     def _appended(
-        self, state: State, term: Term, values: Bools | Floats, result: SearchResult
+        self, state: State, term: Term, values: Values, result: SearchResult
     ) -> State | None:
         """Append a term, and refit if weights are refitted; None if a found one has no weight."""
         added = replace(
@@ -539,7 +463,7 @@ class Rounds:
             state.columns,
             self.y,
             self.loss,
-            self.l2_regularization,
+            self.relief * self.l2_regularization,
             self.sample_weight,
             fit_intercept=self.fit_intercept,
             signs=signs,
@@ -595,7 +519,8 @@ class Rounds:
     def certificate(self, state: State, position: int, found: Found) -> SearchResult:
         """Return the certificate of a term after a search at its position."""
         term, result = state.ensemble[position], found.result
-        objective_value = max(self.value(found, term, state.columns[position]), 0.0)
+        values, before = state.columns[position], state.results[position]
+        objective_value = max(self.value(found, term, values, before), 0.0)
         status = result.status
         # A rule of an earlier fit may exceed the limits of the search.
         bound = max(result.bound, objective_value)
@@ -614,17 +539,29 @@ class Rounds:
         )
 
     def is_better(self, new: State, old: State) -> bool:
-        """Check whether a model has a smaller penalised loss plus costs, beyond rounding errors."""
+        """Check whether a model has the larger gain per size, beyond rounding errors.
+
+        The gain is by how much it lowers the penalised loss plus costs from that of the best
+        constant; it is divided by size ** brevity, as that of a term is. Without brevity, the
+        smaller loss decides.
+        """
         (new_value, new_rounding), (old_value, old_rounding) = map(self._value, (new, old))
         # Where rules fit all rows, losses are rounding errors of predictions.
         start, _ = self._value(old, scale=0.0)
         least = new_rounding + old_rounding + NEGLIGIBLE_GAIN * start
-        return old_value - new_value - self._costs(new, old) > least
+        fall = old_value - new_value - self._costs(new, old)
+        if self.brevity == 0.0 or new.ensemble.size == old.ensemble.size:
+            return fall > least
+        constant, _ = self._value(self.refit(old.first(0))[0])
+        # What the old model would have to gain, with the size of the new one.
+        sizes = new.ensemble.size / max(old.ensemble.size, 1)
+        gain = max(constant - old_value - self._costs(old, old.first(0)), 0.0)
+        return bool(fall > (sizes**self.brevity - 1.0) * gain + least)
 
     def _costs(self, new: State, old: State) -> float:
         if self.constraints is None:
             return 0.0
-        costs = [sum(self._cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
+        costs = [sum(self.cost(form_of(t)) for t in each.ensemble) for each in (new, old)]
         return (costs[0] - costs[1]) * self._unposed.total_coverage
 
     def _value(self, state: State, scale: float = 1.0) -> tuple[float, float]:
@@ -636,7 +573,7 @@ def boost(
     rounds: Rounds,
     start: State,
     n_terms: int,
-    given: Sequence[tuple[InitialTerm, Bools | Floats]] = (),
+    given: Sequence[tuple[InitialTerm, Values]] = (),
 ) -> Generator[State, None, SearchResult | None]:
     """Find one term after the other, each given all terms before it.
 
@@ -683,13 +620,19 @@ def boost(
     for _ in range(2 * (n_terms - len(start.ensemble))):
         if len(state.ensemble) >= n_terms:
             break
-        found = rounds.search(state)
+        found: Found | None = rounds.search(state)
+        assert found is not None
         if found.result.status is SearchStatus.INTERRUPTED:
             return None
         if waiting:
             state = rounds.add_given(state, *waiting.pop(0), found)
             yield state
             continue
+        last, found = found.result, beyond_chance(rounds, found)
+        if found is None:
+            return last
+        if found.result.status is SearchStatus.INTERRUPTED:
+            return None
         state = replace(state, largest_gain=max(state.largest_gain, found.gain))
         if found.result.objective_value <= 0.0 or (
             found.gain <= NEGLIGIBLE_GAIN * state.largest_gain
@@ -701,6 +644,13 @@ def boost(
         state = added
         yield state
     return None
+
+
+def _is_before(slope: FoundSlope, rule: SearchResult) -> bool:
+    """Check whether a slope is worth more than a rule, or as much and is smaller."""
+    is_smaller = slope.slope.n_conditions < len(rule.query)
+    factor = 1.0 + _ROUNDING if is_smaller else 1.0 - _ROUNDING
+    return rule.objective_value < factor * slope.value
 
 
 def _of_slope(slope: FoundSlope, rules: SearchResult) -> SearchResult:

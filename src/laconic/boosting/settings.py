@@ -42,7 +42,7 @@ OWN_SEARCH = "own"
 """Name of a user-defined search method in files."""
 
 
-MAX_AUTO_TERMS = 30
+MAX_AUTO_TERMS = 20
 """Largest number of terms where chance decides on it; more are not read."""
 
 

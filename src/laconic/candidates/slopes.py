@@ -57,7 +57,8 @@ def standardised(values: Floats, weights: Floats | None) -> tuple[Floats, float]
     """
     mean = np.average(values, weights=weights)
     deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
-    scale = deviation / TYPICAL_DEVIATION if deviation > 0.0 else 1.0
+    # The mean of equal values is rounded.
+    scale = deviation / TYPICAL_DEVIATION if deviation > 0.0 and np.ptp(values) > 0.0 else 1.0
     return values / scale, scale
 
 
@@ -107,9 +108,7 @@ class SlopeCandidates:
     Made by `candidate_slopes`.
     """
 
-    def __init__(
-        self, features: Sequence[_Feature], n_rows: int, weights: Floats | None
-    ) -> None:
+    def __init__(self, features: Sequence[_Feature], n_rows: int, weights: Floats | None) -> None:
         self.features, self.n_rows, self.weights = tuple(features), n_rows, weights
         n_knots = max((len(each.knots) for each in features), default=2)
         self.n_bins = n_knots - 1
@@ -129,7 +128,12 @@ class SlopeCandidates:
     @cached_property
     def _sums(self) -> tuple[Any, Any, Any]:
         """Sparse matrices that add up rows, times 1, level and squared level, over all bins."""
-        n_bins, starts, all_rows, all_levels = self.n_bins + 1, [np.zeros(1, dtype=np.int64)], [], []
+        n_bins, starts, all_rows, all_levels = (
+            self.n_bins + 1,
+            [np.zeros(1, dtype=np.int64)],
+            [],
+            [],
+        )
         for each in self.features:
             bins, levels = each.placed(each.numbers)
             # The last bin is of missing rows.
@@ -243,7 +247,7 @@ class SlopeCandidates:
         """How often each slope bends inside of the range, at least 1."""
         begins, ends = np.array(self.pairs).T
         n_bends = (begins > 0).astype(np.int64) + (ends < self._n_knots[:, np.newaxis] - 1)
-        return np.maximum(n_bends, 1)
+        return np.asarray(np.maximum(n_bends, 1), dtype=np.int64)
 
     def values(self, slope: Slope) -> Floats:
         """Compute the values of a slope of one of the features."""
@@ -262,9 +266,63 @@ class SlopeCandidates:
         missing = None
         if np.isnan(each.numbers).any():
             missing = self._missing(position, place, self._of_rows[0])
-        ends = (moment_of(each.knots[n], each.kind) for n in (i, j))
+        lower, upper = (moment_of(each.knots[n], each.kind) for n in (i, j))
         n_conditions = int(self._n_conditions[position, place])
-        return Slope(each.name, *ends, 0.0, missing=missing, n_conditions=n_conditions)
+        return Slope(each.name, lower, upper, 0.0, missing=missing, n_conditions=n_conditions)
+
+    def places(self) -> list[tuple[int, int]]:
+        """List the slopes, each by the positions of its feature and of its pair of knots."""
+        if not self.features:
+            return []
+        return [(int(position), int(place)) for position, place in np.argwhere(self._is_slope)]
+
+    def sums(self, values: Floats) -> tuple[Floats, Floats]:
+        """Add up columns of numbers times the values of every slope, on the scale of rules.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        sums : ndarray of shape (n_slopes, n_columns)
+            In the order of `places`, but for rounding errors.
+        largest : ndarray of shape (n_slopes, n_columns)
+            Upper bounds on the absolute sums without these errors; infinite where the values of a
+            slope hardly vary.
+        """
+        if not self.features:
+            return np.zeros((0, values.shape[1])), np.zeros((0, values.shape[1]))
+        values = np.ascontiguousarray(values)
+        sums, firsts = self._binned(0, values), self._binned(1, values)
+        _, filled, scales, is_slope = self._of_rows
+        totals = self._of_pairs(sums, firsts) + filled[..., np.newaxis] * sums[:, -1:]
+        totals = totals[is_slope] / scales[is_slope, np.newaxis]
+        error = self._rounding * np.abs(values).sum(axis=0) / scales[is_slope, np.newaxis]
+        return totals, (np.abs(totals) + error) * self._doubt[:, np.newaxis]
+
+    @property
+    def _rounding(self) -> float:
+        """Bound the rounding error of sums over the rows, of numbers with a total of 1."""
+        return (16.0 * self.n_rows + 256.0) * float(np.finfo(np.float64).eps)
+
+    @cached_property
+    def _doubt(self) -> Floats:
+        """The factors by which slopes may be larger than their computed scales make them."""
+        _, _, scales, is_slope = self._of_rows
+        # The variance is a difference of sums: 4 times their rounding error at most.
+        error = 4.0 * self._rounding / (TYPICAL_DEVIATION * scales[is_slope]) ** 2
+        return np.where(error < 0.5, 1.0 + 2.0 * error, np.inf)
+
+    @cached_property
+    def reaches(self) -> Floats:
+        """Upper bounds on the values of all slopes, on the scale of rules, as in `sums`."""
+        if not self.features:
+            return np.zeros(0)
+        begins, ends = np.array(self.pairs).T
+        heights = self._levels[:, ends] - self._levels[:, begins]
+        _, _, scales, is_slope = self._of_rows
+        return np.asarray(heights[is_slope] / scales[is_slope] * self._doubt, dtype=np.float64)
 
     def gains(self, problem: SearchProblem) -> tuple[Floats, Floats]:
         """Compute the objectives of all slopes, and the sums of their gradients.
@@ -343,7 +401,7 @@ class SlopeCandidates:
             knots = self.features[position].knots.tolist()
             if all(end in knots for end in slope.ends):
                 pair = tuple(map(knots.index, slope.ends))
-                yield position, self.pairs.index(pair)  # type: ignore[arg-type]
+                yield position, self.pairs.index(pair)
 
 
 def _cumulated(sums: Floats) -> Floats:

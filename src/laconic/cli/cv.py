@@ -124,9 +124,9 @@ def _models(
     """Fit models of 0, 1, ... terms, for predictions of the rows of X."""
     from sklearn.base import clone
 
-    from laconic.models import first_rules
+    from laconic.models import first_terms
 
-    models = list(first_rules(fit(model), X))
+    models = list(first_terms(fit(model), X))
     if model.settings_.is_polished:
         # The model is polished, and those that led to it are not.
         models[1:-1] = [fit(clone(model).set_params(n_terms=n)) for n in range(1, len(models) - 1)]

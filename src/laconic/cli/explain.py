@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from laconic.cli import files, options, table_file, terminal
 from laconic.cli.terminal import CommandError
+from laconic.tables.times import kind_of, time_text
 from laconic.terms.formatting import format_weight, visible
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def explain(
     json: options.Flag = False,
     format: options.Format = options.DEFAULT_FORMAT,
 ) -> None:
-    """Explain the prediction for each row of a table by the rules that cover it.
+    """Explain the prediction for each row of a table by what the terms of the model add to it.
 
     Parameters
     ----------
@@ -62,18 +63,22 @@ def _as_dict(row: RowExplanation) -> dict[str, Any]:
         **probability,
         "raw_prediction": row.raw_prediction,
         "intercept": [each.intercept for each in row.outputs] or row.intercept,
-        "rules": [
+        "terms": [
             {
-                "rule": number,
-                **({"class": row.outputs[rule.output].name} if row.outputs else {}),
-                "query": str(rule.query),
-                "contribution": rule.weight,
+                "term": number,
+                **({"class": row.outputs[term.output].name} if row.outputs else {}),
+                "text": row.ensemble.text(term),
+                "contribution": amount,
             }
-            for number, rule in row.rules.items()
+            for (number, term), amount in zip(row.terms.items(), row.contributions, strict=True)
         ],
-        "values": row.values,
+        "values": {name: _plain(value) for name, value in row.values.items()},
         "sentence": row.sentence,
     }
+
+
+def _plain(value: Any) -> Any:
+    return value if kind_of(value) is None else time_text(value)
 
 
 def _table(row: RowExplanation) -> Table:

@@ -34,14 +34,14 @@ class SqlOptions:
         written.
     keep : tuple of str
         With --to sql and --table: columns of the table to select; by default, all.
-    rule_columns : bool
-        With --to sql and --table: add a column per rule, 1 where it covers a row.
+    term_columns : bool
+        With --to sql and --table: add a column per term, 1 where it covers a row.
     """
 
     dialect: str | None = None
     table: str | None = None
     keep: options.Names = ()
-    rule_columns: options.Flag = False
+    term_columns: options.Flag = False
 
 
 @cyclopts.Parameter(name="*")
@@ -52,7 +52,7 @@ class ScorecardOptions:
     Parameters
     ----------
     max_points : int
-        With --to scorecard: largest number of points of a rule; by default, 10.
+        With --to scorecard: largest number of points of a term; by default, 10.
     data : Path
         With --to scorecard: file with rows, to measure the effect of rounding.
     target : str
@@ -133,7 +133,7 @@ def _check_call(to: Form, **options_of: SqlOptions | ScorecardOptions) -> None:
         raise cyclopts.CycloptsError(
             msg="--to sql needs --dialect, such as postgres, duckdb, sqlite or bigquery."
         )
-    for option in ("--keep", "--rule-columns"):
+    for option in ("--keep", "--term-columns"):
         if option in given and "--table" not in given:
             raise cyclopts.CycloptsError(msg=f"{option} needs --table, to select from.")
     if len(given & {"--data", "--target"}) == 1:

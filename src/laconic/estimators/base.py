@@ -62,7 +62,18 @@ from laconic.terms.rules import RuleCoverage, RuleEnsemble, rule_coverages
 if TYPE_CHECKING:
     from laconic.report import Report
 
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
 
 
 def _nth(number: int) -> str:
@@ -103,7 +114,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
     record_: FitRecord | None = None
     reading_: Reading | None = None
     certificate_: EnsembleCertificate | None = None
-    # A table that was read already; only the copies of `first_rules` and `edit` have one.
+    # A table that was read already; only the copies of `first_terms` and `edit` have one.
     _known: tuple[Any, Table] | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -412,7 +423,7 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
         return Predictions(self.ensemble_, self.task_, table, self.stages)
 
     def transform(self, X: Any) -> Any:
-        """Find which rules cover each row, as columns for other models.
+        """Compute the values of the terms, as columns for other models.
 
         Parameters
         ----------
@@ -420,14 +431,15 @@ class RuleBoosting(CallbackSupportMixin, TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        covered : ndarray of shape (n_rows, n_terms), dtype float64
-            1 where a rule covers a row, 0 elsewhere; a data frame after
+        values : ndarray of shape (n_rows, n_terms), dtype float64
+            Of a rule, 1 where it covers a row and 0 elsewhere; of a slope, by how much the feature
+            exceeds its lower end, in the units that its weight is per. A data frame after
             ``set_output(transform="pandas")`` or ``"polars"``.
         """
-        return self.predictions_for(X).covered.astype(np.float64)
+        return self.predictions_for(X).term_values.astype(np.float64, copy=False)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
-        """Return names of the columns that `transform` makes: the conditions of each rule.
+        """Return names of the columns that `transform` makes: the text of each term.
 
         Parameters
         ----------

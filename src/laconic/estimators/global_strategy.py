@@ -1,7 +1,7 @@
 """The strategy "global": a second start from the relaxed problem, and the better one is kept.
 
-Boosting has found rules one by one, and polishing has exchanged them. The relaxed problem looks at
-all rules at once: what it proves bounds every model of that size, and the rules that it uses are
+Boosting has found terms one by one, and polishing has exchanged them. The relaxed problem looks at
+all terms at once: what it proves bounds every model of that size, and the terms that it uses are
 reduced to `n_terms` of them, and polished as well.
 
 A fitted model next to the best possible one: what estimators know about it, put to the proof.
@@ -9,13 +9,15 @@ A fitted model next to the best possible one: what estimators know about it, put
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from laconic._util.checks import require
+from laconic._util.types import Values
 from laconic.boosting import State, TrainingData, select
 from laconic.boosting.certificate import (
     ComparisonClass,
@@ -24,16 +26,18 @@ from laconic.boosting.certificate import (
     EnsemblesOfWeight,
     Proof,
     ProofProgress,
-    RuleColumn,
     TrainingRisk,
+    column_of,
     prove,
 )
 from laconic.boosting.certificate import certify as prove_ensemble
 from laconic.candidates.candidates import CandidateConditions, given_candidates
+from laconic.candidates.slopes import SlopeCandidates
 from laconic.estimators.fitting import FitRun, columns_of
 from laconic.search import SearchStatus
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import merged
+from laconic.terms.rules import RuleEnsemble
 
 if TYPE_CHECKING:
     from laconic.estimators.base import RuleBoosting
@@ -75,45 +79,58 @@ def _risk(fit: FitRun) -> TrainingRisk:
     return provable_risk(fit.data, "strategy='global'", fit_intercept=fit.settings.fit_intercept)
 
 
-def _compared(fit: FitRun, state: State) -> ComparisonClass:
+def _n_terms(fit: FitRun) -> int:
+    """Return how many terms other models may have: as many as were asked for, or found."""
+    return len(fit.scaled.ensemble) if fit.settings.beats_chance else fit.n_terms
+
+
+def _compared(fit: FitRun, risk: TrainingRisk, state: State) -> ComparisonClass:
     if fit.l2_regularization > 0.0:
-        return EnsemblesOfSize(fit.n_terms, fit.l2_regularization)
+        return EnsemblesOfSize(_n_terms(fit), fit.l2_regularization)
     ensemble = fit.data.scale.inverse.ensemble(state.ensemble)
-    return EnsemblesOfWeight(float(sum(abs(rule.weight) for rule in ensemble)))
+    return _of_weight(risk, ensemble, state.columns)
+
+
+def _of_weight(
+    risk: TrainingRisk, ensemble: RuleEnsemble, columns: Sequence[Values]
+) -> EnsemblesOfWeight:
+    return EnsemblesOfWeight(float(np.abs(risk.weights_of(ensemble, columns)).sum()))
 
 
 def _prove(fit: FitRun, risk: TrainingRisk) -> Proof:
     nodes, seconds, state = fit.settings.node_limit, fit.settings.time_limit, fit.scaled
     found = zip(state.ensemble, state.columns, state.results, strict=True)
+    n_terms = max(_n_terms(fit), 1)
     return prove(
         fit.candidates.extents,
         risk,
-        _compared(fit, state),
+        _compared(fit, risk, state),
         max_conditions=fit.settings.max_conditions,
         min_coverage=fit.settings.min_coverage,
-        start=[RuleColumn(rows, result.query, output=rule.output) for rule, rows, result in found],
+        slopes=fit.rounds.slopes,
+        start=[column_of(term, values, result.query) for term, values, result in found],
         by_size=True,
-        # As much as for the rules of a model, which are searched for one by one.
-        node_limit=fit.n_terms * nodes if isinstance(nodes, int) else None,
-        time_limit=None if seconds is None else fit.n_terms * seconds,
+        # As much as for the terms of a model, which are searched for one by one.
+        node_limit=n_terms * nodes if isinstance(nodes, int) else None,
+        time_limit=None if seconds is None else n_terms * seconds,
         n_jobs=fit.n_jobs,
         callback=fit.tell if fit.callbacks else None,
     )
 
 
 def _second_start(fit: FitRun, proof: Proof) -> State | None:
-    """Reduce the rules of a proof to `n_terms`, and polish them; None without any."""
+    """Reduce the terms of a proof to `n_terms`, and polish them; None without any."""
     columns = [
         column._replace(weight=fit.data.scale.weight(column.weight))
         for column in proof.columns
-        if column.covered.any()
+        if column.values.any()
     ]
     if not columns:
         return None
     first = fit.scaled
     try:
-        # Callbacks are shown the rules that are polished.
-        fit.scaled = select(fit.rounds, first.stages[0], columns, fit.n_terms)
+        # Callbacks are shown the terms that are polished.
+        fit.scaled = select(fit.rounds, first.stages[0], columns, _n_terms(fit))
         fit.stage = "second start"
         fit.polish(keeps_rules=False)
         return fit.scaled
@@ -122,7 +139,8 @@ def _second_start(fit: FitRun, proof: Proof) -> State | None:
 
 
 def _certificate(fit: FitRun, scaled: State, proof: Proof) -> EnsembleCertificate:
-    compared, state = _compared(fit, scaled), scaled.divided_by(fit.data.scale.inverse)
+    compared = _compared(fit, proof.risk, scaled)
+    state = scaled.divided_by(fit.data.scale.inverse)
     if isinstance(compared, EnsemblesOfWeight):
         # Of this model, whose total weight may be another one.
         proof = proof.for_ensembles(compared)
@@ -152,18 +170,19 @@ def certify(
             "in parts. Take a sample of the rows."
         )
     ensemble, settings = model.ensemble_, model.settings_
-    compared = _comparison_class(model, against, l2_regularization)
-    # Before the candidates, which read the columns of the table one by one and forget them.
-    covered = columns_of(ensemble, data)
-    candidates = _candidates(model, data)
     has_intercept = settings.fit_intercept or bool(ensemble.start(1).any())
+    risk = provable_risk(data, "A certificate", fit_intercept=has_intercept)
+    # Before the candidates, which read the columns of the table one by one and forget them.
+    columns = columns_of(ensemble, data)
+    candidates = _candidates(model, data)
     return prove_ensemble(
         candidates.extents,
         candidates.conditions,
-        provable_risk(data, "A certificate", fit_intercept=has_intercept),
-        compared,
+        risk,
+        _comparison_class(model, risk, columns, against, l2_regularization),
         model.stages,
-        covered,
+        columns,
+        slopes=_slopes(model, data),
         max_conditions=settings.max_conditions,
         min_coverage=settings.min_coverage,
         is_counted=None if data.weights is None else data.weights > 0,
@@ -198,7 +217,7 @@ def _candidates(model: RuleBoosting, data: TrainingData) -> CandidateConditions:
         for result in model.search_results_
         if all(p < len(known) for p in result.query)
     }
-    others = [rule.query for rule in model.ensemble_ if rule.query not in found]
+    others = [rule.query for rule in model.ensemble_.rules if rule.query not in found]
     own = [each for each in dict.fromkeys(chain.from_iterable(others)) if each not in known]
     if not own:
         return candidates
@@ -206,8 +225,20 @@ def _candidates(model: RuleBoosting, data: TrainingData) -> CandidateConditions:
     return given_candidates(data.table, conditions, sample_weight=data.weights)
 
 
+def _slopes(model: RuleBoosting, data: TrainingData) -> SlopeCandidates | None:
+    """Find the slopes that a model has or could have had; None if it has rules only."""
+    settings = model.settings_
+    if not settings.slopes and not model.ensemble_.slopes:
+        return None
+    return replace(settings, slopes=True).slope_candidates(data)
+
+
 def _comparison_class(
-    model: RuleBoosting, against: str | None, l2_regularization: float | None
+    model: RuleBoosting,
+    risk: TrainingRisk,
+    columns: Sequence[Values],
+    against: str | None,
+    l2_regularization: float | None,
 ) -> ComparisonClass:
     """Return what a model is compared with."""
     penalty = l2_regularization
@@ -218,5 +249,5 @@ def _comparison_class(
     required = f"one of {', '.join(map(repr, AGAINST))} or None"
     require(against in AGAINST, "against", required, against)
     if against == "weight":
-        return EnsemblesOfWeight(float(np.abs([rule.weight for rule in model.ensemble_]).sum()))
+        return _of_weight(risk, model.ensemble_, columns)
     return EnsemblesOfSize(len(model.ensemble_), float(penalty))

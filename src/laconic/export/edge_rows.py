@@ -1,13 +1,14 @@
 """Rows on which an export is most likely to be wrong, and the comparison with the model on them.
 
-They contain each threshold and the two floats next to it, each category, unseen ones, missing
-values, zeros of either sign, very large and very small numbers, and integers that no double equals.
+They contain each threshold, the ends of slopes and the two floats next to them, the middle of
+slopes, each category, unseen ones, missing values, zeros of either sign, very large and very small
+numbers, and integers that no double equals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,16 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic._util.types import Bools, Floats
-from laconic.export.portable import PortableModel, compared_values
+from laconic.export.portable import PortableModel, compared_by_feature
 from laconic.models import Predictions, RuleModel
 from laconic.tables.tables import as_table
 from laconic.tables.times import DAY, Moment, from_microseconds, kind_of, microseconds
-from laconic.terms.conditions import Condition, by_feature
+from laconic.terms.conditions import Condition
+from laconic.terms.rules import Rule, Term
+from laconic.terms.slopes import Slope, moment_of
 
 _EXTREMES = (0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 2**53 + 1, -(2**53) - 1, 2**63 - 1)
 _UNSEEN = ("laconic: unseen", "'", '"; --', "")
 
-# Besides the rows made for single rules. Enough for every two edge values to meet by chance.
+# Besides the rows made for single terms. Enough for every two edge values to meet by chance.
 _N_MIXED_ROWS = 500
 
 # Of probabilities: libraries compute exponentials to about 1e-15.
@@ -37,19 +40,19 @@ class Outputs:
     """The output of a model or an export for some rows."""
 
     raw_predictions: Floats
-    """Intercept plus weights; a column for each of three or more classes."""
+    """Intercept plus what terms add; a column for each of three or more classes."""
     predictions: NDArray[Any]
     """Classes or numbers."""
     probabilities: Floats | None = None
     """Of the second class, or of each of three or more; None where there are no classes."""
     covered: NDArray[Any] | None = None
-    """Which rule covers which row; None if the export does not return it."""
+    """As `RuleEnsemble.covered`; None if the export does not return it."""
 
 
 def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
     """Return rows at and next to every value at which a prediction changes; always the same.
 
-    They have the columns that rules use, with None or NaN for missing values.
+    They have the columns that terms use, with None or NaN for missing values.
     """
     generator = np.random.default_rng(0)
     values = {name: edge_values(portable, name) for name in portable.kinds}
@@ -58,39 +61,46 @@ def edge_rows(portable: PortableModel) -> list[dict[str, Any]]:
         return {name: cells[generator.integers(len(cells))] for name, cells in values.items()}
 
     rows = [mixed_row() for _ in range(_N_MIXED_ROWS)]
-    for rule in portable.ensemble:
+    for term in portable.ensemble:
         # Its own thresholds only, as the other cells are on one side of them.
-        conditions = _by_column(portable, rule.query)
-        cells = {name: _cells(portable.kinds[name], given) for name, given in conditions.items()}
+        cells = _cells(portable, [term])
         covered = mixed_row()
-        for name, given in conditions.items():
+        conditions = term.query if isinstance(term, Rule) else ()
+        for name in cells if conditions else ():
+            given = [p for p in conditions if _column(portable, p.feature) == name]
             covered[name] = _covered_cell(name, cells[name], given)
         rows += [covered | {name: cell} for name in cells for cell in cells[name]]
     return rows
 
 
 def edge_values(portable: PortableModel, name: str) -> list[Any]:
-    """Return the cells of a column at and next to every value at which a condition changes."""
-    return _cells(portable.kinds[name], _by_column(portable, portable.ensemble.conditions)[name])
+    """Return the cells of a column at and next to every value at which a term changes."""
+    return _cells(portable, portable.ensemble.terms)[name]
 
 
-def _by_column(
-    portable: PortableModel, conditions: Iterable[Condition]
-) -> dict[str, list[Condition]]:
-    """Group conditions by their columns, also those on parts of dates."""
-    grouped: dict[str, list[Condition]] = {}
-    for name, given in by_feature(conditions).items():
-        _, column = portable.parts.get(name, ("", name))
-        grouped.setdefault(column, []).extend(given)
-    return grouped
+def _cells(portable: PortableModel, terms: Sequence[Term]) -> dict[str, list[Any]]:
+    """Return the cells of all columns that terms use, also by parts of dates."""
+    values = compared_by_feature(terms)
+    for slope in terms:
+        if isinstance(slope, Slope):
+            middle = sum(end / 2 for end in slope.ends)
+            values[slope.feature].append(moment_of(middle, slope.time_kind))
+    grouped: dict[str, list[Any]] = {}
+    for name, given in values.items():
+        grouped.setdefault(_column(portable, name), []).extend(given)
+    return {name: _cells_near(portable.kinds[name], given) for name, given in grouped.items()}
 
 
-def _cells(kind: str, conditions: Sequence[Condition]) -> list[Any]:
+def _column(portable: PortableModel, name: str) -> str:
+    """Return the column of a feature, which may be a part of its dates."""
+    return portable.parts.get(name, ("", name))[1]
+
+
+def _cells_near(kind: str, known: Sequence[Any]) -> list[Any]:
     if kind == "boolean":
         return [None, False, True]
     if kind == "any":
         return [None, 1.0, 0.0]
-    known = [value for condition in conditions for value in compared_values(condition)]
     if kind in ("date", "time", "duration"):
         return [None, *_moments(kind, [value for value in known if kind_of(value)])]
     if kind == "text":
@@ -109,7 +119,7 @@ def _moments(kind: str, known: list[Any]) -> list[Moment]:
     if kind == "time":
         return [from_microseconds(number % DAY, "time") for number in [*numbers, 0, DAY - 1]]
     if kind == "duration":
-        return [from_microseconds(number, "duration") for number in [*numbers, 0, -DAY]]
+        return [from_microseconds(number, "duration") for number in [*numbers, 0, -DAY, 9999 * DAY]]
     days = [datetime(2000 + n, 1 + n % 12, 1 + n, n) for n in range(24)]
     ends = [datetime(1700, 1, 1), datetime(2200, 12, 31, 23, 59, 59, 999_999)]
     return [*(from_microseconds(number, "datetime") for number in numbers), *days, *ends]
@@ -123,7 +133,7 @@ def _covered_cell(name: str, cells: list[Any], conditions: Sequence[Condition]) 
 
 
 def expected_outputs(model: RuleModel, rows: Sequence[dict[str, Any]]) -> Outputs:
-    """Return the output of the model itself for rows of the columns that rules use."""
+    """Return the output of the model itself for rows of the columns that terms use."""
     names = model.ensemble_.feature_names or ()
     table = as_table([[row.get(name) for name in names] for row in rows], names)
     found = Predictions(model.ensemble_, model.task_, table)

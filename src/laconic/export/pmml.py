@@ -16,6 +16,8 @@ from laconic.export.portable import (
 from laconic.models import RuleModel
 from laconic.tables.columns import Category
 from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import Term
+from laconic.terms.slopes import Slope
 
 _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -90,7 +92,7 @@ def _add_model(root: Element, portable: PortableModel) -> None:
 
 
 def _add_sums(transformations: Element, portable: PortableModel) -> str:
-    """Add fields that sum the weights in rule order; return the name of the total."""
+    """Add fields that sum what the terms add, in their order; return the name of the total."""
     ensemble = portable.ensemble
     stem = "sum_"
     while any(name.startswith(stem) for name in portable.kinds):
@@ -98,15 +100,24 @@ def _add_sums(transformations: Element, portable: PortableModel) -> str:
     names = [f"{stem}{number}" for number in range(len(ensemble) + 1)]
     start = _field(transformations, "DerivedField", names[0], "double")
     start.append(_constant(ensemble.intercept))
-    for rule, before, after in zip(ensemble, names, names[1:], strict=False):
-        term = (
-            _apply("if", _conjunction(rule.query), _constant(rule.weight), _constant(0.0))
-            if rule.query
-            else _constant(rule.weight)
-        )
+    for term, before, after in zip(ensemble, names, names[1:], strict=False):
         field = _field(transformations, "DerivedField", after, "double")
-        field.append(_apply("+", _reference(before), term))
+        field.append(_apply("+", _reference(before), _added(term)))
     return names[-1]
+
+
+def _added(term: Term) -> Element:
+    """Return what a term adds to a row."""
+    weight = _constant(term.weight)
+    if isinstance(term, Slope):
+        lower, upper = map(_constant, term.ends)
+        clipped = _apply("min", _apply("max", _reference(term.feature), lower), upper)
+        added = _apply("*", _apply("-", clipped, lower), weight)
+        missing = _constant(term.at(term.missing_number))
+        return _apply("if", _apply("isMissing", _reference(term.feature)), missing, added)
+    if not term.query:
+        return weight
+    return _apply("if", _conjunction(term.query), weight, _constant(0.0))
 
 
 def _add_outputs(output: Element, portable: PortableModel) -> None:

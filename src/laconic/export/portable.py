@@ -1,13 +1,14 @@
 """Fitted models as plain values, from which all exports are made.
 
-A `PortableModel` has the kind of each column that rules use, such as numbers or text, which follows
-from the rules: formats with types need it.
+A `PortableModel` has the kind of each column that terms use, such as numbers or text, which follows
+from the terms: formats with types need it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from sklearn.utils.validation import check_is_fitted
@@ -18,8 +19,9 @@ from laconic.models import RuleModel, is_rule_model
 from laconic.tables.columns import Category
 from laconic.tables.tables import whole_date
 from laconic.tables.times import NAMES_OF_PARTS, kind_of
-from laconic.terms.conditions import Condition, Query, by_feature
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.conditions import Condition, Query
+from laconic.terms.rules import RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 Kind: TypeAlias = Literal["number", "boolean", "text", "date", "time", "duration", "any"]
 
@@ -29,7 +31,7 @@ class PortableModel:
     """The part of a fitted model that is needed for predictions."""
 
     ensemble: RuleEnsemble
-    """The rules. Numbers in conditions are floats, also if they mean booleans or integers, except
+    """The terms. Numbers in conditions are floats, also if they mean booleans or integers, except
     in columns of booleans only."""
     link: str
     """Whether raw predictions are log odds ("logistic"), logarithms of predictions ("log"),
@@ -39,10 +41,10 @@ class PortableModel:
     """The classes in ascending order; None for a regression. Exports with classes have
     probabilities."""
     kinds: dict[str, Kind]
-    """The columns that rules use, in the order of the training table. In a column of kind "any",
+    """The columns that terms use, in the order of the training table. In a column of kind "any",
     rules only use whether there is a value."""
     parts: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Parts of dates that rules use, such as "weekday of booked": the part, and the column."""
+    """Parts of dates that terms use, such as "weekday of booked": the part, and the column."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -75,27 +77,23 @@ def portable_model(model: RuleModel) -> PortableModel:
     """
     ensemble = checked_model(model).ensemble_
     names = tuple(map(str.__str__, ensemble.feature_names or ()))
-    conditions = by_feature(ensemble.conditions)
-    found = {name: whole_date(name, names) for name in conditions}
+    values = compared_by_feature(ensemble)
+    found = {name: whole_date(name, names) for name in values}
     parts = {name: part for name, part in found.items() if part is not None}
     dates = {column for _, column in parts.values()}
-    kinds = {name: _kind(name, conditions.get(name, ())) for name in names if name in conditions}
+    kinds = {name: _kind(name, values[name]) for name in names if name in values}
     kinds |= dict.fromkeys(dates, "date")
     kinds = {name: kinds[name] for name in names if name in kinds}
-    values = [value for p in ensemble.conditions for value in compared_values(p)]
-    for text in (*kinds, *values):
+    for text in (*kinds, *chain.from_iterable(values.values())):
         if isinstance(text, str) and not is_unicode(text):
             raise ValueError(
                 "The names and categories of an exported model must be Unicode text. Got "
                 f"{text!r}, which has an unpaired surrogate. Fit the model without it."
             )
-    rules = tuple(
-        replace(rule, query=Query(tuple(_plain(p, kinds.get(p.feature)) for p in rule.query)))
-        for rule in ensemble
-    )
+    terms = tuple(_plain_term(term, kinds) for term in ensemble)
     labels = model.task_.labels
     return PortableModel(
-        RuleEnsemble(rules, ensemble.intercept, names, outputs=ensemble.outputs),
+        RuleEnsemble(terms, ensemble.intercept, names, outputs=ensemble.outputs),
         named_loss(model.loss_).link,
         None if labels is None else tuple(labels),
         kinds,
@@ -105,7 +103,7 @@ def portable_model(model: RuleModel) -> PortableModel:
 
 def largest_raw_prediction(ensemble: RuleEnsemble) -> float:
     """Return an upper bound on the absolute value of all raw predictions."""
-    return sum(map(abs, ensemble.intercepts)) + sum(abs(rule.weight) for rule in ensemble)
+    return sum(map(abs, ensemble.intercepts)) + sum(abs(term.effect) for term in ensemble)
 
 
 def single_output(model: RuleModel, target: str) -> RuleModel:
@@ -136,7 +134,7 @@ def refuse_times(portable: PortableModel, target: str) -> None:
     for name, kind in portable.kinds.items():
         if kind in ("date", "time", "duration"):
             raise ValueError(
-                f"The export to {target} must have columns of numbers, booleans or text. Got rules "
+                f"The export to {target} must have columns of numbers, booleans or text. Got terms "
                 f"that use {kind}s in {name!r}. Fit the model with numbers in their place, such "
                 "as days since a fixed date, or export it to SQL, Python or JavaScript."
             )
@@ -149,21 +147,20 @@ def named_loss(loss: Loss) -> NamedLoss:
         raise ValueError(
             f"An exported model must have one of the losses {', '.join(map(repr, NAMED_LOSSES))}. "
             f"Got {type(loss).__name__}, whose code an export cannot contain. ensemble_.to_frame() "
-            "gives the rules as a table, and pickle keeps the loss."
+            "gives the terms as a table, and pickle keeps the loss."
         )
     return named
 
 
-def _kind(name: str, conditions: Sequence[Condition]) -> Kind:
-    values = [value for condition in conditions for value in compared_values(condition)]
+def _kind(name: str, values: Sequence[Any]) -> Kind:
     time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
     if time_kind is not None:
         return "date" if time_kind == "datetime" else time_kind
     types = {*map(type, values)}
     if str in types and len(types) > 1:
         raise ValueError(
-            "The conditions of a feature must compare with text or with numbers. Those of "
-            f"{name!r} do both, so that no column suits all of them. Remove the rules of one kind."
+            "The terms of a feature must compare it with text or with numbers. Those of "
+            f"{name!r} do both, so that no column suits all of them. Remove the terms of one kind."
         )
     if not types:
         return "any"
@@ -172,12 +169,30 @@ def _kind(name: str, conditions: Sequence[Condition]) -> Kind:
     return "text" if types == {str} else "number"
 
 
-def compared_values(condition: Condition) -> tuple[Any, ...]:
-    """Return the values that a condition compares with."""
-    value = condition.value
+def compared_by_feature(terms: Iterable[Term]) -> dict[str, list[Any]]:
+    """Return the values that terms compare each of their features with."""
+    found: dict[str, list[Any]] = {}
+    for term in terms:
+        for each in (term,) if isinstance(term, Slope) else term.query:
+            found.setdefault(each.feature, []).extend(compared_values(each))
+    return found
+
+
+def compared_values(part: Condition | Slope) -> tuple[Any, ...]:
+    """Return the values that a condition compares with, or the ends of a slope."""
+    if isinstance(part, Slope):
+        return part.lower, part.upper
+    value = part.value
     if value is None:
         return ()
     return value if isinstance(value, tuple) else (value,)
+
+
+def _plain_term(term: Term, kinds: dict[str, Kind]) -> Term:
+    if isinstance(term, Slope):
+        return replace(term, feature=str.__str__(term.feature))
+    conditions = (_plain(condition, kinds.get(condition.feature)) for condition in term.query)
+    return replace(term, query=Query(tuple(conditions)))
 
 
 def _plain(condition: Condition, kind: Kind | None) -> Condition:

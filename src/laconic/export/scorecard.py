@@ -1,4 +1,8 @@
-"""Models as scorecards: whole points instead of weights, with the cost of rounding."""
+"""Models as scorecards: whole points instead of weights, with the cost of rounding.
+
+A rule has points where it covers a row. A slope has points per step of its feature, whose number is
+rounded: a step counts once half of it is reached.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +22,35 @@ from laconic.losses import LogLinkLoss
 from laconic.models import RuleModel
 from laconic.models.tasks import Task
 from laconic.tables.tables import as_table
-from laconic.terms.formatting import class_text, format_count, format_number
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.formatting import class_text, exact_number, format_count, format_number
+from laconic.terms.rules import Rule, RuleEnsemble, Term
+from laconic.terms.slopes import STEPS, Slope, Step
 
 # The largest number of totals in the table of probabilities.
 _MAX_TOTALS_SHOWN = 21
 
-# The intercept has at most that many times the points of the largest rule.
+# The intercept has at most that many times the points of the largest term.
 _MAX_BASE = 1e6
 
 # Relative difference between weights that is ignored.
 _NOTHING = 1e-9
+
+# Steps of slopes are these multiples of round units, the roundest first.
+_MULTIPLES = (1, 2, 5, 3, 4, 6, 8, 1.5, 2.5)
+_RULE_STEP = Step(1.0, "")
+
+
+class TermPoints(NamedTuple):
+    """The points of a term."""
+
+    points: int
+    """Of a slope per step."""
+    step: Step = _RULE_STEP
+    """In which the values of the term are counted; those of rules are 0 and 1."""
+
+    def total(self, value: float) -> int:
+        """Return the points for a value of the term."""
+        return self.points * math.floor(value / self.step.size + 0.5)
 
 
 @dataclass(frozen=True)
@@ -65,9 +87,9 @@ class Scorecard:
     Parameters
     ----------
     ensemble : RuleEnsemble
-        The rules with their weights before rounding, each query once.
-    points : tuple of int
-        Points of each rule.
+        The terms with their weights before rounding, each query once.
+    term_points : tuple of TermPoints
+        Points of each term; of a slope with their step.
     base_points : int
         Points of every row, in place of the intercept.
     unit : float
@@ -79,26 +101,32 @@ class Scorecard:
     """
 
     ensemble: RuleEnsemble
-    points: tuple[int, ...]
+    term_points: tuple[TermPoints, ...]
     base_points: int
     unit: float
     task: Task
     cost: RoundingCost | None = None
 
     @property
+    def points(self) -> tuple[int, ...]:
+        """Return the points of each rule, and of each slope per step."""
+        return tuple(each.points for each in self.term_points)
+
+    @property
     def max_deviation(self) -> float:
         """Return an upper bound on the change of any raw prediction by rounding."""
-        return _largest_deviation(self.ensemble, self.points, self.base_points, self.unit)
+        return _largest_deviation(self.ensemble, self.term_points, self.base_points, self.unit)
 
     @property
     def range(self) -> tuple[int, int]:
         """Return bounds on the total: the sums with all negative or all positive points."""
-        smallest = self.base_points + sum(min(points, 0) for points in self.points)
-        largest = self.base_points + sum(max(points, 0) for points in self.points)
-        return smallest, largest
+        pairs = zip(self.term_points, self.ensemble, strict=True)
+        most = [points.total(_largest_value(term)) for points, term in pairs]
+        smallest, largest = (sum(limit(points, 0) for points in most) for limit in (min, max))
+        return self.base_points + smallest, self.base_points + largest
 
     def total_points(self, X: Any) -> Integers:
-        """Sum the base points and the points of the rules that cover a row.
+        """Sum the base points and the points of the terms.
 
         Parameters
         ----------
@@ -108,8 +136,10 @@ class Scorecard:
         -------
         ndarray of shape (n_rows,)
         """
-        covered = self.ensemble.covered(X).astype(np.int64)
-        return covered @ np.array(self.points, dtype=np.int64) + self.base_points
+        sizes = np.array([each.step.size for each in self.term_points])
+        steps = np.floor(self.ensemble.values(X) / sizes + 0.5).astype(np.int64)
+        totals: Integers = steps @ np.array(self.points, dtype=np.int64) + self.base_points
+        return totals
 
     def means(self, totals: ArrayLike) -> Floats:
         """Return predicted means, or probabilities of the second class, for totals.
@@ -143,7 +173,7 @@ class Scorecard:
         Returns
         -------
         data : dict
-            With the points and texts of the rules, the unit, the totals with their means, and the
+            With the points and texts of the terms, the unit, the totals with their means, and the
             cost of rounding.
         """
         totals = self._totals()
@@ -151,9 +181,9 @@ class Scorecard:
             "base_points": self.base_points,
             "unit": self.unit,
             "classes": self.task.labels,
-            "rules": [
-                {"points": points, "rule": self.ensemble.text(rule), "weight": rule.weight}
-                for points, rule in zip(self.points, self.ensemble, strict=True)
+            "terms": [
+                {"points": points.points, "term": self._text(points, term), "weight": term.weight}
+                for points, term in zip(self.term_points, self.ensemble, strict=True)
             ],
             "totals": [
                 {"total": total, "mean": mean}
@@ -164,12 +194,20 @@ class Scorecard:
         }
 
     def __str__(self) -> str:
-        return "\n".join([*self._rule_lines(), "", *self._total_lines(), "", *self._cost_lines()])
+        return "\n".join([*self._term_lines(), "", *self._total_lines(), "", *self._cost_lines()])
 
-    def _rule_lines(self) -> Iterator[str]:
+    def _text(self, points: TermPoints, term: Term) -> str:
+        per = f"per {points.step.text} " if points.step.text else ""
+        return f"{per}{self.ensemble.text(term)}"
+
+    def _term_lines(self) -> Iterator[str]:
         rows = [
-            (points, f"{'if ' if rule.query else ''}{self.ensemble.text(rule)}")
-            for points, rule in zip(self.points, self.ensemble, strict=True)
+            (
+                points.points,
+                f"{'if ' if isinstance(term, Rule) and term.query else ''}"
+                f"{self._text(points, term)}",
+            )
+            for points, term in zip(self.term_points, self.ensemble, strict=True)
         ]
         if self.base_points or not rows:
             rows.insert(0, (self.base_points, "(intercept)"))
@@ -178,6 +216,9 @@ class Scorecard:
         yield f"{'points':>{width}}"
         for text, (_, condition) in zip(texts, rows, strict=True):
             yield f"{text:>{width}}  {condition}"
+        if self.ensemble.slopes:
+            yield ""
+            yield "Points per step: a step counts once half of it is reached."
 
     def _total_lines(self) -> Iterator[str]:
         if self.task.labels is None and not isinstance(self.task.loss, LogLinkLoss):
@@ -232,16 +273,17 @@ def to_scorecard(
     """Round the weights of a fitted model to whole points.
 
     A scorecard is the only export that does not predict exactly what the model predicts: points can
-    be added by hand, and the cost of rounding is known. Of all units in which the largest weight
+    be added by hand, and the cost of rounding is known. Of all units in which the largest term
     has up to `max_points`, the one is used for which rounding changes raw predictions least; among
-    equal ones, that with fewer points.
+    equal ones, that with fewer points. A slope has points per round step of its feature, of which
+    that is used which changes raw predictions least.
 
     Parameters
     ----------
     model : RuleModel
         Fitted.
     max_points : int, default=10
-        Largest number of points of a rule.
+        Largest number of points of a term; of a slope, at its upper end.
     X : table-like of shape (n_rows, n_features), default=None
         Rows on which the cost of rounding is measured, such as those of the training table.
     y : array-like of shape (n_rows,), default=None
@@ -290,14 +332,14 @@ def to_scorecard(
 def _rounded(model: RuleModel, max_points: int) -> Scorecard:
     # A query that occurs twice would be rounded twice.
     ensemble = model.ensemble_.consolidate()
-    largest = max((abs(rule.weight) for rule in ensemble), default=0.0) or 1.0
-    # Next to a huge intercept, rules make no difference; its points should stay readable.
+    largest = max((abs(term.effect) for term in ensemble), default=0.0) or 1.0
+    # Next to a huge intercept, terms make no difference; its points should stay readable.
     largest = max(largest, abs(ensemble.intercept) / _MAX_BASE, sys.float_info.min * max_points)
-    best: tuple[int, tuple[int, ...], float] = (0, (), 1.0)
+    best: tuple[int, tuple[TermPoints, ...], float] = (0, (), 1.0)
     best_deviation = math.inf
     for n_points in range(1, max_points + 1):
         unit = largest / n_points
-        points = tuple(round(rule.weight / unit) for rule in ensemble)
+        points = tuple(_rounded_term(term, unit, max_points, ensemble) for term in ensemble)
         base_points = round(ensemble.intercept / unit)
         deviation = _largest_deviation(ensemble, points, base_points, unit)
         if deviation < best_deviation - _NOTHING * largest:
@@ -306,14 +348,74 @@ def _rounded(model: RuleModel, max_points: int) -> Scorecard:
     return Scorecard(ensemble, points, base_points, unit, model.task_)
 
 
+def _rounded_term(term: Term, unit: float, max_points: int, ensemble: RuleEnsemble) -> TermPoints:
+    if isinstance(term, Rule):
+        return TermPoints(round(term.weight / unit))
+    is_integer = ensemble.feature_kinds.get(term.feature) == "integer"
+    found = [TermPoints(0, term.step)]
+    for step in _round_steps(term):
+        points = TermPoints(round(term.weight * step.size / unit), step)
+        is_allowed = abs(points.total(_largest_value(term))) <= max_points
+        if is_allowed and (step.size.is_integer() or not is_integer):
+            found.append(points)
+    # The first of equally good ones.
+    return min(found, key=lambda points: round(_width(points, term, unit) / (_NOTHING * unit)))
+
+
+def _round_steps(slope: Slope) -> list[Step]:
+    """Return round steps that are no longer than twice the range of a slope, the roundest first."""
+    longest = min(2 * _largest_value(slope), sys.float_info.max)
+    if slope.time_kind is None:
+        power = math.floor(math.log10(longest))
+        sizes = (float(f"{m}e{power - k}") for m in _MULTIPLES for k in range(4))
+        return [
+            Step(size, "unit of" if size == 1.0 else f"{exact_number(size)} of")
+            for size in sizes
+            if 0 < size <= longest
+        ]
+    spans = {name: span / slope.unit for name, span in STEPS.items()}
+    return [
+        Step(n * span, f"{name} of" if n == 1 else f"{n} {name}s of")
+        for n in (m * k for m in _MULTIPLES if isinstance(m, int) for k in (1, 10, 100))
+        for name, span in spans.items()
+        if n * span <= longest and (span >= 1 or slope.time_kind != "date")
+    ]
+
+
+def _largest_value(term: Term) -> float:
+    """Return the value of a term at its upper end; 1 for rules."""
+    if isinstance(term, Rule):
+        return 1.0
+    lower, upper = term.ends
+    return (upper - lower) / term.unit
+
+
+def _errors(points: TermPoints, term: Term, unit: float) -> tuple[float, float]:
+    """Return the smallest and the largest change of what a term adds, by rounding."""
+    size, top = points.step.size, _largest_value(term)
+    errors = [0.0, points.total(top) * unit - term.weight * top]
+    n_steps = math.floor(top / size + 0.5)
+    if isinstance(term, Slope) and n_steps:
+        # Errors change linearly between two jumps, and so do those at the jumps.
+        for n in (1, n_steps):
+            exact = term.weight * (n - 0.5) * size
+            errors += [points.points * (n - k) * unit - exact for k in (0, 1)]
+    return min(errors), max(errors)
+
+
+def _width(points: TermPoints, term: Term, unit: float) -> float:
+    below, above = _errors(points, term, unit)
+    return max(above, -below)
+
+
 def _largest_deviation(
-    ensemble: RuleEnsemble, points: tuple[int, ...], base_points: int, unit: float
+    ensemble: RuleEnsemble, points: tuple[TermPoints, ...], base_points: int, unit: float
 ) -> float:
     start = base_points * unit - ensemble.intercept
-    errors = [n * unit - rule.weight for n, rule in zip(points, ensemble, strict=True)]
-    # Rules apply in any combination, so at worst all errors of one sign add up.
-    above = start + sum(error for error in errors if error > 0)
-    below = start + sum(error for error in errors if error < 0)
+    errors = [_errors(n, term, unit) for n, term in zip(points, ensemble, strict=True)]
+    # Terms apply in any combination, so at worst all errors of one sign add up.
+    above = start + sum(error for _, error in errors)
+    below = start + sum(error for error, _ in errors)
     return max(abs(above), abs(below))
 
 

@@ -1,4 +1,4 @@
-"""Rules that are nearly as good as a rule of a model."""
+"""Rules that are nearly as good as a term of a model."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from laconic.terms.conditions import Query
+from laconic.terms.slopes import Slope
 from laconic.terms.formatting import format_percent
 
 
 @dataclass(frozen=True)
 class Alternative:
-    """A rule that could replace another one."""
+    """A term that could replace another one."""
 
-    query: Query
+    form: Query | Slope
+    """The term without its weight."""
     text: str
     """Its conditions, as the model prints them."""
     weight: float
-    """Of the rule in that place, by a second-order approximation."""
+    """Of the term in that place, by a second-order approximation."""
     share: float
-    """Its gain as a fraction of the gain of the best rule there."""
+    """Its gain as a fraction of the gain of the best term there."""
     overlap: float
-    """Jaccard index of the rows that both rules cover."""
+    """Jaccard index of the rows that both cover."""
     output: str = ""
     """The class that it votes for or against, of three or more."""
 
@@ -32,11 +34,11 @@ class Alternatives(Sequence[Alternative]):
     """All rules within a tolerance of the best one, no two of which cover the same rows."""
 
     number: int
-    """Of the rule, from 1."""
+    """Of the term, from 1."""
     text: str
-    """The conditions of the rule itself."""
+    """The term itself, without its weight."""
     share: float
-    """Its gain as a fraction of the gain of the best rule in its place."""
+    """Its gain as a fraction of the gain of the best term in its place."""
     tolerance: float
     found: tuple[Alternative, ...]
     """The best first."""
@@ -53,8 +55,8 @@ class Alternatives(Sequence[Alternative]):
         within = f"within {format_percent(self.tolerance)} of the best"
         if not self.found:
             words = "Nothing else" if self.is_complete else "Nothing else was found that"
-            return f"Rule {self.number}, {self.text}: {words} is {within}."
-        head = f"Instead of rule {self.number}, {self.text}, nearly as good, {within}:"
+            return f"Term {self.number}, {self.text}: {words} is {within}."
+        head = f"Instead of term {self.number}, {self.text}, nearly as good, {within}:"
         lines = [
             f"{format_percent(one.share):>5} of the gain, {format_percent(one.overlap):>5} overlap:"
             f" {f'for {one.output} if ' if one.output else ''}{one.text}"

@@ -1,4 +1,4 @@
-"""Scores of the first 0, 1, 2, ... rules of a fitted model, and the area below their curve."""
+"""Scores of the first 0, 1, 2, ... terms of a fitted model, and the area below their curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 
 from laconic._util.types import Floats
-from laconic.models import RuleModel, first_rules, is_rule_model
+from laconic.models import RuleModel, first_terms, is_rule_model
 
 __all__ = ["area_scorer", "normalized_area", "score_curve"]
 
@@ -26,9 +26,9 @@ def score_curve(
     y: ArrayLike,
     *,
     scoring: Scoring = None,
-    max_rules: int | None = None,
+    max_terms: int | None = None,
 ) -> Floats:
-    """Score the first 0, 1, 2, ... rules of a fitted model, reading the table once.
+    """Score the first 0, 1, 2, ... terms of a fitted model, reading the table once.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def score_curve(
         must not change `X`. For a pipeline it is called with the rule ensemble at its end, and with
         `X` as transformed by the steps before. None: the `score` method of the model, accuracy or
         R².
-    max_rules : int or None, default=None
-        Largest size. The score of a model with fewer rules is repeated. None: the number of rules
+    max_terms : int or None, default=None
+        Largest size. The score of a model with fewer terms is repeated. None: the number of terms
         of the model.
 
     Returns
     -------
-    scores : ndarray of shape (max_rules + 1,)
-        Of the sizes 0 to `max_rules`.
+    scores : ndarray of shape (max_terms + 1,)
+        Of the sizes 0 to `max_terms`.
 
     Examples
     --------
@@ -58,15 +58,15 @@ def score_curve(
     >>> score_curve(model, X, y, scoring="neg_mean_squared_error").round(3)
     array([-5.188, -0.125, -0.   ])
     """
-    rules = rule_model(model)
-    n_terms = len(rules.ensemble_)
-    if max_rules is not None and max_rules < 0:
+    fitted = rule_model(model)
+    n_terms = len(fitted.ensemble_)
+    if max_terms is not None and max_terms < 0:
         raise ValueError(
-            f"'max_rules' must be an int in the range [0, inf) or None. Got {max_rules} instead."
+            f"'max_terms' must be an int in the range [0, inf) or None. Got {max_terms} instead."
         )
-    scorer, X = check_scoring(rules, scoring), _given_to_rules(model, X)
-    last = n_terms if max_rules is None else max_rules
-    scores = [scorer(shorter, X, y) for shorter in islice(first_rules(rules, X), last + 1)]
+    scorer, X = check_scoring(fitted, scoring), _given_to_terms(model, X)
+    last = n_terms if max_terms is None else max_terms
+    scores = [scorer(shorter, X, y) for shorter in islice(first_terms(fitted, X), last + 1)]
     return np.array(scores + scores[-1:] * (last - n_terms), dtype=np.float64)
 
 
@@ -115,7 +115,7 @@ def area_scorer(
     smallest : int, default=0
         First size that counts.
     largest : int or None, default=None
-        Last size that counts; None: the number of rules of the model.
+        Last size that counts; None: the number of terms of the model.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _area_score(
     model: Any, X: Any, y: ArrayLike, *, scoring: Scoring, smallest: int, largest: int | None
 ) -> float:
     """Compute the normalized area below the curve of a fitted model."""
-    scores = score_curve(model, X, y, scoring=scoring, max_rules=largest)
+    scores = score_curve(model, X, y, scoring=scoring, max_terms=largest)
     return normalized_area(scores[smallest:])
 
 
@@ -158,7 +158,7 @@ def rule_model(model: Any) -> RuleModel:
     return last
 
 
-def _given_to_rules(model: Any, X: Any) -> Any:
+def _given_to_terms(model: Any, X: Any) -> Any:
     """Transform a table by the steps before the rule ensemble of a model."""
     model = getattr(model, "best_estimator_", model)
     for _, step in model.steps[:-1] if isinstance(model, Pipeline) else ():

@@ -1,4 +1,4 @@
-"""Explanations of predictions: the rules that cover a row, and what each of them adds."""
+"""Explanations of predictions: what each term of a model adds to a row."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ from laconic.terms.formatting import (
     aligned,
     class_text,
     format_count,
+    format_name,
     format_number,
     format_value,
     format_weight,
     intervals,
 )
-from laconic.terms.rules import Line, Output, Rule, RuleEnsemble
+from laconic.terms.rules import Line, Output, RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 # Few enough for a screen; single rows and to_frame() show the rest.
 MAX_ROWS_SHOWN = 10
@@ -43,23 +45,27 @@ class RowExplanation:
     row : int
         Position of the row, counted from 0.
     numbers : tuple of int
-        Numbers of the rules that cover the row, counted from 1.
+        Numbers of the terms that cover the row, counted from 1: rules that hold, and slopes that
+        are above their lower ends. All others add 0.
+    contributions : tuple of float
+        What these terms add: the weight of a rule, and a slope at the value of the row.
     ensemble : RuleEnsemble
         The part of the model that covers the row.
     raw_prediction : float or tuple of float
-        Intercept plus the weights of the rules; one for each of three or more classes.
+        Intercept plus the contributions; one for each of three or more classes.
     prediction : Any
         What the model predicts: a class, or a number.
     probability : float or None
         Of the predicted class.
     values : dict of str to value
-        What the row holds in the features that the covering rules use.
+        What the row holds in the features that these terms use.
     meaning : str
         What the sum is, such as "log odds of yes".
     """
 
     row: int
     numbers: tuple[int, ...]
+    contributions: tuple[float, ...]
     ensemble: RuleEnsemble
     raw_prediction: float | tuple[float, ...]
     prediction: Any
@@ -68,13 +74,13 @@ class RowExplanation:
     meaning: str
 
     @property
-    def rules(self) -> dict[int, Rule]:
-        """The rules that cover the row, by their number."""
+    def terms(self) -> dict[int, Term]:
+        """The terms that cover the row, by their number."""
         return dict(zip(self.numbers, self.ensemble, strict=True))
 
     @property
     def intercept(self) -> float:
-        """The raw prediction of a row that no rule covers."""
+        """The raw prediction of a row that no term covers."""
         return self.ensemble.intercept
 
     @property
@@ -100,13 +106,14 @@ class RowExplanation:
             return self
         place = sums.index(max(sums)) if output is None else output
         name, intercept = self.outputs[place]
-        rules = {number: rule for number, rule in self.rules.items() if rule.output == place}
+        chosen = [at for at, term in enumerate(self.ensemble) if term.output == place]
         return replace(
             self,
-            numbers=tuple(rules),
+            numbers=tuple(self.numbers[at] for at in chosen),
+            contributions=tuple(self.contributions[at] for at in chosen),
             ensemble=replace(
                 self.ensemble,
-                terms=tuple(replace(rule, output=0) for rule in rules.values()),
+                terms=tuple(replace(self.ensemble[at], output=0) for at in chosen),
                 intercept=intercept,
                 outputs=(),
             ),
@@ -116,7 +123,7 @@ class RowExplanation:
 
     @property
     def lines(self) -> list[Line]:
-        """Non-zero intercepts and rules, their conditions followed by the values of the row."""
+        """Non-zero intercepts, and what the terms add, with the values of the row."""
         return [
             line._replace(conditions=self._conditions(line.term)) if line.term else line
             for line in self._numbered
@@ -125,12 +132,17 @@ class RowExplanation:
 
     @property
     def _numbered(self) -> list[Line]:
-        """The lines of the ensemble, with the numbers that the rules have in the whole model."""
-        numbers = iter(self.numbers)
-        return [
-            line._replace(number=next(numbers)) if line.term else line
-            for line in self.ensemble.lines
-        ]
+        """The lines of the ensemble, with their contributions and numbers in the whole model."""
+        added = iter(zip(self.numbers, self.contributions, strict=True))
+        lines = []
+        for line in self.ensemble.lines:
+            if line.term:
+                number, amount = next(added)
+                line = line._replace(number=number, weight=amount, effect=amount)
+            if isinstance(line.term, Slope):
+                line = line._replace(conditions=[str(line.term)])
+            lines.append(line)
+        return lines
 
     @property
     def sentence(self) -> str:
@@ -143,7 +155,7 @@ class RowExplanation:
 
     @property
     def _sums(self) -> list[tuple[str, str]]:
-        """The sums of the weights, with words for each."""
+        """The sums, with words for each."""
         sums = np.atleast_1d(self.raw_prediction).tolist()
         words = [f" for {output.name}" for output in self.outputs] or [f", the {self.meaning}"]
         return list(zip(map(format_weight, sums), words, strict=True))
@@ -166,26 +178,39 @@ class RowExplanation:
     def _reasons(self) -> list[str]:
         reasons = [
             f"{format_weight(line.weight)} {line.prefix.removesuffix('if ')}"
-            f"{'because ' if line.term and line.term.query else ''}{' & '.join(line.conditions)}"
+            f"{'because ' if line.term and line.term.features else ''}{' & '.join(line.conditions)}"
             for line in self.lines
         ]
-        return reasons or ["no rule applies"]
+        return reasons or ["no term applies"]
 
-    def _conditions(self, rule: Rule) -> list[str]:
-        """Write the conditions of a rule, each with the value of the row where that says more."""
-        if not rule.query:
-            return [str(rule.query)]
+    def _conditions(self, term: Term) -> list[str]:
+        """Write the conditions of a rule, each with the value of the row where that says more.
+
+        Of a slope, the value comes first: what the slope adds depends on it.
+        """
+        if isinstance(term, Slope):
+            [value] = (self._value(*pair) for pair in self._intervals(term))
+            if self.values[term.feature] is None:
+                value += f", taken as {format_value(term.missing)}"
+            step = term.step.text.removesuffix(" of")
+            ends = f"from {format_value(term.lower)} to {format_value(term.upper)}"
+            per = f"{format_weight(term.step_weight)} per {step} {ends}"
+            return [f"{format_name(term.feature)} is {value} ({per})"]
+        if not term.query:
+            return [str(term.query)]
         values = [
             ""
             if condition.relation in ("==", *MISSING_RELATIONS)
             else f" ({self._value(lower, condition)})"
-            for lower, condition in self._intervals(rule)
+            for lower, condition in self._intervals(term)
         ]
-        conditions = self.ensemble.condition_texts(rule.query)
+        conditions = self.ensemble.condition_texts(term.query)
         return [*map("".join, zip(conditions, values, strict=True))]
 
-    def _intervals(self, rule: Rule) -> Iterator[tuple[Condition | None, Condition]]:
-        return intervals(rule.query.conditions, self.ensemble.feature_kinds)
+    def _intervals(self, term: Term) -> Iterator[tuple[Condition | None, Condition]]:
+        if isinstance(term, Slope):
+            return iter([(None, Condition(term.feature, ">", term.lower))])
+        return intervals(term.query.conditions, self.ensemble.feature_kinds)
 
     def _value(self, lower: Condition | None, condition: Condition) -> str:
         """Write the value of the row, in few digits where the conditions still hold."""
@@ -203,12 +228,13 @@ class RowExplanation:
         return f"{self._head}:\n{aligned((*self._reasons, *totals))}"
 
     def _repr_html_(self) -> str:
-        """Table for notebooks: the rules that cover the row, with its values."""
+        """Table for notebooks: what the terms add to the row, with its values."""
         values = [
-            ", ".join(self._value(*pair) for pair in self._intervals(rule))
-            for rule in self.ensemble
+            ", ".join(self._value(*pair) for pair in self._intervals(term))
+            for term in self.ensemble
         ]
-        return rules_html(self._numbered, f"{self._head}. {self._total}", {"values here": values})
+        caption = f"{self._head}. {self._total}"
+        return rules_html(self._numbered, caption, {"values here": values}, weight="adds")
 
 
 class Explanation(Sequence[RowExplanation]):
@@ -229,9 +255,9 @@ class Explanation(Sequence[RowExplanation]):
     table : Table
         The rows.
     covered : ndarray of shape (n_rows, n_terms), dtype bool
-        Which rule covers which row.
+        Which term covers which row: a rule that holds, and a slope above its lower end.
     contributions : ndarray of shape (n_rows, n_terms)
-        The weight of each rule where it covers the row, else 0.
+        What each term adds to each row.
     raw_predictions : ndarray of shape (n_rows,)
         Intercept plus contributions.
     predictions : ndarray of shape (n_rows,)
@@ -239,26 +265,22 @@ class Explanation(Sequence[RowExplanation]):
     probabilities : ndarray of shape (n_rows,) or None
         Of the predicted classes.
     meaning : str
-        What the sum of the weights is, such as "log odds of yes".
+        What the sum is, such as "log odds of yes".
     """
 
     def __init__(self, predictions: Predictions) -> None:
         self.ensemble = predictions.ensemble
         self.table = predictions.table
         self.covered = predictions.covered
+        weights = np.array([term.weight for term in self.ensemble], dtype=np.float64)
+        self.contributions: Floats = np.multiply(predictions.term_values, weights)
         self.raw_predictions = predictions.raw
         self.predictions = predictions.values
         self.probabilities = predictions.probabilities
         self.meaning = predictions.task.sum_words
 
-    @property
-    def contributions(self) -> Floats:
-        """The weight of each rule where it covers the row, else 0."""
-        weights = np.array([rule.weight for rule in self.ensemble], dtype=np.float64)
-        return np.multiply(self.covered, weights)
-
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
-        """Explanation as a DataFrame, one row per row of the table and rule that covers it.
+        """Explanation as a DataFrame, one row per row of the table and term that covers it.
 
         Parameters
         ----------
@@ -269,11 +291,11 @@ class Explanation(Sequence[RowExplanation]):
         Returns
         -------
         frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            Columns row (position in the table, counted from 0), rule (number, counted from 1),
-            query (text), contribution, raw_prediction (the sum of the row's contributions),
-            prediction and, for classes, the probability of the predicted one. Rule 0 is the
-            intercept, which has a row where it is not 0 or no rule covers the row. With three or
-            more classes, there is a column class, and raw_prediction is the sum of that class.
+            Columns row (position in the table, counted from 0), term (number, counted from 1),
+            text, contribution, raw_prediction (the sum of the row's contributions), prediction and,
+            for classes, the probability of the predicted one. Term 0 is the intercept, which has a
+            row where it is not 0 or no term covers the row. With three or more classes, there is a
+            column class, and raw_prediction is the sum of that class.
         """
         ensemble, names = self.ensemble, [output.name for output in self.ensemble.outputs]
         starts = [each.intercept for each in ensemble.outputs] or [ensemble.intercept]
@@ -283,17 +305,18 @@ class Explanation(Sequence[RowExplanation]):
             axis=1,
         )
         rows, places = np.nonzero(np.column_stack([has_start, self.covered]))
-        entries = [(0, place, INTERCEPT, start) for place, start in enumerate(starts)]
-        for number, rule in enumerate(ensemble, start=1):
-            entries.append((number, rule.output, ensemble.text(rule), rule.weight))
-        numbers, outputs, queries, weights = zip(*(entries[place] for place in places), strict=True)
+        entries = [(0, place, INTERCEPT) for place in range(len(starts))]
+        for number, term in enumerate(ensemble, start=1):
+            entries.append((number, term.output, ensemble.text(term)))
+        numbers, outputs, texts = zip(*(entries[place] for place in places), strict=True)
+        added = np.column_stack([np.tile(starts, (len(self), 1)), self.contributions])
         raw = self.raw_predictions.reshape(len(self), -1)[rows, np.array(outputs)]
         columns = {
             "row": rows.tolist(),
-            "rule": numbers,
+            "term": numbers,
             **({"class": [names[output] for output in outputs]} if names else {}),
-            "query": queries,
-            "contribution": weights,
+            "text": texts,
+            "contribution": added[rows, places].tolist(),
             "raw_prediction": raw.tolist(),
             "prediction": self.predictions[rows].tolist(),
         }
@@ -312,14 +335,15 @@ class Explanation(Sequence[RowExplanation]):
         return [self._row(row) for row in rows] if isinstance(rows, range) else self._row(rows)
 
     def _row(self, row: int) -> RowExplanation:
-        numbers = np.flatnonzero(self.covered[row]) + 1
-        rules = {int(number): self.ensemble[int(number) - 1] for number in numbers}
-        features = dict.fromkeys(each.feature for rule in rules.values() for each in rule.query)
+        places = np.flatnonzero(self.covered[row])
+        terms = [self.ensemble.terms[place] for place in places.tolist()]
+        features = dict.fromkeys(feature for term in terms for feature in term.features)
         probabilities, raw = self.probabilities, self.raw_predictions[row]
         return RowExplanation(
             row,
-            tuple(rules),
-            self.ensemble.with_terms(rules.values()),
+            tuple((places + 1).tolist()),
+            tuple(self.contributions[row, places].tolist()),
+            self.ensemble.with_terms(terms),
             tuple(raw.tolist()) if raw.ndim else float(raw),
             self.predictions[row : row + 1].tolist()[0],
             None if probabilities is None else float(probabilities[row]),

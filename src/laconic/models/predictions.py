@@ -8,18 +8,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.models.tasks import Task
 from laconic.tables.tables import Table
 from laconic.terms.rules import RuleEnsemble
 
 
 class Predictions:
-    """Rows, the rules that cover them, and their predictions.
+    """Rows, what the terms of a model are for them, and their predictions.
 
     Explanations, reports, scores and commands share it. Made by the method ``predictions_for`` of
     a model; everything is computed when it is first used. `stages` are the model with its first 0,
-    1, 2, ... rules, where their weights differ from those of the ensemble.
+    1, 2, ... terms, where their weights differ from those of the ensemble.
     """
 
     def __init__(
@@ -40,23 +40,28 @@ class Predictions:
         return self.table.n_rows
 
     @cached_property
+    def term_values(self) -> Values:
+        """What weights multiply, of shape (n_rows, n_terms): bools, or numbers if terms slope."""
+        return self.ensemble.values(self.table)
+
+    @cached_property
     def covered(self) -> Bools:
-        """Which rule covers which row, of shape (n_rows, n_terms)."""
-        return self.ensemble.covered(self.table)
+        """Which term covers which row, of shape (n_rows, n_terms)."""
+        return self.term_values.astype(bool, copy=False)
 
     @cached_property
     def raw(self) -> Floats:
-        """Intercept plus the weights of the covering rules, of shape (n_rows,)."""
-        if "covered" not in vars(self):
-            # Works in blocks of rows, and needs no memory for the mask of each rule.
+        """Intercept plus what the terms add, of shape (n_rows,)."""
+        if "term_values" not in vars(self):
+            # Works in blocks of rows, and needs no memory for the values of each term.
             return self.ensemble.raw_predictions(self.table)
         raw = self.ensemble.start(self.n_rows)
-        for rule, covered in zip(self.ensemble, self.covered.T, strict=True):
-            self.ensemble.add_to(raw, rule, covered)
+        for term, values in zip(self.ensemble, self.term_values.T, strict=True):
+            self.ensemble.add_to(raw, term, values)
         return raw
 
     def staged_raw(self) -> Iterator[Floats]:
-        """Yield the raw predictions of the model when it had 0, 1, 2, ... rules."""
+        """Yield the raw predictions of the model when it had 0, 1, 2, ... terms."""
         known = self.ensemble[:0]
         raw = known.start(self.n_rows)
         for stage in self.stages:
@@ -65,7 +70,7 @@ class Predictions:
                 raw = known.start(self.n_rows)
             raw = raw.copy()
             for place in range(len(known), len(stage)):
-                stage.add_to(raw, stage.terms[place], self.covered[:, place])
+                stage.add_to(raw, stage.terms[place], self.term_values[:, place])
             yield raw
             known = stage
 

@@ -1,4 +1,4 @@
-"""The interface of fitted models, and names of rules as columns of a table."""
+"""The interface of fitted models, and names of terms as columns of a table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from laconic.terms.slopes import Slope
 
 
 class RuleModel(Protocol):
-    """Rules, the task that they were fitted for, and their certificates.
+    """Terms, the task that they were fitted for, and their certificates.
 
     Explanations, plots, scores, exports and reports take any such model, and ask its task wherever
     classes and numbers differ. The estimators are such models.
@@ -39,7 +39,7 @@ class RuleModel(Protocol):
     settings_ : Settings
         Everything that determines the model besides the training data.
     search_results_ : list of SearchResult
-        A certificate per rule.
+        A certificate per term.
     rule_coverages_ : list of RuleCoverage
         Unless the model was loaded from a file.
     record_ : FitRecord or None
@@ -73,11 +73,11 @@ class RuleModel(Protocol):
 
     @property
     def stages(self) -> Sequence[RuleEnsemble]:
-        """The ensembles that led to this one, or its first 0, 1, 2, ... rules."""
+        """The ensembles that led to this one, or its first 0, 1, 2, ... terms."""
 
     @property
     def own_certificate(self) -> EnsembleCertificate | None:
-        """The certificate of the model, unless it is for other rules or weights."""
+        """The certificate of the model, unless it is for other terms or weights."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the target."""
@@ -86,7 +86,7 @@ class RuleModel(Protocol):
         """Read a table once, for all predictions and explanations of its rows."""
 
     def explain(self, X: Any) -> Explanation:
-        """Find which rules cover each row, and what each of them adds to the prediction."""
+        """Find what each term adds to the prediction of each row."""
 
     def _fitted_table(self, X: Any) -> Table:
         """Check a table to predict for."""
@@ -120,8 +120,8 @@ def is_rule_model(model: Any) -> TypeGuard[RuleModel]:
 Model = TypeVar("Model", bound=RuleModel)
 
 
-def first_rules(model: Model, X: Any) -> Iterator[Model]:
-    """Yield copies of a model with its first 0, 1, 2, ... rules, which read no table again.
+def first_terms(model: Model, X: Any) -> Iterator[Model]:
+    """Yield copies of a model with its first 0, 1, 2, ... terms, which read no table again.
 
     They recognise the object `X` by identity; it must not change meanwhile.
     """
@@ -151,7 +151,7 @@ def checked_table(X: Any) -> Table:
 def term_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) -> list[str]:
     """Name each term by its conditions or its feature and ends, no two the same.
 
-    Rules with the same conditions are distinguished by their classes, and then by numbers.
+    Terms with the same text are distinguished by their classes, and then by numbers.
     `features` are other names for those of the ensemble, by position.
 
     Examples
@@ -166,12 +166,12 @@ def term_names(ensemble: RuleEnsemble, features: Sequence[str] | None = None) ->
         ensemble = _renamed(
             ensemble, dict(zip(ensemble.feature_names or (), features, strict=True))
         )
-    names = [ensemble.text(rule) for rule in ensemble]
+    names = [ensemble.text(term) for term in ensemble]
     if ensemble.outputs:
         counts = Counter(names)
         names = [
-            f"{name} for {ensemble.output_of(rule)}" if counts[name] > 1 else name
-            for name, rule in zip(names, ensemble, strict=True)
+            f"{name} for {ensemble.output_of(term)}" if counts[name] > 1 else name
+            for name, term in zip(names, ensemble, strict=True)
         ]
     return _unique(names)
 

@@ -1,9 +1,9 @@
 """A model along one or two features: its predictions, the boxes of its rules, and the rows.
 
-Raw predictions are constant between two thresholds, so that a feature has a few *steps*: the
-intervals between the thresholds of the rules, or the categories. A rule holds on some steps of each
-feature; if it also has conditions on features that are not shown, its weight is multiplied by the
-fraction of the rows that satisfy them.
+Raw predictions are linear between the thresholds of rules and the ends of slopes, so that a feature
+has a few *steps*: the intervals between these, or the categories. A rule holds on some steps of
+each feature; if it also has conditions on features that are not shown, its weight is multiplied by
+the fraction of the rows that satisfy them. Slopes of such features add their mean.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ from laconic.plot._common import (
     write_numbers,
     write_times,
 )
-from laconic.tables.columns import CategoricalColumn, Column, TimeColumn
+from laconic.tables.columns import CategoricalColumn, Column, NumericColumn, TimeColumn
 from laconic.tables.tables import Table, as_table
 from laconic.tables.times import MOMENTS, microseconds
 from laconic.terms.conditions import Query
 from laconic.terms.formatting import class_text, format_weight
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.rules import Rule, RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +60,9 @@ class RuleBoxDisplay(Display):
     """A model along one or two features: its predictions, the boxes of its rules, and the rows.
 
     With two features, the colour is the mean raw prediction if all rows had these two values, and
-    each rule is a box, dashed if it has conditions on other features too. With one feature, the
-    mean raw prediction is a line, each rule a bar at the height of its weight, and a histogram of
-    the rows is at the bottom.
+    each rule is a box, dashed if it has conditions on other features too; slopes change the colour
+    gradually. With one feature, the mean raw prediction is a line, each rule a bar at the height of
+    its weight, each slope a line that begins at 0, and a histogram of the rows is at the bottom.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class RuleBoxDisplay(Display):
         The model.
     steps : sequence of one or two FeatureSteps
         The features to show.
-    predictions : ndarray of shape (n_steps,) or (n_steps_x, n_steps_y)
-        Mean raw prediction on each step.
+    predictions : ndarray of shape (n_steps, 2) or (n_steps_x, n_steps_y)
+        Mean raw prediction where each step begins and ends, and with two features in its middle.
     task : Task
         What the raw predictions mean.
     y : ndarray of shape (n_rows,) or None, default=None
@@ -79,7 +80,7 @@ class RuleBoxDisplay(Display):
     Attributes
     ----------
     labels_ : list of matplotlib Annotation
-        Numbers of the rules, with their weights if there are two features.
+        Numbers of the terms, or of the rules with their weights if there are two features.
     density_ : matplotlib StepPatch
         The histogram, with one feature.
     ax_ : matplotlib Axes
@@ -160,7 +161,8 @@ class RuleBoxDisplay(Display):
                 "instead."
             )
         table = as_table(X, ensemble.feature_names).reading_dates(ensemble.date_features)
-        steps = [feature_steps(ensemble, table, name) for name in names]
+        n_parts = N_PARTS if len(names) == 2 else 1
+        steps = [feature_steps(ensemble, table, name, n_parts) for name in names]
         predictions = step_predictions(ensemble, table, steps)
         if y is not None:
             y = np.asarray(y)
@@ -228,8 +230,8 @@ class RuleBoxDisplay(Display):
         inset_x, inset_y = (INSET * (each.edges[-1] - each.edges[0]) for each in self.steps)
         n_drawn = 0
         for number, rule in enumerate(self.ensemble, start=1):
-            features = {condition.feature for condition in rule.query}
-            if not features & shown:
+            features = set(rule.features)
+            if isinstance(rule, Slope) or not features & shown:
                 continue
             n_drawn += 1
             for (left, right), (bottom, top) in product(*self._stretches(rule.query)):
@@ -277,14 +279,7 @@ class RuleBoxDisplay(Display):
 
     def _draw_line(self) -> None:
         [feature] = self.steps
-        self.ax_.stairs(
-            self.predictions,
-            feature.edges,
-            baseline=None,
-            color="black",
-            linewidth=2,
-            label="model",
-        )
+        self._draw_ends(feature.edges, self.predictions, color="black", linewidth=2, label="model")
         self._draw_density(feature)
         self._draw_levels(feature)
         self.ax_.set_ylabel(wrapped(self.task.sum_words))
@@ -313,21 +308,26 @@ class RuleBoxDisplay(Display):
         )
 
     def _draw_levels(self, feature: FeatureSteps) -> None:
-        """Draw each rule that uses the feature as a bar at the height of its weight."""
-        for number, rule in enumerate(self.ensemble, start=1):
-            features = {condition.feature for condition in rule.query}
-            stretches = self._stretches(rule.query)[0] if feature.name in features else []
-            for left, right in stretches:
-                self.ax_.plot(
-                    [left, right],
-                    [rule.weight, rule.weight],
-                    color=colour(rule.weight),
+        """Draw each term that uses the feature, where it adds something: at that height."""
+        for number, term in enumerate(self.ensemble, start=1):
+            if feature.name not in term.features:
+                continue
+            heights = term.weight * feature.values(term, at_ends=True)
+            for start, stop in runs(np.abs(heights).max(axis=1) > 0.0):
+                self._draw_ends(
+                    feature.edges[start : stop + 1],
+                    heights[start:stop],
+                    color=colour(term.weight),
                     linewidth=4,
                     alpha=0.6,
                     solid_capstyle="butt",
-                    linestyle="-" if len(features) == 1 else (0, (1.5, 0.7)),
+                    linestyle="-" if len(term.features) == 1 else (0, (1.5, 0.7)),
                 )
-                self._write(str(number), left, rule.weight, (3, 3), "bottom")
+                self._write(str(number), feature.edges[start], heights[start, 0], (3, 3), "bottom")
+
+    def _draw_ends(self, edges: Floats, heights: Floats, **options: Any) -> None:
+        """Draw a line through the heights at which each step begins and ends."""
+        self.ax_.plot(np.repeat(edges, 2)[1:-1], heights.ravel(), **options)
 
     def _heights(self, y: NDArray[Any]) -> Floats:
         """Heights of the rows: their target, or below and above the model for two classes."""
@@ -351,6 +351,8 @@ class RuleBoxDisplay(Display):
         self.labels_.append(label)
 
 
+# Steps, at least, of a feature of a slope if colours show the predictions.
+N_PARTS = 100
 # Fraction of the range of a feature that is shown beyond its smallest and largest value.
 MARGIN = 0.05
 # Rows of one category are spread, always in the same way, so that they do not hide each other.
@@ -384,9 +386,27 @@ class FeatureSteps:
                 holds &= condition.covered_in(self.column)
         return holds
 
+    def values(self, term: Term, *, at_ends: bool = False) -> Floats:
+        """Compute the values of a term as far as they depend on this feature; else they are 1.
 
-def feature_steps(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureSteps:
-    """Find the steps of a feature."""
+        They are those in the middle of each step, or where it begins and ends.
+        """
+        if isinstance(term, Rule):
+            values = self.holds(term.query).astype(np.float64)
+        elif term.feature != self.name:
+            values = np.ones(len(self.edges) - 1)
+        elif at_ends and isinstance(self.column, NumericColumn):
+            at_edges = term.values_in(replace(self.column, values=self.edges))
+            return np.column_stack([at_edges[:-1], at_edges[1:]])
+        else:
+            values = term.values_in(self.column)
+        return np.column_stack([values, values]) if at_ends else values
+
+
+def feature_steps(
+    ensemble: RuleEnsemble, table: Table, name: str, n_parts: int = 1
+) -> FeatureSteps:
+    """Find the steps of a feature; there are at least so many if a slope uses it."""
     column = table.column(name)
     if isinstance(column, CategoricalColumn):
         n_steps = len(column.categories)
@@ -400,24 +420,39 @@ def feature_steps(ensemble: RuleEnsemble, table: Table, name: str) -> FeatureSte
         *(float(value) for value in compared if isinstance(value, int | float)),
         *(microseconds(value) for value in compared if isinstance(value, MOMENTS)),
     }
+    ends = [end for slope in ensemble.slopes if slope.feature == name for end in slope.ends]
+    thresholds |= {*ends}
     shown = np.array([*values[~np.isnan(values)], *thresholds])
     low, high = (shown.min(), shown.max()) if len(shown) else (0.0, 1.0)
     margin = MARGIN * (high - low) or 1.0
-    edges = np.array([low - margin, *sorted(thresholds), high + margin])
+    parts = np.linspace(low - margin, high + margin, n_parts + 1 if ends else 2)
+    edges = np.unique([*parts, *thresholds])
     each_value = replace(column, values=(edges[:-1] + edges[1:]) / 2)
     return FeatureSteps(name, edges, each_value, values)
 
 
 def step_predictions(ensemble: RuleEnsemble, table: Table, steps: Sequence[FeatureSteps]) -> Floats:
-    """Mean raw prediction if all rows were moved to a step, for each step (of each feature)."""
-    predictions = np.full([len(feature.edges) - 1 for feature in steps], ensemble.intercept)
+    """Mean raw prediction if all rows were moved to a step, for each step (of each feature).
+
+    Of one feature, there are those where each step begins and ends.
+    """
+    at_ends = len(steps) == 1
+    shape = [len(feature.edges) - 1 for feature in steps] + [2] * at_ends
+    predictions = np.full(shape, ensemble.intercept)
     shown = [feature.name for feature in steps]
-    for rule in ensemble:
-        others = Query(tuple(each for each in rule.query if each.feature not in shown))
-        holds = [feature.holds(rule.query) for feature in steps]
-        fraction = others.covered(table).mean()
-        predictions += rule.weight * fraction * reduce(np.multiply.outer, holds)
+    for term in ensemble:
+        values = [feature.values(term, at_ends=at_ends) for feature in steps]
+        mean = _mean_elsewhere(term, table, shown)
+        predictions += term.weight * mean * reduce(np.multiply.outer, values)
     return predictions
+
+
+def _mean_elsewhere(term: Term, table: Table, shown: Sequence[str]) -> float:
+    """Compute the mean of the part of a term that depends on features that are not shown."""
+    if isinstance(term, Slope):
+        return 1.0 if term.feature in shown else float(term.values(table).mean())
+    others = Query(tuple(each for each in term.query if each.feature not in shown))
+    return float(others.covered(table).mean())
 
 
 def runs(holds: Bools) -> Iterator[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Code shared by the displays: axes, colours, bars, and wrapped text of rules."""
+"""Code shared by the displays: axes, colours, bars, and wrapped text of terms."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Display:
 
 
 class LinesDisplay(Display):
-    """A display with a row for each line of a model: an intercept, or a rule."""
+    """A display with a row for each line of a model: an intercept, or a term."""
 
     @property
     def _lines(self) -> list[Line]:
@@ -126,7 +126,7 @@ class LinesDisplay(Display):
 
 
 def label(line: Line) -> str:
-    """Write an intercept, or a rule with its number, in lines of limited width."""
+    """Write an intercept, or a term with its number, in lines of limited width."""
     first, *others = line.conditions
     number = f"{line.number}: " if line.number else ""
     return wrapped_conditions([f"{number}{line.prefix if line.output else ''}{first}", *others])
@@ -209,7 +209,7 @@ def write_times(axis: Any, kind: TimeKind) -> None:
         def tick_values(self, low: float, high: float) -> Any:
             if kind in ("date", "datetime"):
                 ends = (from_microseconds(int(number), "datetime") for number in (low, high))
-                return locate(maxticks=6).tick_values(*ends) * DAY
+                return locate(minticks=3, maxticks=6).tick_values(*ends) * DAY
             span = high - low
             unit = next((unit for unit in (DAY, HOUR, MINUTE) if span >= 3 * unit), SECOND)
             ticks = ticker.MaxNLocator(5).tick_values(low / unit, high / unit)

@@ -1,4 +1,4 @@
-"""The rules of a model: their weights, their overlaps, and their contributions to a prediction."""
+"""The terms of a model: their effects, their overlaps, and their contributions to a prediction."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from laconic.models import RowExplanation, RuleModel
 from laconic.plot._common import LinesDisplay, colour, wrapped
 from laconic.terms.formatting import format_percent
 from laconic.terms.rules import Line, RuleEnsemble
+from laconic.terms.slopes import Slope
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,21 +22,24 @@ if TYPE_CHECKING:
 
 
 class RuleWeightDisplay(LinesDisplay):
-    """The rules of a model as bars: as long as their weights, and labelled with their coverage.
+    """The terms of a model as bars: as long as their effects, and labelled with their coverage.
+
+    The effect of a rule is its weight, and that of a slope what it adds at its upper end.
 
     Parameters
     ----------
     ensemble : RuleEnsemble
         The model.
     shares : sequence of float or None, default=None
-        Share of the rows that each rule covers, if it is known.
-    meaning : str, default="weight"
+        Share of the rows that each term covers, if it is known: of a slope, those above its lower
+        end.
+    meaning : str, default="effect"
         Label of the horizontal axis.
 
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        One bar per rule, from top to bottom; the intercept comes first if there is one.
+        One bar per term, from top to bottom; the intercept comes first if there is one.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -56,7 +60,7 @@ class RuleWeightDisplay(LinesDisplay):
         ensemble: RuleEnsemble,
         *,
         shares: Sequence[float] | None = None,
-        meaning: str = "weight",
+        meaning: str = "effect",
     ) -> None:
         self.ensemble = ensemble
         self.shares = shares
@@ -64,7 +68,7 @@ class RuleWeightDisplay(LinesDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: RuleModel, X: Any = None, *, ax: Axes | None = None) -> Self:
-        """Draw the rules of a fitted model.
+        """Draw the terms of a fitted model.
 
         Parameters
         ----------
@@ -84,36 +88,43 @@ class RuleWeightDisplay(LinesDisplay):
         if X is not None:
             shares = estimator.predictions_for(X).covered.mean(axis=0).tolist()
         else:
-            shares = [rule.share for rule in getattr(estimator, "rule_coverages_", [])]
+            shares = [each.share for each in getattr(estimator, "rule_coverages_", [])]
         if len(shares) != len(estimator.ensemble_):
             shares = None
-        meaning = f"weight, adds to the {estimator.task_.sum_words}"
+        meaning = f"adds to the {estimator.task_.sum_words}"
         if estimator.ensemble_.outputs:
-            meaning = "weight, adds to the score of its class"
+            meaning = "adds to the score of its class"
+        if estimator.ensemble_.slopes:
+            meaning += "; a slope: from its lower to its upper end"
         return cls(estimator.ensemble_, shares=shares, meaning=meaning).plot(ax)
 
     @property
     def _lines(self) -> list[Line]:
-        return self.ensemble.lines
+        return [
+            line._replace(conditions=[str(line.term)]) if isinstance(line.term, Slope) else line
+            for line in self.ensemble.lines
+        ]
 
     def _draw(self) -> None:
-        weights = [line.weight for line in self._lines]
-        colours = [*map(colour, weights)]
-        self.bars_ = self._draw_bars(weights, self.meaning, name="weight", color=colours)
+        effects = [line.effect if line.term else line.weight for line in self._lines]
+        colours = [*map(colour, effects)]
+        self.bars_ = self._draw_bars(effects, self.meaning, name="effect", color=colours)
         if self.shares is not None:
             self._write_column([*map(format_percent, self.shares)], right=90, name="rows")
 
 
 class RuleOverlapDisplay(LinesDisplay):
-    """Share of the rows of each rule that each other rule covers as well.
+    """Share of the rows of each term that each other term covers as well.
+
+    A slope covers the rows above its lower end.
 
     Parameters
     ----------
     ensemble : RuleEnsemble
         The model.
     overlaps : ndarray of shape (n_terms, n_terms)
-        Of the rows that the rule of the row of the matrix covers, the share that the rule of the
-        column covers; NaN for rules that cover nothing.
+        Of the rows that the term of the row of the matrix covers, the share that the term of the
+        column covers; NaN for terms that cover nothing.
 
     Attributes
     ----------
@@ -141,7 +152,7 @@ class RuleOverlapDisplay(LinesDisplay):
 
     @classmethod
     def from_estimator(cls, estimator: RuleModel, X: Any, *, ax: Axes | None = None) -> Self:
-        """Compare the rules of a fitted model on some rows, and draw the matrix.
+        """Compare the terms of a fitted model on some rows, and draw the matrix.
 
         Parameters
         ----------
@@ -166,7 +177,11 @@ class RuleOverlapDisplay(LinesDisplay):
 
     @property
     def _lines(self) -> list[Line]:
-        return [line for line in self.ensemble.lines if line.term]
+        return [
+            line._replace(conditions=[line.term.text()]) if isinstance(line.term, Slope) else line
+            for line in self.ensemble.lines
+            if line.term
+        ]
 
     @property
     def _figure_size(self) -> tuple[float, float]:
@@ -174,7 +189,7 @@ class RuleOverlapDisplay(LinesDisplay):
 
     def _draw(self) -> None:
         n_terms = len(self.ensemble)
-        # An empty image where there are no rules.
+        # An empty image where there are no terms.
         shown = self.overlaps if n_terms > 0 else np.full((1, 1), np.nan)
         self.image_ = self.ax_.imshow(shown, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         for (row, column), share in np.ndenumerate(self.overlaps):
@@ -190,12 +205,12 @@ class RuleOverlapDisplay(LinesDisplay):
         self.ax_.set_xticks(range(n_terms), [str(number) for number in range(1, n_terms + 1)])
         self.ax_.set_yticks(range(n_terms), self._labels)
         self.ax_.tick_params(length=0)
-        self.ax_.set(xlabel="also covered by rule", title="Share of the rows of each rule")
+        self.ax_.set(xlabel="also covered by term", title="Share of the rows of each term")
         self.ax_.spines[:].set_visible(False)
 
 
 class ContributionDisplay(LinesDisplay):
-    """What each rule that covers a row adds to its prediction, from the intercept to the sum.
+    """What each term adds to the prediction of a row, from the intercept to the sum.
 
     Parameters
     ----------
@@ -205,7 +220,7 @@ class ContributionDisplay(LinesDisplay):
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        From top to bottom: the intercept if there is one, the rules, the sum.
+        From top to bottom: the intercept if there is one, the terms that cover the row, the sum.
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
 
@@ -216,8 +231,8 @@ class ContributionDisplay(LinesDisplay):
     >>> X = [[1], [2], [3], [4]]
     >>> model = RuleBoostingRegressor(n_terms=2, l2_regularization=0.1).fit(X, [5, 6, 1, 1])
     >>> display = ContributionDisplay.from_estimator(model, X, row=1)
-    >>> len(display.bars_), display.explanation.rules
-    (4, {1: <Rule: +3.771 if x0 <= 2>, 2: <Rule: +1.081 if 1 < x0 <= 2>})
+    >>> len(display.bars_), display.explanation.terms
+    (3, {1: <Rule: +4.619 if x0 <= 2>})
     """
 
     bars_: BarContainer

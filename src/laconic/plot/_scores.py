@@ -1,4 +1,4 @@
-"""Scores against the number of rules, and the choice of that number."""
+"""Scores against the number of terms, and the choice of that number."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _FIGURE_SIZE = (5.5, 3.5)
 
 
 class SizeScoreDisplay(Display):
-    """Score of the model of the first rules against their number.
+    """Score of the model of the first terms against their number.
 
     Parameters
     ----------
     scores : ndarray of shape (n_terms + 1,)
-        Score of the first 0, 1, ... rules.
+        Score of the first 0, 1, ... terms.
     score_name : str, default="score"
         Label of the vertical axis.
     name : str or None, default=None
@@ -35,7 +35,7 @@ class SizeScoreDisplay(Display):
     train_scores : ndarray of shape (n_terms + 1,) or None, default=None
         The same for the training rows, drawn as a second curve.
     n_terms : int or None, default=None
-        The number of rules that was chosen, which is marked.
+        The number of terms that was chosen, which is marked.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class SizeScoreDisplay(Display):
         ax: Axes | None = None,
         **line_options: Any,
     ) -> Self:
-        """Score the first rules of a fitted model, and draw the curve.
+        """Score the first terms of a fitted model, and draw the curve.
 
         Parameters
         ----------
@@ -167,10 +167,10 @@ class SizeScoreDisplay(Display):
 
 
 def _finish_axes(ax: Axes, score_name: str) -> None:
-    """Label the axes of a curve over numbers of rules, with a legend if something has a label."""
+    """Label the axes of a curve over numbers of terms, with a legend if something has a label."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.set(xlabel="number of rules", ylabel=score_name)
+    ax.set(xlabel="number of terms", ylabel=score_name)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     write_numbers(ax.yaxis)
     hide_frame(ax)
@@ -185,7 +185,7 @@ def _score_name(estimator: Any, scoring: Scoring) -> str:
 
 
 class CrossValidationDisplay(Display):
-    """Loss on held-out rows against the number of rules, and the number that was chosen.
+    """Loss on held-out rows against the number of terms, and the number that was chosen.
 
     Error bars show one standard error of the difference to the smallest loss. The chosen number is
     the first whose error bar reaches the line at the smallest loss.
@@ -227,7 +227,7 @@ class CrossValidationDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
-        """Draw the choice of the number of rules.
+        """Draw the choice of the number of terms.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class CrossValidationDisplay(Display):
         """
         if not hasattr(estimator, "cv_results_") or not hasattr(estimator, "n_terms_"):
             raise TypeError(
-                "The estimator must have chosen its number of rules. Got "
+                "The estimator must have chosen its number of terms. Got "
                 f"{type(estimator).__name__}, without 'n_terms_'. Fit a RuleBoostingClassifierCV "
                 "or a RuleBoostingRegressorCV; a model from a file holds no results of folds."
             )

@@ -1,4 +1,4 @@
-"""Certificates of the rules, and which rules were searched."""
+"""Certificates of the terms, and which terms were searched."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from laconic.boosting import Settings
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.candidates.categories import MAX_FOR_ALL_SETS
+from laconic.candidates.constraints import form_text
 from laconic.models import RuleModel
 from laconic.report.words import constraint_words
 from laconic.search import SearchResult, SearchStatus
@@ -19,7 +20,7 @@ from laconic.terms.formatting import format_count, format_number
 
 
 def describe_proof(result: SearchResult) -> dict[str, Any]:
-    """Describe the certificate of one rule."""
+    """Describe the certificate of one term."""
     has_bound = math.isfinite(result.bound)
     return {
         "words": describe_certificate(result),
@@ -34,7 +35,7 @@ def describe_proof(result: SearchResult) -> dict[str, Any]:
 
 
 def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | None:
-    """Describe how close all rules together come to the best possible ones; None if unknown."""
+    """Describe how close all terms together come to the best possible ones; None if unknown."""
     if certificate is None:
         return None
     return certificate.to_dict() | {
@@ -46,17 +47,18 @@ def describe_whole(certificate: EnsembleCertificate | None) -> dict[str, Any] | 
 
 
 def describe_certificates(model: RuleModel, table: Table) -> dict[str, Any]:
-    """Count the proven rules, and describe which rules were searched.
+    """Count the proven terms, and describe which terms were searched.
 
-    Each rule is proven to be the best one ``given`` others. The ``scope`` is None if rules were
-    found with different settings.
+    Each term is proven to be the best one ``given`` others, by the ``criterion``. The ``scope`` is
+    None if terms were found with different settings.
     """
     results = model.search_results_
     return {
         "n_proven": sum(result.is_optimal for result in results),
         "seconds": float(sum(result.seconds for result in results)),
         "n_nodes": int(sum(result.counters.get("nodes", 0) for result in results)),
-        "given": "all others" if model.settings_.is_polished else "the rules before it",
+        "given": "all others" if model.settings_.is_polished else "the terms before it",
+        "criterion": _criterion_words(model.settings_),
         "scope": None if model.settings_.is_mixed else _scope(model),
         "scope_words": _scope_words(model, table, [result.status for result in results]),
     }
@@ -71,7 +73,10 @@ def _scope(model: RuleModel) -> dict[str, Any]:
         "l2_regularization": model.l2_regularization_,
         **{
             name: getattr(settings, name)
-            for name in ("max_conditions", "min_coverage", "approximation_factor")
+            for name in (
+                *("slopes", "brevity", "beats_chance"),
+                *("max_conditions", "min_coverage", "approximation_factor"),
+            )
         },
         **{
             name: list(value) if isinstance(value, tuple) else value
@@ -84,16 +89,16 @@ def _scope(model: RuleModel) -> dict[str, Any]:
 
 
 def _constraints(settings: Settings) -> dict[str, Any]:
-    """Return the constraints on rules by the names of the parameters."""
+    """Return the constraints on terms by the names of the parameters."""
     constraints = {} if settings.constraints is None else dict(settings.constraints.settings)
-    excluded = [str(query) for query in settings.excluded_terms]
+    excluded = [*map(form_text, settings.excluded_terms)]
     return constraints | ({"excluded_terms": excluded} if excluded else {})
 
 
 def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus]) -> str:
     scope = model.settings_
     if scope.is_mixed:
-        return "The rules were found with different settings or candidate conditions."
+        return "The terms were found with different settings or candidate conditions."
     limit = scope.max_conditions
     length = "any number of conditions"
     if limit is not None:
@@ -108,7 +113,24 @@ def _scope_words(model: RuleModel, table: Table, statuses: Sequence[SearchStatus
         else f"Tried by a heuristic: some conjunctions of {length}{rows}"
     )
     candidates = _candidate_words(scope, model.n_candidates_, table)
-    return f"{searched}, out of {candidates}.{constraint_words(_constraints(scope))}"
+    slopes = ""
+    if scope.slopes:
+        slopes = " Slopes: all between two thresholds or outer quantiles of a numeric feature."
+    return f"{searched}, out of {candidates}.{slopes}{constraint_words(_constraints(scope))}"
+
+
+def _criterion_words(settings: Settings) -> str:
+    """Describe of which term there is none better: one that reduces the loss more, for its size."""
+    words = "reduces the regularized training loss more, to second order"
+    if settings.is_mixed:
+        return words
+    if settings.beats_chance:
+        words += ", beyond what chance would gain"
+    if settings.brevity > 0.0:
+        power = settings.brevity
+        size = "its size" if power == 1.0 else f"its size to the power of {format_number(power)}"
+        words += f", in relation to {size}: 1 plus its number of conditions"
+    return words
 
 
 def _candidate_words(scope: Settings, n_candidates: int, table: Table) -> str:

@@ -18,7 +18,7 @@ _RIGHT, _TOP, _BOTTOM = 16, 10, 34
 # The left margin: for a label, and for each character of a number.
 _LABEL_WIDTH, _CHARACTER_WIDTH = 20, 7.0
 _DIGITS = 2
-# With more rules, points would hide their line.
+# With more terms, points would hide their line.
 _MAX_PATH_POINTS = 30
 # The largest share of a chart for sizes that score worse than no model.
 _WORSE_SHARE = 0.25

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from laconic._core import version
 from laconic._util.checks import is_whole
-from laconic._util.types import Floats, Indices
+from laconic._util.types import Bools, Floats, Indices
+from laconic._util.words import listed
 from laconic.boosting.certificate import EnsembleCertificate
 from laconic.export.json.format import CONDITION
 from laconic.models import Predictions, RuleModel, feature_importances, is_rule_model
@@ -22,10 +23,12 @@ from laconic.report.certificates import describe_certificates, describe_proof, d
 from laconic.report.features import group_rows, summarize_coverage, summarize_feature
 from laconic.report.scores import calibration_or_residuals, score_path
 from laconic.report.what_if import describe_what_if
-from laconic.report.words import phrases, sentence
+from laconic.report.words import phrases, sentence, start
 from laconic.tables.tables import whole_column
-from laconic.terms.conditions import by_feature
-from laconic.terms.formatting import class_text, plain_text
+from laconic.terms.conditions import Query
+from laconic.terms.formatting import class_text, plain_text, value_text
+from laconic.terms.rules import RuleEnsemble
+from laconic.terms.slopes import Slope
 
 FORMAT = "laconic-report"
 VERSION = 1
@@ -57,24 +60,25 @@ def report_content(
     if target_name is None:
         name = getattr(y, "name", None)
         target_name = name if isinstance(name, str) else None
-    # First, because it reads whole columns, which rules then use again.
+    # First, because it reads whole columns, which terms then use again.
     data = _describe_data(predictions, target)
-    used = [table.column(feature["name"]) for feature in data["features"] if feature["rules"]]
-    targets = [task.covered_target(target, rule.output) for rule in predictions.ensemble]
+    used = [table.column(feature["name"]) for feature in data["features"] if feature["terms"]]
+    targets = [task.covered_target(target, term.output) for term in predictions.ensemble]
     coverages, overlap = summarize_coverage(predictions.covered, target, targets)
     others = {found.number: found for found in alternatives}
-    rules = [
-        _describe_rule(model, place) | coverage | _describe_alternatives(others.get(place + 1))
+    terms = [
+        _describe_term(model, place) | coverage | _describe_alternatives(others.get(place + 1))
         for place, coverage in enumerate(coverages)
     ]
-    default_title = task.title if target_name is None else f"Rules that predict {target_name}"
+    aim = task.aim if target_name is None else f"predict {target_name}"
+    default_title = f"{_kinds(predictions.ensemble).capitalize()} that {aim}"
     return {
         "format": FORMAT,
         "version": VERSION,
         "laconic_version": version,
         "title": plain_text(title or default_title),
         "model": _describe_model(model, target_name, n_features_used=len(used)),
-        "rules": rules,
+        "terms": terms,
         "path": score_path(predictions, target, _comparable(baseline, task), X),
         "certificates": describe_certificates(model, table),
         "whole": describe_whole(_own(certificate, model)),
@@ -83,12 +87,25 @@ def report_content(
         "data": data,
         "what_if": describe_what_if(model, used, y, sample)
         | group_rows(
-            predictions.covered,
+            _halves(predictions),
             target,
             min_rows=1 if len(sample) else MIN_GROUP_ROWS,
             n_classes=len(task.outputs),
         ),
     }
+
+
+def _kinds(ensemble: RuleEnsemble) -> str:
+    """Name the kinds of terms: "rules and slopes"."""
+    kinds = {"rules": bool(ensemble.rules or not ensemble.terms), "slopes": bool(ensemble.slopes)}
+    return listed(name for name, is_there in kinds.items() if is_there)
+
+
+def _halves(predictions: Predictions) -> Bools:
+    """Find which term adds more than half of what it can: a rule that holds, or a high slope."""
+    changes = np.abs([term.effect for term in predictions.ensemble])
+    weights = np.array([term.weight for term in predictions.ensemble])
+    return np.asarray(np.abs(np.multiply(predictions.term_values, weights)) > changes / 2)
 
 
 def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleCertificate | None:
@@ -101,7 +118,7 @@ def _own(certificate: EnsembleCertificate | None, model: RuleModel) -> EnsembleC
         )
     if certificate.ensemble != model.ensemble_:
         raise ValueError(
-            "The 'certificate' of a report must be that of the model. Got one of other rules or "
+            "The 'certificate' of a report must be that of the model. Got one of other terms or "
             "weights. Pass what model.certificate(X, y) returned."
         )
     return certificate
@@ -150,42 +167,74 @@ def _describe_model(
         "intercept": [each.intercept for each in ensemble.outputs] or ensemble.intercept,
         "start": task.means(ensemble.start(1))[0].tolist(),
         "n_terms": ensemble.n_terms,
+        "n_rules": len(ensemble.rules),
+        "n_slopes": len(ensemble.slopes),
         "n_conditions": ensemble.n_conditions,
         "n_features": model.n_features_in_,
         "n_features_used": n_features_used,
     }
 
 
-def _describe_rule(model: RuleModel, place: int) -> dict[str, Any]:
+def _describe_term(model: RuleModel, place: int) -> dict[str, Any]:
+    """Describe a term; ``change`` is the largest that it makes.
+
+    The ``step_weight`` of a slope, and its ``effect``, are for each step of its feature, and its
+    ``total_effect`` is from end to end.
+    """
     ensemble = model.ensemble_
-    rule, kinds = ensemble.terms[place], ensemble.feature_kinds
-    effect = model.task_.effect(rule.weight, rule.output)
-    return {
+    term, kinds = ensemble.terms[place], ensemble.feature_kinds
+    form: Query | Slope
+    if isinstance(term, Slope):
+        form, step_weight = term, term.step_weight
+        total = model.task_.effect(term.effect, term.output)
+        own: dict[str, Any] = {
+            "kind": "slope",
+            "slope": _describe_slope(term),
+            "total_effect": total,
+        }
+    else:
+        form, step_weight = term.query, term.weight
+        own = {"kind": "rule", "slope": None, "total_effect": None}
+    effect = model.task_.effect(step_weight, term.output)
+    return own | {
         "number": place + 1,
-        "weight": rule.weight,
-        "class_label": ensemble.output_of(rule) or None,
-        "text": ensemble.text(rule),
-        "sentence": sentence(rule.query, effect, kinds),
+        "weight": term.weight,
+        "step_weight": step_weight,
+        "change": term.effect,
+        "class_label": ensemble.output_of(term) or None,
+        "text": ensemble.text(term),
+        "sentence": sentence(form, effect, kinds),
         "effect": effect,
-        "phrases": phrases(rule.query, kinds),
-        "n_conditions": len(rule.query),
-        "conditions": [CONDITION.write(condition) for condition in rule.query],
+        "start": start(form),
+        "phrases": phrases(form, kinds),
+        "n_conditions": term.n_conditions,
+        "conditions": [*map(CONDITION.write, form)] if isinstance(form, Query) else [],
         "certificate": describe_proof(model.search_results_[place]),
+    }
+
+
+def _describe_slope(slope: Slope) -> dict[str, Any]:
+    """Return the step of the weight, where a slope begins and ends, and what missing cells are."""
+    ends = {"lower": slope.lower, "upper": slope.upper, "missing": slope.missing}
+    is_time = slope.time_kind is not None
+    step = slope.step.text.removesuffix(" of")
+    return {"feature": slope.feature, "step": step} | {
+        name: value_text(end) if is_time and end is not None else end for name, end in ends.items()
     }
 
 
 def _describe_data(predictions: Predictions, target: Floats) -> dict[str, Any]:
     table, ensemble = predictions.table, predictions.ensemble
-    rule_numbers: defaultdict[str, list[int]] = defaultdict(list)
-    for number, rule in enumerate(ensemble, start=1):
-        for feature in by_feature(rule.query):
+    numbers: defaultdict[str, list[int]] = defaultdict(list)
+    for number, term in enumerate(ensemble, start=1):
+        for feature in term.features:
             name = whole_column(feature, table.feature_names)
-            if number not in rule_numbers[name]:
-                rule_numbers[name].append(number)
+            if number not in numbers[name]:
+                numbers[name].append(number)
     names = ensemble.feature_names or table.feature_names
     importances = feature_importances(ensemble, table).tolist()
     features = [
-        summarize_feature(table.column(name), rule_numbers[name]) | {"importance": importance}
+        summarize_feature(table.column(name), numbers[name]) | {"importance": importance}
         for name, importance in zip(names, importances, strict=True)
     ]
     return {
@@ -209,14 +258,14 @@ def _describe_target(task: Task, target: Floats) -> dict[str, Any]:
 
 
 def _describe_alternatives(found: Alternatives | None) -> dict[str, Any]:
-    """Describe the rules that are nearly as good as one; None if they were not searched."""
+    """Describe the rules that are nearly as good as a term; None if they were not searched."""
     if found is None:
         return {"alternatives": None}
     return {
         "alternatives": {
             "tolerance": float(found.tolerance),
             "is_complete": found.is_complete,
-            "rules": [
+            "terms": [
                 {
                     "text": one.text,
                     "weight": float(one.weight),

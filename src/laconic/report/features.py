@@ -1,4 +1,4 @@
-"""Summaries of the columns of a table, and of the rows that rules cover."""
+"""Summaries of the columns of a table, and of the rows that terms cover."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def known_numbers(column: NumericColumn) -> Floats:
     return column.values[~column.missing]
 
 
-def summarize_feature(column: Column, rule_numbers: Sequence[int]) -> dict[str, Any]:
+def summarize_feature(column: Column, terms: Sequence[int]) -> dict[str, Any]:
     """Describe a column: quantiles and a histogram of numbers, or the most frequent categories.
 
-    The rules that use it are counted from 1.
+    The terms that use it are counted from 1.
     """
     summary: dict[str, Any] = {
         "name": column.name,
         "label": plain_text(column.name),
         "kind": column_kind(column),
-        "rules": list(rule_numbers),
+        "terms": list(terms),
         "n_missing": int(column.missing.sum()),
     }
     if isinstance(column, TimeColumn):
@@ -122,8 +122,8 @@ def frequency_order(counts: Indices) -> list[int]:
     return order
 
 
-# A table of more rules does not fit a page.
-MAX_RULES_IN_OVERLAP = 20
+# A table of more terms does not fit a page.
+MAX_TERMS_IN_OVERLAP = 20
 # More groups of rows would make a page large.
 MAX_GROUPS = 1000
 
@@ -133,27 +133,27 @@ def summarize_coverage(
     target: Floats,
     targets: Sequence[Floats] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Count the rows of each rule, of each pair of rules, and of each number of rules.
+    """Count the rows of each term, of each pair of terms, and of each number of terms.
 
-    There is a dict per rule, with None for the mean target of no rows. In the dict of the overlap,
-    ``n_rows_by_n_terms[k]`` rows are covered by exactly k rules, and ``pairs[i][j]`` rows by both
-    of two rules, for the first rules only. `targets` has one for each rule, where they are not all
+    There is a dict per term, with None for the mean target of no rows. In the dict of the overlap,
+    ``n_rows_by_n_terms[k]`` rows are covered by exactly k terms, and ``pairs[i][j]`` rows by both
+    of two terms, for the first terms only. `targets` has one for each term, where they are not all
     the same.
     """
     n_covering = covered.sum(axis=1)
     targets = [target] * covered.shape[1] if targets is None else targets
     pairs = zip(covered.T, targets, strict=True)
-    rules = [_summarize_rule(mask, n_covering, each) for mask, each in pairs]
-    first = covered[:, :MAX_RULES_IN_OVERLAP]
+    terms = [_summarize_term(mask, n_covering, each) for mask, each in pairs]
+    first = covered[:, :MAX_TERMS_IN_OVERLAP]
     overlap = {
         "n_rows_by_n_terms": np.bincount(n_covering).tolist(),
         "mean_target": float(target.mean()),
         "pairs": [first[mask].sum(axis=0).tolist() for mask in first.T],
     }
-    return rules, overlap
+    return terms, overlap
 
 
-def _summarize_rule(mask: Bools, n_covering: Indices, target: Floats) -> dict[str, Any]:
+def _summarize_term(mask: Bools, n_covering: Indices, target: Floats) -> dict[str, Any]:
     n_covered = int(mask.sum())
     return {
         "n_covered": n_covered,
@@ -165,19 +165,19 @@ def _summarize_rule(mask: Bools, n_covering: Indices, target: Floats) -> dict[st
 
 
 def group_rows(
-    covered: Bools,
+    patterns: Bools,
     target: Floats,
     *,
     min_rows: int = 1,
     n_classes: int = 0,
 ) -> dict[str, Any]:
-    """Group the rows to which exactly the same rules apply, the largest groups first.
+    """Group the rows with the same pattern of terms, the largest groups first.
 
     Groups of fewer rows than asked for, and those beyond `MAX_GROUPS`, are left out:
     ``max_rows_left_out`` is the largest number of rows of one of them, 0 if there are none. Of
     three or more classes, groups have the ``counts``.
     """
-    patterns, numbers, counts = distinct_patterns(covered)
+    patterns, numbers, counts = distinct_patterns(patterns)
     means = np.bincount(numbers, weights=target, minlength=len(counts)) / counts
     by_class = np.zeros((len(counts), n_classes), dtype=np.intp)
     if n_classes:
@@ -187,7 +187,7 @@ def group_rows(
     return {
         "groups": [
             {
-                "rules": (np.flatnonzero(patterns[group]) + 1).tolist(),
+                "terms": (np.flatnonzero(patterns[group]) + 1).tolist(),
                 "n_rows": int(counts[group]),
                 "mean_target": float(means[group]),
                 **({"counts": by_class[group].tolist()} if n_classes else {}),

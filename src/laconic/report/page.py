@@ -24,7 +24,7 @@ from laconic.report import charts
 from laconic.report.content import report_content
 from laconic.terms import formatting
 
-# Enough for the rules and the first charts; readers can change the height of the frame.
+# Enough for the terms and the first charts; readers can change the height of the frame.
 _FRAME_HEIGHT = 720
 
 
@@ -92,7 +92,7 @@ class Report:
         )
 
     def __repr__(self) -> str:
-        n_terms, n_rows = len(self._content["rules"]), self._content["data"]["n_rows"]
+        n_terms, n_rows = len(self._content["terms"]), self._content["data"]["n_rows"]
         return (
             f"<Report: {self._content['title']!r}, n_terms={n_terms}, n_rows={n_rows}. "
             "Use .save('report.html') to open it in a browser.>"
@@ -189,8 +189,8 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
     return {
         "classLabels": content["model"]["class_labels"],
         "isMany": content["model"]["is_many"],
-        "rules": [
-            {"number": rule["number"], "weight": rule["weight"]} for rule in content["rules"]
+        "terms": [
+            {"number": term["number"], "change": term["change"]} for term in content["terms"]
         ],
         "metrics": [metric["values"] for metric in content["path"]["metrics"]],
         "nConditions": content["path"]["n_conditions"],
@@ -201,14 +201,14 @@ def _page_data(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def _weight_decimals(content: dict[str, Any]) -> int:
-    """Return the decimals of all weights, which give the largest one four digits.
+    """Return the decimals of all weights, which give the largest change four digits.
 
     Examples
     --------
-    >>> _weight_decimals({"rules": [{"weight": 0.25}, {"weight": -22.4}]})
+    >>> _weight_decimals({"terms": [{"change": 0.25}, {"change": -22.4}]})
     2
     """
-    largest = max((abs(rule["weight"]) for rule in content["rules"]), default=0.0)
+    largest = max((abs(term["change"]) for term in content["terms"]), default=0.0)
     return 3 if largest == 0 else min(max(3 - math.floor(math.log10(largest)), 0), 12)
 
 

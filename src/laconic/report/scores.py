@@ -1,4 +1,4 @@
-"""Scores by number of rules, calibration of probabilities, and residuals of numbers."""
+"""Scores by number of terms, calibration of probabilities, and residuals of numbers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _BASELINES = {"greedy": "greedy search", "beam": "beam search"}
 def score_path(
     predictions: Predictions, target: Floats, baseline: RuleModel | None, X: Any
 ) -> dict[str, Any]:
-    """Score the first 0, 1, 2, ... rules.
+    """Score the first 0, 1, 2, ... terms.
 
     Each metric has the ``values`` of all sizes, that of the best ``constant`` prediction for these
-    rows, and those of the ``baseline`` up to as many rules, None without one.
+    rows, and those of the ``baseline`` up to as many terms, None without one.
     """
     task = predictions.task
-    n_conditions = [0, *(len(rule.query) for rule in predictions.ensemble)]
+    n_conditions = [0, *(term.n_conditions for term in predictions.ensemble)]
     metrics = task.metrics_for(target)
     scores = _staged_scores(predictions, target, metrics)
     y = task.for_loss(target)
@@ -56,7 +56,7 @@ def score_path(
 def _staged_scores(
     predictions: Predictions, target: Floats, metrics: Sequence[Metric]
 ) -> dict[str, list[float]]:
-    """Score the first 0, 1, 2, ... rules by metrics of a task, reading the rows once.
+    """Score the first 0, 1, 2, ... terms by metrics of a task, reading the rows once.
 
     The target is given as the task of the model reads it. The scores are listed by the name of the
     metric, one per size from 0 on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import Any, cast
@@ -24,9 +25,9 @@ from laconic.terms.formatting import format_number, plain_text, value_text
 def describe_what_if(
     model: RuleModel, columns: Sequence[Column], y: ArrayLike, sample: Indices
 ) -> dict[str, Any]:
-    """Describe the features that rules use, rows to start from, and the model as a program.
+    """Describe the features that terms use, rows to start from, and the model as a program.
 
-    Ranges, categories and rows are those of the given columns, which rules use. ``javascript`` is
+    Ranges, categories and rows are those of the given columns, which terms use. ``javascript`` is
     None, for the given ``reason``, if the model cannot be exported: its loss may be user-defined.
     """
     try:
@@ -34,13 +35,21 @@ def describe_what_if(
     except ValueError as error:
         javascript, reason = None, str(error)
     conditions = by_feature(model.ensemble_.conditions)
+    ends: defaultdict[str, list[Any]] = defaultdict(list)
+    for slope in model.ensemble_.slopes:
+        ends[slope.feature] += [slope.lower, slope.upper]
     rows = [[_cell(column, row) for column in columns] for row in sample.tolist()]
     observed = np.asarray(y)[sample].tolist()
     return {
         "javascript": javascript,
         "reason": reason,
         "controls": [
-            control(column, conditions.get(column.name, ()), [row[position] for row in rows])
+            control(
+                column,
+                conditions.get(column.name, ()),
+                [row[position] for row in rows],
+                ends[column.name],
+            )
             for position, column in enumerate(columns)
         ],
         "typical": [typical_value(column) for column in columns],
@@ -91,28 +100,38 @@ def typical_value(column: Column) -> Category | None:
 
 
 def control(
-    column: Column, conditions: Collection[Condition], occurring: Collection[Category | None]
+    column: Column,
+    conditions: Collection[Condition],
+    occurring: Collection[Category | None],
+    ends: Sequence[Any] = (),
 ) -> dict[str, Any]:
     """Describe the control by which a reader changes a feature.
 
     A slider has ``stops`` from the smallest to the largest number of the column, with equally many
-    rows between neighbours, whatever the distribution. The thresholds of all conditions are among
-    them. The ``options`` of a menu are the values of these conditions and those that occur, and
-    ``other`` is a value that differs from all of them.
+    rows between neighbours, whatever the distribution. The thresholds of all conditions and the
+    ends of slopes, which make it ``is_sloped``, are among them. The ``options`` of a menu are the
+    values of these conditions and those that occur, and ``other`` is a value that differs from all
+    of them.
     """
     values = [value for p in conditions for value in compared_values(p)]
-    kind = _control_kind(column, values)
-    described = {"name": column.name, "label": plain_text(column.name), "kind": kind}
+    stops = [*values, *ends]
+    kind = _control_kind(column, stops)
+    described = {
+        "name": column.name,
+        "label": plain_text(column.name),
+        "kind": kind,
+        "is_sloped": bool(ends),
+    }
     if kind in STEPS:
-        return described | _time_slider(column, [microseconds(value) for value in values], kind)
+        return described | _time_slider(column, [microseconds(value) for value in stops], kind)
     if kind in ("number", "integer"):
-        thresholds = [float(value) for value in values]
+        thresholds = [float(value) for value in stops]
         return described | _slider(column, thresholds, is_integer=kind == "integer")
     return described | _menu(column, values, occurring) if kind == "category" else described
 
 
 def _control_kind(column: Column, values: Sequence[Category]) -> str:
-    """Return the kind of a control; conditions decide where the column has no values."""
+    """Return the kind of a control; terms decide where the column has no values."""
     time_kind = next((kind for kind in map(kind_of, values) if kind is not None), None)
     if time_kind is not None and not isinstance(column, TimeColumn):
         return time_kind

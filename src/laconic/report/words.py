@@ -1,4 +1,4 @@
-"""Rules, and the constraints on them, in words."""
+"""Terms, and the constraints on them, in words."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from laconic.terms.formatting import (
     plain_text,
     value_text,
 )
+from laconic.terms.slopes import Slope
 
 Phrase = dict[str, Any]
 """One feature and the conditions on it: ``{"feature": name, "parts": [{"words", "value"}]}``."""
@@ -37,8 +38,21 @@ _DATE_WORDS = {">": "is after", "<=": "is not after"}
 _ORDER = {relation: position for position, relation in enumerate(_WORDS)}
 
 
-def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[Phrase]:
-    """Describe the conditions of a query feature by feature, in the values of the features.
+def start(form: Query | Slope) -> str:
+    """Return the words before the phrases of a term.
+
+    Examples
+    --------
+    >>> start(Query((Condition("age", ">", 18),))), start(Slope("age", 25, 68, 0.3))
+    ('If', 'For each 10 of')
+    """
+    if isinstance(form, Slope):
+        return f"For each {form.step.text}"
+    return "If" if form else "Always"
+
+
+def phrases(form: Query | Slope, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[Phrase]:
+    """Describe the conditions of a query feature by feature, or where a slope begins and ends.
 
     Examples
     --------
@@ -47,7 +61,11 @@ def phrases(query: Query, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> list[P
     >>> phrase["feature"], [(part["words"], part["value"]) for part in phrase["parts"]]
     ('age', [('is more than', '18'), ('and at most', '60')])
     """
-    pairs = intervals(query.conditions, kinds)
+    if isinstance(form, Slope):
+        ends = {"from": form.lower, "to": form.upper}
+        parts = [{"words": words, "value": value_text(end)} for words, end in ends.items()]
+        return [{"feature": plain_text(form.feature), "parts": parts}]
+    pairs = intervals(form.conditions, kinds)
     conditions = [condition for pair in pairs for condition in pair if condition]
     return [
         {"feature": plain_text(feature), "parts": _parts(about)}
@@ -68,8 +86,8 @@ def _parts(conditions: Sequence[Condition]) -> list[dict[str, str | None]]:
     return parts
 
 
-def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> str:
-    """Return a rule as a sentence.
+def sentence(form: Query | Slope, effect: str, kinds: Mapping[str, FeatureKind] = NO_KINDS) -> str:
+    """Return a term as a sentence; the effect of a slope is that of a step.
 
     Examples
     --------
@@ -79,10 +97,10 @@ def sentence(query: Query, effect: str, kinds: Mapping[str, FeatureKind] = NO_KI
     """
     conditions = [
         " ".join([phrase["feature"], *(_part_text(part) for part in phrase["parts"])])
-        for phrase in phrases(query, kinds)
+        for phrase in phrases(form, kinds)
     ]
-    start = f"If {listed(conditions)}" if conditions else "Always"
-    return f"{start}: {effect}."
+    words = [start(form), *([listed(conditions)] if conditions else [])]
+    return f"{' '.join(words)}: {effect}."
 
 
 def _part_text(part: dict[str, str | None]) -> str:
@@ -90,7 +108,7 @@ def _part_text(part: dict[str, str | None]) -> str:
 
 
 def constraint_words(constraints: Mapping[str, Any]) -> str:
-    """Describe the constraints on rules; empty if there were none.
+    """Describe the constraints on terms; empty if there were none.
 
     Examples
     --------
@@ -140,13 +158,13 @@ def _interactions(given: Any) -> str:
         return ""
     if isinstance(given, str):
         number = "two columns" if given == "pairwise" else "one column"
-        return f"A rule uses at most {number}"
+        return f"A term uses at most {number}"
     sets = "; ".join(_names(names) for names in given)
-    return f"The columns of a rule are from one of these sets: {sets}; all others"
+    return f"The columns of a term are from one of these sets: {sets}; all others"
 
 
 def _costs(given: Mapping[str, float | None] | None) -> str:
-    """Describe the costs of features; no rule uses one whose cost is None."""
+    """Describe the costs of features; no term uses one whose cost is None."""
     costs = dict(given or {})
     excluded = [name for name, cost in costs.items() if cost is None]
     paid = [
@@ -154,8 +172,8 @@ def _costs(given: Mapping[str, float | None] | None) -> str:
         for name, cost in costs.items()
         if cost is not None
     ]
-    words = [f"No rule uses {_names(excluded)}"] if excluded else []
-    words += [f"The gain of a rule is reduced by the cost of {listed(paid)}"] if paid else []
+    words = [f"No term uses {_names(excluded)}"] if excluded else []
+    words += [f"The gain of a term is reduced by the cost of {listed(paid)}"] if paid else []
     return ". ".join(words)
 
 
@@ -163,6 +181,6 @@ _CONSTRAINT_WORDS: dict[str, Callable[[Any], str]] = {
     "monotonic_cst": _directions,
     "interaction_cst": _interactions,
     "feature_costs": _costs,
-    "excluded_terms": lambda given: f"Excluded rules: {'; '.join(given)}" if given else "",
+    "excluded_terms": lambda given: f"Excluded terms: {'; '.join(given)}" if given else "",
     "weight_signs": lambda given: f"Weights are {given}" if given else "",
 }

@@ -49,8 +49,8 @@ class Pricing:
         The power β of the size, which is 1 + the number of conditions.
     noise : float, default=0.0
         What chance is worth, in units of the gain: k conditions cost this times log C(n_candidates,
-        k). From half of the candidates on the cost stays the same, so that a longer query never
-        costs less.
+        k), but at least times log 2, as a single query gains something by chance, too. From half of
+        the candidates on the cost stays the same, so that a longer query never costs less.
     n_candidates : int, default=0
         How many conditions there are to choose from.
 
@@ -90,7 +90,7 @@ class Pricing:
         n = self.n_candidates
         k = min(n_conditions, n // 2)
         n_queries = math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-        return self.noise * max(n_queries, 0.0)
+        return self.noise * max(n_queries, math.log(2.0))
 
 
 def search_lengths(

@@ -127,16 +127,19 @@ def rules_latex(ensemble: RuleEnsemble) -> str:
 
 
 def rules_html(
-    lines: Sequence[Line], caption: str, columns: Mapping[str, Sequence[str]] | None = None
+    lines: Sequence[Line],
+    caption: str,
+    columns: Mapping[str, Sequence[str]] | None = None,
+    weight: str = "weight",
 ) -> str:
     """Make an HTML table of the lines of a model, with a bar for the effect of each term.
 
-    Further columns have a text for each term. The table needs nothing from the page around it;
-    names, values and texts are escaped.
+    Further columns have a text for each term; `weight` is the head of the weights. The table needs
+    nothing from the page around it; names, values and texts are escaped.
     """
     columns = columns or {}
     # A large intercept would leave no room for the differences between terms.
-    largest = max((abs(line.term.effect) for line in lines if line.term), default=0.0) or 1.0
+    largest = max((abs(line.effect) for line in lines), default=0.0) or 1.0
     has_classes = any(line.output for line in lines)
     further = zip(*columns.values(), strict=True) if columns else itertools.repeat(())
     rows = []
@@ -144,7 +147,7 @@ def rules_html(
         cells = [line.output] if has_classes else []
         cells += [""] * len(columns) if line.term is None else next(further)
         rows.append(_html_row(line, largest, cells))
-    heads = [("", _NUMBER_CELL), ("weight", _NUMBER_CELL), ("", _CELL), ("term", _TEXT_CELL)]
+    heads = [("", _NUMBER_CELL), (weight, _NUMBER_CELL), ("", _CELL), ("term", _TEXT_CELL)]
     heads += [(name, _NUMBER_CELL) for name in (*["class"] * has_classes, *columns)]
     head = "".join(f'<th style="{style}">{escape(name)}</th>' for name, style in heads)
     return (
@@ -162,7 +165,7 @@ def _html_row(line: Line, largest: float, further: Sequence[str]) -> str:
     cells = [
         (str(line.number or ""), f"{_NUMBER_CELL}; opacity: 0.6"),
         (format_weight(line.weight), f"{_NUMBER_CELL}; font-variant-numeric: tabular-nums"),
-        ("" if line.term is None else _html_bar(line.term.effect / largest), _CELL),
+        ("" if line.term is None else _html_bar(line.effect / largest), _CELL),
         (" &amp; ".join(texts), _TEXT_CELL),
         *((escape(cell), _NUMBER_CELL) for cell in further),
     ]

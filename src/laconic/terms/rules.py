@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from laconic import _core
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.tables.columns import Column, FeatureKind
 from laconic.tables.tables import FrameBackend, Table, as_table, whole_column, whole_date
 from laconic.tables.times import MOMENTS
@@ -146,6 +146,8 @@ class Line(NamedTuple):
     """The class that the weight is added to; empty where a row has one raw prediction."""
     conditions: list[str]
     term: Term | None = None
+    effect: float = 0.0
+    """The largest change that the term makes; its contribution in an explanation of a row."""
 
     @property
     def prefix(self) -> str:
@@ -310,12 +312,12 @@ class RuleEnsemble(Sequence[Term]):
         """Raw predictions of rows without any term, to be added to."""
         return np.tile(self.intercepts, (n_rows, 1) if self.outputs else n_rows)
 
-    def add_to(self, raw_predictions: Floats, term: Term, values: Bools | Floats) -> None:
+    def add_to(self, raw_predictions: Floats, term: Term, values: Values) -> None:
         """Add a term, given its values, to raw predictions, in place."""
         column = raw_predictions[:, term.output] if self.outputs else raw_predictions
         column += np.multiply(values, term.weight)
 
-    def _values_in_block(self, table: Table, rows: slice) -> Iterator[Bools | Floats]:
+    def _values_in_block(self, table: Table, rows: slice) -> Iterator[Values]:
         """Yield the values of each term in the given rows."""
         columns: dict[str, Column] = {}
         known: dict[Condition, Bools] = {}
@@ -366,7 +368,7 @@ class RuleEnsemble(Sequence[Term]):
         """
         return self._filled(X, bool)
 
-    def values(self, X: Any) -> Bools | Floats:
+    def values(self, X: Any) -> Values:
         """Compute what each term adds to each row if its weight is 1.
 
         Parameters
@@ -497,8 +499,9 @@ class RuleEnsemble(Sequence[Term]):
     def _line(self, number: int, term: Term) -> Line:
         output = self.output_of(term)
         if isinstance(term, Slope):
-            return Line(number, term.step_weight, output, [term.words()], term)
-        return Line(number, term.weight, output, self.condition_texts(term.query), term)
+            return Line(number, term.step_weight, output, [term.words()], term, term.effect)
+        texts = self.condition_texts(term.query)
+        return Line(number, term.weight, output, texts, term, term.effect)
 
     def to_frame(self, backend: FrameBackend | None = None) -> Any:
         """Terms as a DataFrame, one row each, without the intercept.

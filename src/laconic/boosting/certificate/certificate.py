@@ -9,16 +9,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
-from laconic.boosting.certificate.column_generation import Proof, RuleColumn, prove
+from laconic._util.types import Bools, Floats, Values
+from laconic.boosting.certificate.column_generation import Proof, TermColumn, prove
 from laconic.boosting.certificate.comparison_class import Bound, ComparisonClass, EnsemblesOfSize
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.boosting.certificate.verify import is_proven
 from laconic.search import Extents, SearchStatus
 from laconic.search.results import proven_percent
+from laconic.tables.tables import as_table
 from laconic.terms.conditions import Condition
 from laconic.terms.formatting import format_count, format_number
-from laconic.terms.rules import RuleEnsemble
+from laconic.terms.rules import RuleEnsemble, Term
+from laconic.terms.slopes import Slope
 
 # Of the picture.
 _WIDTH, _HEIGHT, _MARGIN = 640, 96, 24
@@ -36,6 +38,8 @@ class Evidence:
     risk: TrainingRisk
     is_counted: Bools
     """Rows of the table that have a weight, and so a force."""
+    slopes: tuple[Slope, ...] = ()
+    """The slopes that terms may be, besides rules."""
 
     @property
     def forces(self) -> Floats:
@@ -47,10 +51,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class SizeBound:
-    """The first rules of a model, compared with all ensembles of that size."""
+    """The first terms of a model, compared with all ensembles of that size."""
 
     objective: float
-    """Objective of the first rules, with the weights that they had before others were added."""
+    """Objective of the first terms, with the weights that they had before others were added."""
     bound: float
     """Lower bound on the objective of all ensembles of that size."""
 
@@ -60,7 +64,7 @@ class EnsembleCertificate:
     """A proof of how close a model comes to the best possible one, on given rows.
 
     The improvement of an ensemble is the decrease of the training objective from a model without
-    rules. The certificate proves which share of the best possible improvement the model reaches.
+    terms. The certificate proves which share of the best possible improvement the model reaches.
     ``print`` describes it in words, ``verify(X)`` checks it.
     """
 
@@ -69,7 +73,7 @@ class EnsembleCertificate:
     objective: float
     """Loss of the model, summed over the rows, and the penalty on its weights if there is one."""
     start: float
-    """Objective of the best constant, without rules; of 0 where there is no intercept."""
+    """Objective of the best constant, without terms; of 0 where there is no intercept."""
     bound: float
     """Lower bound on the objective of all compared ensembles."""
     compared: ComparisonClass
@@ -88,8 +92,10 @@ class EnsembleCertificate:
     """Nodes of all searches."""
     n_searches: int
     seconds: float
+    n_slopes: int = 0
+    """Number of slopes that their terms may be, besides rules."""
     sizes: tuple[SizeBound, ...] = field(default=(), repr=False)
-    """Bounds for 0, 1, 2, ... rules; none where ensembles of a total weight are compared."""
+    """Bounds for 0, 1, 2, ... terms; none where ensembles of a total weight are compared."""
     evidence: Evidence | None = field(default=None, repr=False)
     """What it takes to check the certificate; None for one from a file, which has no rows."""
 
@@ -97,7 +103,7 @@ class EnsembleCertificate:
     def of(
         cls,
         stages: Sequence[RuleEnsemble],
-        covered: Sequence[Bools],
+        columns: Sequence[Values],
         proof: Proof,
         conditions: Sequence[Condition],
         is_counted: Bools | None = None,
@@ -107,9 +113,9 @@ class EnsembleCertificate:
         Parameters
         ----------
         stages : sequence of RuleEnsemble
-            The model with its first 0, 1, 2, ... rules; the last one is the model.
-        covered : sequence of bool arrays of shape (n_counted_rows,)
-            Rows of the risk that each of its rules covers.
+            The model with its first 0, 1, 2, ... terms; the last one is the model.
+        columns : sequence of bool or float arrays of shape (n_counted_rows,)
+            The values of each of its terms, in the rows of the risk.
         proof : Proof
         conditions : sequence of Condition
             The conditions that rules may be made of.
@@ -122,7 +128,7 @@ class EnsembleCertificate:
         """
         risk, bounds = proof.risk, proof.bounds_by_size
         objectives = [
-            risk.value_of(stage, covered) + proof.compared.penalty(_weights(stage))
+            risk.value_of(stage, columns) + proof.compared.penalty(risk.weights_of(stage, columns))
             for stage in (stages if len(bounds) > 0 else stages[-1:])
         ]
         n_rows = len(risk.y)
@@ -136,13 +142,14 @@ class EnsembleCertificate:
             max_conditions=proof.max_conditions,
             min_coverage=proof.min_coverage,
             n_candidates=len(conditions),
+            n_slopes=len(proof.slopes),
             n_rows=n_rows,
             status=proof.status,
             n_nodes=proof.n_nodes,
             n_searches=proof.n_searches,
             seconds=proof.seconds,
             sizes=tuple(map(SizeBound, objectives, bounds)),
-            evidence=Evidence(tuple(conditions), proof.bound, risk, is_counted),
+            evidence=Evidence(tuple(conditions), proof.bound, risk, is_counted, proof.slopes),
         )
 
     @property
@@ -161,6 +168,11 @@ class EnsembleCertificate:
         return self._evidence.conditions
 
     @property
+    def slopes(self) -> tuple[Slope, ...]:
+        """The slopes that terms of the compared ensembles may be, besides rules."""
+        return self._evidence.slopes
+
+    @property
     def forces(self) -> Floats:
         """The proof: a number for each row, or each row and class; 0 for rows without weight.
 
@@ -170,7 +182,11 @@ class EnsembleCertificate:
 
     @property
     def largest_sum(self) -> float:
-        """Upper bound on the absolute sum of forces over a conjunction, of any class."""
+        """Upper bound on the absolute sum of forces over a conjunction, of any class.
+
+        Of slopes, it is the sum of forces times their values, on the scale of rules: divided by 2.5
+        times their standard deviation.
+        """
         return self._evidence.proof.largest_sum
 
     @property
@@ -184,7 +200,7 @@ class EnsembleCertificate:
 
     def _share(self, bound: float) -> float:
         best = self.start - bound
-        if best <= 0.0:
+        if best <= 0.0 or self.compared.is_constant:
             return 1.0
         return min(max((self.start - self.objective) / best, 0.0), 1.0)
 
@@ -192,10 +208,10 @@ class EnsembleCertificate:
         """Check the bound, with code that is independent of what has found it.
 
         It checks that the forces add up to 0 where there is an intercept, that no sum of forces
-        over *any* conjunction is larger than claimed, and that the bound follows from these, in
-        exact arithmetic or with fifty digits; for several classes, class by class. All conjunctions
-        are enumerated, which takes seconds to minutes for three conditions, and too long for long
-        rules.
+        over *any* conjunction, or of any slope, is larger than claimed, and that the bound follows
+        from these, in exact arithmetic or with fifty digits; for several classes, class by class.
+        All conjunctions are enumerated, which takes seconds to minutes for three conditions, and
+        too long for long rules.
 
         Parameters
         ----------
@@ -210,8 +226,15 @@ class EnsembleCertificate:
         is_counted, risk = evidence.is_counted, evidence.risk
         rows = [condition.covered(X)[is_counted] for condition in evidence.conditions]
         covered = np.array(rows, dtype=bool).reshape(-1, len(risk.y))
+        table = as_table(X)
         return self.bound <= evidence.proof.value and is_proven(
-            covered, risk, self.compared, evidence.proof, self.max_conditions, self.min_coverage
+            covered,
+            risk,
+            self.compared,
+            evidence.proof,
+            self.max_conditions,
+            self.min_coverage,
+            (slope.values(table)[is_counted] for slope in evidence.slopes),
         )
 
     @property
@@ -219,16 +242,23 @@ class EnsembleCertificate:
         """Describe the ensembles that the model is compared with."""
         if isinstance(self.compared, EnsemblesOfSize):
             penalty = format_number(self.compared.l2_regularization)
-            return f"{self._rules_words}, with the same penalty ({penalty})"
+            return f"{self._terms_words}, with the same penalty ({penalty})"
         weight = format_number(self.compared.total_weight)
-        return f"{self._rules_words}, of total weight {weight} or less"
+        return f"{self._terms_words}, of total weight {weight} or less"
 
     @property
-    def _rules_words(self) -> str:
+    def _term(self) -> str:
+        """What compared ensembles consist of."""
+        return "term" if self.n_slopes > 0 else "rule"
+
+    @property
+    def _terms_words(self) -> str:
         longest = "" if self.max_conditions is None else f"at most {self.max_conditions} of "
         words = f"all conjunctions of {longest}{self.n_candidates} conditions"
         if self.min_coverage > 0.0:
             words += f" that cover {format_number(self.min_coverage)} rows or more"
+        if self.n_slopes > 0:
+            words += f" and {format_count(self.n_slopes, 'slope')}"
         if self.ensemble.outputs:
             words += f", for or against any of {len(self.ensemble.outputs)} classes"
         return words
@@ -238,15 +268,17 @@ class EnsembleCertificate:
         """The result in a few words."""
         percent = proven_percent(self.share)
         if isinstance(self.compared, EnsemblesOfSize):
-            n_terms = format_count(self.compared.n_terms, "rule")
+            n_terms = format_count(self.compared.n_terms, self._term)
             return f"{percent}% of what any {n_terms} could achieve, proven"
-        return f"{percent}% of what any rules of the same total weight could achieve, proven"
+        return (
+            f"{percent}% of what any {self._term}s of the same total weight could achieve, proven"
+        )
 
     def __str__(self) -> str:
         numbers = (
             f"{name} {format_number(value)}"
             for name, value in (
-                ("without rules", self.start),
+                (f"without {self._term}s", self.start),
                 ("model", self.objective),
                 ("lower bound", self.bound),
             )
@@ -260,8 +292,8 @@ class EnsembleCertificate:
         )
 
     def to_svg(self) -> str:
-        """Draw the training objective without rules, that of the model, and the bound."""
-        return _svg(self.start, self.objective, self.bound, self.share)
+        """Draw the training objective without terms, that of the model, and the bound."""
+        return _svg(self.start, self.objective, self.bound, self.share, f"{self._term}s")
 
     def _repr_html_(self) -> str:
         return f"<div>{self.to_svg()}<p>{str(self).replace(chr(10), '<br>')}</p></div>"
@@ -280,6 +312,7 @@ class EnsembleCertificate:
             "max_conditions": self.max_conditions,
             "min_coverage": self.min_coverage,
             "n_candidates": self.n_candidates,
+            "n_slopes": self.n_slopes,
             "n_rows": self.n_rows,
             "status": str(self.status),
             "n_nodes": self.n_nodes,
@@ -295,7 +328,7 @@ def certify(
     risk: TrainingRisk,
     compared: ComparisonClass,
     stages: Sequence[RuleEnsemble],
-    covered: Sequence[Bools],
+    columns: Sequence[Values],
     *,
     max_conditions: int | None,
     min_coverage: float = 0.0,
@@ -308,46 +341,50 @@ def certify(
     ----------
     extents : Extents
         Rows of the risk that the conditions cover.
-    conditions, risk, compared, stages, covered, is_counted
+    conditions, risk, compared, stages, columns, is_counted
         As for :meth:`EnsembleCertificate.of`.
     max_conditions, min_coverage
         Limits of the rules of compared ensembles. They are widened where a rule of the model is
         beyond them, as after edits.
     **options
-        Further ones of :func:`prove`: ``by_size``, ``node_limit``, ``time_limit``, ``n_jobs`` and
-        ``callback``.
+        Further ones of :func:`prove`: ``slopes``, ``by_size``, ``node_limit``, ``time_limit``,
+        ``n_jobs`` and ``callback``.
 
     Returns
     -------
     certificate : EnsembleCertificate
     """
-    model = stages[-1]
+    pairs = [*zip(stages[-1], columns, strict=True)]
+    rules = [(term, rows) for term, rows in pairs if not isinstance(term, Slope)]
     longest = None
     if max_conditions is not None:
-        longest = max(max_conditions, 1, *(len(rule.query) for rule in model))
-    smallest = min((float(risk.weights[rows].sum()) for rows in covered), default=math.inf)
+        longest = max(max_conditions, 1, *(len(rule.query) for rule, _ in rules))
+    smallest = min((float(risk.weights[rows].sum()) for _, rows in rules), default=math.inf)
     proof = prove(
         extents,
         risk,
         compared,
         max_conditions=longest,
         min_coverage=float(min(min_coverage, smallest)),
-        start=[RuleColumn(rows, output=r.output) for r, rows in zip(model, covered, strict=True)],
+        start=[column_of(term, values) for term, values in pairs],
         **options,
     )
-    return EnsembleCertificate.of(stages, covered, proof, conditions, is_counted)
+    return EnsembleCertificate.of(stages, columns, proof, conditions, is_counted)
 
 
-def _weights(ensemble: RuleEnsemble) -> Floats:
-    return np.array([rule.weight for rule in ensemble], dtype=np.float64)
+def column_of(term: Term, values: Values, query: tuple[int, ...] | None = None) -> TermColumn:
+    """Make the column of a term of a model, to start from; `query` are its conditions."""
+    if isinstance(term, Slope):
+        return TermColumn(values, output=term.output, slope=term.key)
+    return TermColumn(values, query, output=term.output)
 
 
-def _svg(start: float, objective: float, bound: float, share: float) -> str:
+def _svg(start: float, objective: float, bound: float, share: float, terms: str) -> str:
     """Draw the improvement of the model, and what may be left, from left to right."""
     length = _WIDTH - 2 * _MARGIN
     reached = _MARGIN + length * share
     marks = (
-        (_MARGIN, 30, "start", f"without rules: {format_number(start)}"),
+        (_MARGIN, 30, "start", f"without {terms}: {format_number(start)}"),
         (reached, 84, "middle" if 0.25 < share < 0.75 else ("end" if share > 0.5 else "start"),
          f"model: {format_number(objective)}"),
         (_WIDTH - _MARGIN, 30, "end", f"lower bound {format_number(bound)}"),
@@ -364,6 +401,6 @@ def _svg(start: float, objective: float, bound: float, share: float) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" font-family="sans-serif" font-size="13" role="img" '
-        'aria-label="Training objective without rules, of the model, and the bound">'
+        f'aria-label="Training objective without {terms}, of the model, and the bound">'
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>{"".join(parts)}</svg>'
     )

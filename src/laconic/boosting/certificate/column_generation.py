@@ -1,11 +1,11 @@
-"""RuleColumn generation: bound the best ensemble of all conjunctions through a few of them.
+"""Column generation: bound the best ensemble of all terms through a few of them.
 
-`restricted_master` solves the relaxed problem over some conjunctions, the *columns*. Its optimum
-over all conjunctions uses few of them as well. So the problem is solved over the columns so far;
-conjunctions with a larger sum of forces than the price of a weight are missing. A beam search finds
-such columns, and an exact search proves that there are none, or how large sums can be. Each of
-these proofs is a bound (see `comparison_class`), whatever the columns are. There is one search for
-each output, as a rule adds its weight to one of them.
+`restricted_master` solves the relaxed problem over some terms, the *columns*. Its optimum over all
+terms uses few of them as well. So the problem is solved over the columns so far; terms with a
+larger sum of forces than the price of a weight are missing. Slopes are enumerated. Of rules, a beam
+search finds such columns, and an exact search proves that there are none, or how large sums can be.
+Each of these proofs is a bound (see `comparison_class`), whatever the columns are. There is one
+search for each output, as a term adds its weight to one of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Bools, Floats, Values
 from laconic.boosting.certificate.comparison_class import (
     Bound,
     ComparisonClass,
@@ -27,7 +27,9 @@ from laconic.boosting.certificate.comparison_class import (
     lower_bound,
 )
 from laconic.boosting.certificate.restricted_master import RestrictedProblem
-from laconic.boosting.certificate.risk import TrainingRisk
+from laconic.boosting.certificate.risk import TrainingRisk, scale_of_values
+from laconic.boosting.certificate.slope_columns import SlopeColumns
+from laconic.candidates.slopes import SlopeCandidates
 from laconic.search import (
     Extents,
     SearchProblem,
@@ -38,6 +40,7 @@ from laconic.search import (
 )
 from laconic.search.core import beam_queries
 from laconic.terms.formatting import format_count, format_number
+from laconic.terms.slopes import Slope
 
 BEAM_WIDTH = 16
 MAX_NEW_COLUMNS = 32
@@ -63,7 +66,7 @@ class ProofProgress:
     """Lower bound on the penalised loss of all compared ensembles."""
     n_rounds: int
     n_columns: int
-    """Conjunctions in use."""
+    """Terms in use."""
     n_nodes: int
     """Nodes of all searches so far."""
     seconds: float
@@ -75,27 +78,32 @@ def describe_proof_progress(proof: ProofProgress) -> str:
     Examples
     --------
     >>> describe_proof_progress(ProofProgress(324.4, 12, 60, 35, seconds=2.0))
-    'lower bound 324.4, from 60 rules at once'
+    'lower bound 324.4, from 60 terms at once'
     """
-    n_terms = format_count(proof.n_columns, "rule")
+    n_terms = format_count(proof.n_columns, "term")
     return f"lower bound {format_number(proof.bound)}, from {n_terms} at once"
 
 
-class RuleColumn(NamedTuple):
-    """A conjunction in the relaxed problem."""
+class TermColumn(NamedTuple):
+    """A term in the relaxed problem."""
 
-    covered: Bools
-    """The rows that it covers."""
+    values: Values
+    """The rows that a rule covers, or the values of a slope, in the units of its feature."""
     query: tuple[int, ...] | None = None
-    """Its conditions, where they are known."""
+    """The conditions of a rule, where they are known."""
     weight: float = 0.0
+    """What the values are multiplied by."""
     output: int = 0
     """Which raw prediction the weight is added to, where a row has several."""
+    slope: Slope | None = None
+    """The slope, without its weight; None for a rule."""
 
     @property
-    def key(self) -> tuple[int, bytes]:
-        """The same for columns of the same rows and output."""
-        return self.output, np.packbits(self.covered).tobytes()
+    def key(self) -> tuple[int, bytes | Slope]:
+        """The same for rules of the same rows and output, and for the same slope of an output."""
+        if self.slope is not None:
+            return self.output, self.slope
+        return self.output, np.packbits(self.values.astype(bool)).tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,15 +120,21 @@ class Proof:
     n_searches: int
     n_nodes: int
     seconds: float
-    columns: tuple[RuleColumn, ...]
-    """The conjunctions that have a weight in the best relaxed ensemble so far."""
+    columns: tuple[TermColumn, ...]
+    """The terms that have a weight in the best relaxed ensemble so far."""
     bounds_by_size: tuple[float, ...]
-    """Lower bounds on the penalised loss of ensembles of 0, 1, 2, ... rules; empty where ensembles
+    """Lower bounds on the penalised loss of ensembles of 0, 1, 2, ... terms; empty where ensembles
     of a total weight are compared."""
+    slopes: tuple[Slope, ...] = ()
+    """The slopes that terms may be, besides rules."""
+    reach: float = 1.0
+    """Largest value of any term on the scale of rules."""
 
     def for_ensembles(self, compared: ComparisonClass) -> Proof:
         """Bound other ensembles, such as those of another total weight, by the same forces."""
-        bound = lower_bound(self.risk, compared, self.bound.forces, self.bound.largest_sum)
+        bound = lower_bound(
+            self.risk, compared, self.bound.forces, self.bound.largest_sum, self.reach
+        )
         return replace(self, bound=bound, compared=compared, bounds_by_size=())
 
 
@@ -131,7 +145,8 @@ def prove(
     *,
     max_conditions: int | None,
     min_coverage: float = 0.0,
-    start: Iterable[RuleColumn] = (),
+    slopes: SlopeCandidates | None = None,
+    start: Iterable[TermColumn] = (),
     by_size: bool = False,
     node_limit: int | None = None,
     time_limit: float | None = None,
@@ -150,10 +165,12 @@ def prove(
         Largest number of conditions of their rules.
     min_coverage : float, default=0.0
         Fewest rows, or least weight, that their rules cover.
-    start : iterable of RuleColumn, default=()
-        Rules to start from.
+    slopes : SlopeCandidates or None, default=None
+        The slopes that their terms may be, on the rows of the risk; None for rules only.
+    start : iterable of TermColumn, default=()
+        Terms to start from. Slopes among them are compared as well.
     by_size : bool, default=False
-        Whether to spend a search on each smaller number of rules.
+        Whether to spend a search on each smaller number of terms.
     node_limit : int or None, default=None
         Largest number of nodes of all searches together.
     time_limit : float or None, default=None
@@ -170,9 +187,12 @@ def prove(
     """
     scope = {"max_conditions": max_conditions, "min_coverage": min_coverage}
     limits = {"node_limit": node_limit, "time_limit": time_limit, "n_jobs": n_jobs}
-    run = _Run(extents, risk, compared, scope, callback, **limits)
+    columns = [*start]
+    own = [(each.slope, each.values) for each in columns if each.slope is not None]
+    terms = SlopeColumns(risk, slopes, own)
+    run = _Run(extents, terms, risk, compared, scope, callback, **limits)
     try:
-        run.start(start)
+        run.start(columns)
         run.report()
         while run.status is None:
             run.go_on()
@@ -241,6 +261,7 @@ class Pricing:
     Parameters
     ----------
     extents : Extents
+    slopes : SlopeColumns
     risk : TrainingRisk
     scope : dict
         Limits of queries, as searches take them: ``max_conditions`` and ``min_coverage``.
@@ -251,6 +272,7 @@ class Pricing:
     def __init__(
         self,
         extents: Extents,
+        slopes: SlopeColumns,
         risk: TrainingRisk,
         scope: dict[str, Any],
         *,
@@ -258,12 +280,12 @@ class Pricing:
         time_limit: float | None,
         n_jobs: int | None,
     ) -> None:
-        self.risk, self.scope = risk, scope
+        self.slopes, self.risk, self.scope = slopes, risk, scope
         self.node_limit, self.time_limit, self.n_jobs = node_limit, time_limit, n_jobs
         self.began = time.perf_counter()
         self.restricted = RestrictedProblem(risk)
-        # The query of each column, by output and rows, in the order of the columns.
-        self.known: dict[tuple[int, bytes], tuple[int, ...] | None] = {}
+        # In the order of the restricted problem, each with its scale.
+        self.known: dict[tuple[int, bytes | Slope], tuple[TermColumn, float]] = {}
         self.status: SearchStatus | None = None
         self.n_searches = self.n_nodes = 0
         zeros = np.zeros(len(risk.y))
@@ -271,6 +293,8 @@ class Pricing:
         self.divisors = risk.sample_weight if scope["min_coverage"] > 0.0 else None
         self.problem = SearchProblem(extents, zeros, zeros, 1.0, self.divisors)
         self.searches: list[SumSearch] = []
+        self.forces = np.zeros(risk.shape)
+        self.largest_of_slopes = 0.0
 
     @property
     def seconds(self) -> float:
@@ -280,9 +304,10 @@ class Pricing:
     def pose(self) -> Floats:
         """Make the searches for the largest sum of forces at the current weights.
 
-        Returns the forces. Sets: searches, one for each output.
+        Returns the forces. Sets: forces; searches, one for each output; largest_of_slopes.
         """
-        forces = self.risk.forces(self.restricted.raw_predictions)
+        self.forces = forces = self.risk.forces(self.restricted.raw_predictions)
+        self.largest_of_slopes = self.slopes.largest_sum(forces)
         self.searches = [
             SumSearch.of(output, self.problem, of_output, self.divisors)
             for output, of_output in enumerate(self.risk.by_output(forces).T)
@@ -290,21 +315,23 @@ class Pricing:
         return forces
 
     def largest_sum(self, results: Sequence[SearchResult]) -> float:
-        """Return an upper bound on the absolute sums of forces of all outputs."""
+        """Return an upper bound on the absolute sums of forces of all outputs and terms."""
         pairs = zip_longest(self.searches, results)
-        return max(search.largest_sum(result) for search, result in pairs)
+        return max(self.largest_of_slopes, *(each.largest_sum(result) for each, result in pairs))
 
     def search(
         self, cutoff: float = 0.0, callback: Callable[[SearchProgress], Any] | None = None
     ) -> list[SearchResult]:
         """Find the largest sum of forces of each output, if it is above the cutoff.
 
-        Outputs share what is left of the limits. After an interrupt, the remaining outputs have no
+        Sums of rules that are not above that of a slope do not matter. Outputs share what is left
+        of the limits. After an interrupt, the remaining outputs have no
         result.
 
         Sets: status, if a search was stopped or a limit is reached; n_searches, n_nodes.
         """
         results: list[SearchResult] = []
+        cutoff = max(cutoff, self.largest_of_slopes)
         for position, each in enumerate(self.searches):
             n_left = len(self.searches) - position
             results.append(self._result(each, n_left, cutoff, callback))
@@ -352,13 +379,32 @@ class Pricing:
         if self.time_limit is not None and self.seconds >= self.time_limit:
             self.status = self.status or SearchStatus.TIME_LIMIT
 
-    def beam(self, limit: float) -> list[RuleColumn]:
-        """Find columns whose sum of forces is above a limit, by a beam search."""
-        return self._largest_new(
+    def promising(self, limit: float) -> list[TermColumn]:
+        """Find columns whose sum of forces is above a limit: slopes, and rules by a beam search."""
+        rules = self._largest_new(
             limit, (beam_queries(each.problem, BEAM_WIDTH, **self.scope) for each in self.searches)
         )
+        return [*rules, *self._steep_slopes(limit)]
 
-    def found(self, limit: float, results: Sequence[SearchResult]) -> list[RuleColumn]:
+    def _steep_slopes(self, limit: float) -> list[TermColumn]:
+        """Choose the slope with the largest sum of each feature and output, above a limit."""
+        sizes = np.abs(self.slopes.sums(self.forces)[0])
+        found: list[TermColumn] = []
+        seen: set[tuple[int, int]] = set()
+        for place in np.argsort(-sizes, axis=None, kind="stable").tolist():
+            number, output = divmod(place, self.risk.n_outputs)
+            if not sizes[number, output] > limit * (1.0 + TOLERANCE):
+                break
+            slope, feature = self.slopes.slopes[number], int(self.slopes.features[number])
+            if (feature, output) in seen or (output, slope) in self.known:
+                continue
+            seen.add((feature, output))
+            found.append(TermColumn(self.slopes.values(slope), output=output, slope=slope))
+            if len(found) == MAX_NEW_COLUMNS:
+                break
+        return found
+
+    def found(self, limit: float, results: Sequence[SearchResult]) -> list[TermColumn]:
         """List the columns above a limit that exact searches have found."""
         return self._largest_new(limit, map(self._queries, self.searches, results))
 
@@ -374,28 +420,30 @@ class Pricing:
 
     def _largest_new(
         self, limit: float, by_output: Iterable[Iterable[tuple[int, ...]]]
-    ) -> list[RuleColumn]:
+    ) -> list[TermColumn]:
         """Choose the queries with the largest sums that are above a limit and not known yet."""
-        found: list[tuple[float, RuleColumn]] = []
+        found: list[tuple[float, TermColumn]] = []
         for posed, queries in zip(self.searches, by_output, strict=False):
             for query in queries:
-                column = RuleColumn(posed.problem.covered(query), query, output=posed.output)
-                size = posed.sum_of(column.covered)
+                rows = posed.problem.covered(query)
+                column = TermColumn(rows, query, output=posed.output)
+                size = posed.sum_of(rows)
                 if size > limit * (1.0 + TOLERANCE) and column.key not in self.known:
                     found.append((size, column))
         found.sort(key=lambda entry: -entry[0])
         return [column for _, column in found[:MAX_NEW_COLUMNS]]
 
-    def add(self, new: Iterable[RuleColumn]) -> None:
+    def add(self, new: Iterable[TermColumn]) -> None:
         """Add columns to the restricted problem, each set of rows once for an output."""
-        columns = []
+        columns, outputs = [], []
         for column in new:
             if column.key not in self.known:
-                self.known[column.key] = column.query
-                columns.append(column)
+                scale = scale_of_values(column.values, self.risk.sample_weight)
+                self.known[column.key] = column, scale
+                columns.append(column.values / scale)
+                outputs.append(column.output)
         if columns:
-            covered = np.array([column.covered for column in columns])
-            self.restricted.add(covered, [column.output for column in columns])
+            self.restricted.add(np.array(columns), outputs)
 
     def forget(self) -> None:
         """Drop the columns without weight that have the smallest sums, where there are many."""
@@ -409,13 +457,12 @@ class Pricing:
         restricted.keep(kept)
         self.known = dict(compress(self.known.items(), kept.tolist()))
 
-    def used_columns(self) -> Iterator[RuleColumn]:
+    def used_columns(self) -> Iterator[TermColumn]:
         """List the columns that have a weight."""
-        restricted, queries = self.restricted, [*self.known.values()]
-        for position in np.flatnonzero(restricted.weights).tolist():
-            covered, weight = restricted.columns[position] > 0.0, restricted.weights[position]
-            output = int(restricted.outputs[position])
-            yield RuleColumn(covered, queries[position], float(weight), output)
+        weights = self.restricted.weights.tolist()
+        for (column, scale), weight in zip(self.known.values(), weights, strict=True):
+            if weight != 0.0:
+                yield column._replace(weight=weight / scale)
 
 
 class _Run(Pricing):
@@ -424,13 +471,14 @@ class _Run(Pricing):
     def __init__(
         self,
         extents: Extents,
+        slopes: SlopeColumns,
         risk: TrainingRisk,
         compared: ComparisonClass,
         scope: dict[str, Any],
         callback: Callable[[ProofProgress], Any] | None,
         **limits: Any,
     ) -> None:
-        super().__init__(extents, risk, scope, **limits)
+        super().__init__(extents, slopes, risk, scope, **limits)
         self.compared, self.callback = compared, callback
         self.price = 0.0
         self.n_rounds = 0
@@ -440,11 +488,11 @@ class _Run(Pricing):
         n_sizes = compared.n_terms if isinstance(compared, EnsemblesOfSize) else 0
         self.by_size = [(0.0, zeros, 0.0)] * n_sizes
 
-    def start(self, columns: Iterable[RuleColumn]) -> None:
+    def start(self, columns: Iterable[TermColumn]) -> None:
         """Prove the bound that follows from the forces of a constant."""
         forces = self.pose()
         self.add(columns)
-        self.add(self.beam(0.0))
+        self.add(self.promising(0.0))
         results = self._bound(forces)
         if isinstance(self.compared, EnsemblesOfSize):
             if self.compared.n_terms == 0 or self.compared.l2_regularization == 0.0:
@@ -465,7 +513,7 @@ class _Run(Pricing):
         self.forget()
         forces = self.pose()
         limit = self.price * self.restricted.total_weight
-        new = self.beam(limit)
+        new = self.promising(limit)
         if not new or self.n_rounds % ROUNDS_PER_SEARCH == 0:
             results = self._bound(forces, self._good_enough(limit))
             if self.status is not None:
@@ -532,7 +580,7 @@ class _Run(Pricing):
         bounds = [self.best.value]
         for n_terms, (_, forces, largest_sum) in reversed([*enumerate(self.by_size)]):
             compared = EnsemblesOfSize(n_terms, self.compared.l2_regularization)
-            value = lower_bound(self.risk, compared, forces, largest_sum).value
+            value = lower_bound(self.risk, compared, forces, largest_sum, self.slopes.reach).value
             # A bound for more rules holds for fewer as well.
             bounds.append(max(value, bounds[-1]))
         return tuple(reversed(bounds))
@@ -550,6 +598,8 @@ class _Run(Pricing):
             seconds=self.seconds,
             columns=tuple(self.used_columns()),
             bounds_by_size=self._bounds_by_size(),
+            slopes=self.slopes.slopes,
+            reach=self.slopes.reach,
         )
 
     def _solve(self) -> None:
@@ -587,7 +637,7 @@ class _Run(Pricing):
         results = self.search(cutoff, None if self.callback is None else self._report_search)
         largest_sum = self.largest_sum(results)
         self._note_sizes(forces, largest_sum)
-        bound = lower_bound(self.risk, self.compared, forces, largest_sum)
+        bound = lower_bound(self.risk, self.compared, forces, largest_sum, self.slopes.reach)
         if bound.value > self.best.value:
             self.best = bound
         return results

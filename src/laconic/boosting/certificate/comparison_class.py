@@ -1,10 +1,12 @@
 """The ensembles that a model is compared with, and the bound on the best of them.
 
-With forces v whose sums over conjunctions are at most U, and any factor s (see `risk`):
+With forces v whose sums over conjunctions and slopes are at most U, and any factor s (see `risk`):
 
 - ensembles whose absolute weights add up to R or less have a loss of at least D(sv) − R s U;
-- ensembles of K rules or fewer, with the penalty (λ/2) Σw², have at least D(sv) − K (sU)² / (2λ):
+- ensembles of K terms or fewer, with the penalty (λ/2) Σw², have at least D(sv) − K (sU)² / (2λ):
   K numbers of sum t have Σw² ≥ t²/K, and (λ/2K) t² − t s U is smallest at t = K s U / λ.
+
+Weights and values of slopes are those on the scale of rules.
 """
 
 from __future__ import annotations
@@ -30,28 +32,38 @@ class EnsemblesOfWeight:
 
     total_weight: float
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether none of them has a term with a weight."""
+        return self.total_weight == 0.0
+
     def penalty(self, weights: Floats) -> float:
         """Compute the penalty that is added to the loss."""
         return 0.0
 
     def largest_gain(self, largest_sum: float) -> float:
-        """Compute how far rules can fall below D, given the largest sum of forces."""
+        """Compute how far terms can bring a loss below D, given the largest sum of forces."""
         return self.total_weight * largest_sum
 
 
 @dataclass(frozen=True)
 class EnsemblesOfSize:
-    """All ensembles of at most so many rules, penalised as the model is."""
+    """All ensembles of at most so many terms, penalised as the model is."""
 
     n_terms: int
     l2_regularization: float
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether none of them has a term."""
+        return self.n_terms == 0
 
     def penalty(self, weights: Floats) -> float:
         """Compute the penalty that is added to the loss."""
         return self.l2_regularization / 2.0 * math.fsum(np.square(weights))
 
     def largest_gain(self, largest_sum: float) -> float:
-        """Compute how far rules can fall below D, given the largest sum of forces."""
+        """Compute how far terms can bring a loss below D, given the largest sum of forces."""
         if largest_sum == 0.0 or self.n_terms == 0:
             return 0.0
         if self.l2_regularization == 0.0:
@@ -69,13 +81,20 @@ class Bound:
     value: float
     forces: Floats
     largest_sum: float
-    """Upper bound on the absolute sum of forces over a conjunction, of any output."""
+    """Upper bound on the absolute sum of forces over a conjunction, or times the values of a slope
+    on the scale of rules, of any output."""
 
 
 def lower_bound(
-    risk: TrainingRisk, compared: ComparisonClass, forces: Floats, largest_sum: float
+    risk: TrainingRisk,
+    compared: ComparisonClass,
+    forces: Floats,
+    largest_sum: float,
+    reach: float = 1.0,
 ) -> Bound:
     """Bound the penalised loss of all compared ensembles, by the best multiple of given forces.
+
+    No value of a term, on the scale of rules, is above `reach`.
 
     Examples
     --------
@@ -93,7 +112,7 @@ def lower_bound(
     scale = _best_scale(risk, compared, forces, largest_sum) if forces.any() else 0.0
     scaled = risk.conjugate.exact(scale * forces)
     # Over all outputs, which is an upper bound for each of them.
-    rounding = math.fsum(np.abs(scaled - scale * forces).ravel())
+    rounding = reach * math.fsum(np.abs(scaled - scale * forces).ravel())
     largest_sum = (scale * largest_sum + rounding) * (1.0 + _ROUNDING)
     value = risk.conjugate.value(scaled) - compared.largest_gain(largest_sum) * (1.0 + _ROUNDING)
     if value > _SMALLEST:

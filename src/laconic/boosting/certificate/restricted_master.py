@@ -1,8 +1,8 @@
-"""The best ensemble of given rules when the square of its total weight is penalised.
+"""The best ensemble of given terms when the square of its total weight is penalised.
 
-That is the minimum of loss + (μ/2) (Σ|w|)² over the weights w of given columns of zeros and ones,
-and the intercepts: a convex problem whose solutions have few weights other than 0. An inexact
-solution makes a bound less tight, but not wrong.
+That is the minimum of loss + (μ/2) (Σ|w|)² over the weights w of given columns, and the
+intercepts: a convex problem whose solutions have few weights other than 0. An inexact solution
+makes a bound less tight, but not wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from laconic._util.types import Bools, Floats, Indices
+from laconic._util.types import Bools, Floats, Indices, Values
 from laconic.boosting.certificate.risk import TrainingRisk
 from laconic.losses import SquaredLoss
 
@@ -44,7 +44,7 @@ class RestrictedProblem:
     Attributes
     ----------
     columns : ndarray of shape (n_columns, n_rows)
-        Zeros, and ones for the rows that a rule covers.
+        Values of the terms: zeros and ones for rules, and numbers for slopes, on their scale.
     outputs : int array of shape (n_columns,)
         The output of each column.
     weights : ndarray of shape (n_columns,)
@@ -59,9 +59,9 @@ class RestrictedProblem:
         self.intercepts = risk.constants
         self._gram = np.empty((0, 0))
 
-    def add(self, covered: Bools, outputs: Sequence[int] | Indices | None = None) -> None:
+    def add(self, columns: Values, outputs: Sequence[int] | Indices | None = None) -> None:
         """Add columns, of shape (n_new, n_rows), of the first output unless others are given."""
-        new = covered.astype(np.float64)
+        new = columns.astype(np.float64)
         if self._is_squared:
             weighted = new * (2.0 * self.risk.weights)
             beside, among = weighted @ self.columns.T, weighted @ new.T

@@ -1,15 +1,17 @@
 """The loss of a table as a sum over its rows, and a lower bound on it by duality.
 
 A convex loss l lies above its tangents: l(f) ≥ θf − l*(θ) for every slope θ, where l* is its
-conjugate. Summed over rows of weights c, with *forces* v = cθ, and an ensemble f = b + Σ_q w_q 1_q,
+conjugate. Summed over rows of weights c, with *forces* v = cθ, and an ensemble f = b + Σ_j w_j z_j
+of terms with the values z_j: zeros and ones for a rule, numbers for a slope,
 
-    loss ≥ D(v) + b Σv + Σ_q w_q Σ_{i∈q} v_i,    D(v) = −Σ c l*(v/c).
+    loss ≥ D(v) + b Σv + Σ_j w_j Σ_i v_i z_ji,    D(v) = −Σ c l*(v/c).
 
-Where Σv = 0, the intercept does not matter, and a rule changes the bound by at most its weight
-times the largest sum of forces over any conjunction.
+Where Σv = 0, the intercept does not matter, and a term changes the bound by at most its weight
+times the largest sum Σ v z of any term. Both the weight and z of a slope are taken on the scale of
+rules.
 
-The same holds for several outputs: raw predictions, slopes and intercepts are vectors, and a rule
-adds its weight to one output. Forces have to add up to 0 in each output, and the largest sum is
+The same holds for several outputs: raw predictions, slopes and intercepts are vectors, and a term
+adds to one output. Forces have to add up to 0 in each output, and the largest sum is
 that of the forces of any one output.
 """
 
@@ -24,12 +26,18 @@ from typing import Self
 import numpy as np
 
 from laconic._util.checks import require
-from laconic._util.types import Bools, Floats
+from laconic._util.types import Floats, Values
 from laconic._util.words import listed
 from laconic.boosting.certificate.conjugates import CONJUGATES, Conjugate
 from laconic.boosting.scale import check_loss
+from laconic.candidates.slopes import standardised
 from laconic.losses import Loss, MultinomialLoss, NamedLoss, known_loss, optimal_constants
 from laconic.terms.rules import RuleEnsemble
+
+
+def scale_of_values(values: Values, sample_weight: Floats | None) -> float:
+    """Return what the values of a term are divided by to be on the scale of rules."""
+    return 1.0 if values.dtype == np.bool_ else standardised(values, sample_weight)[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +156,21 @@ class TrainingRisk:
         """Sum the loss of raw predictions over all rows."""
         return math.fsum(self.weights * self.loss.value(self.y, raw_predictions))
 
-    def value_of(self, ensemble: RuleEnsemble, covered: Iterable[Bools]) -> float:
-        """Sum the loss of an ensemble over all rows, given the rows that each rule covers.
+    def value_of(self, ensemble: RuleEnsemble, columns: Iterable[Values]) -> float:
+        """Sum the loss of an ensemble over all rows, given the values of each term.
 
-        Further sets of rows are ignored.
+        Further columns are ignored.
         """
         raw_predictions = ensemble.start(len(self.y))
-        for rule, rows in zip(ensemble, covered, strict=False):
-            ensemble.add_to(raw_predictions, rule, rows)
+        for term, values in zip(ensemble, columns, strict=False):
+            ensemble.add_to(raw_predictions, term, values)
         return self.value(raw_predictions)
+
+    def weights_of(self, ensemble: RuleEnsemble, columns: Iterable[Values]) -> Floats:
+        """Return the weights of terms on the scale of rules; further columns are ignored."""
+        pairs = zip(ensemble, columns, strict=False)
+        weights = [t.weight * scale_of_values(values, self.sample_weight) for t, values in pairs]
+        return np.array(weights, dtype=np.float64)
 
     def gradients(self, raw_predictions: Floats) -> Floats:
         """Compute the first derivatives times weights."""

@@ -1,13 +1,14 @@
 """A check of a proven bound by independent code.
 
-It uses only NumPy and decimal numbers. The bound is D(v) less the largest gain of rules, and
-both are computed from the rows of the conditions, the target and the forces v: one for each row, or
-for each row and class.
+It uses only NumPy and decimal numbers. The bound is D(v) less the largest gain of terms, and
+both are computed from the rows of the conditions, the values of the slopes, the target and the
+forces v: one for each row, or for each row and class.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -19,6 +20,8 @@ from laconic.losses import LogisticLoss, NamedLoss, SquaredLoss
 
 _DIGITS = 50
 _NEGLIGIBLE = Decimal("1e-30")
+# Relative rounding error of the values of a slope on the scale of rules.
+_ROUNDING = 1e-13
 
 
 def largest_sum(
@@ -81,6 +84,28 @@ def largest_sum(
     return largest, is_exact
 
 
+def is_slope_below(
+    values: Floats, forces: Floats, largest: float, weights: Floats | None = None
+) -> bool:
+    """Check that the absolute sum of forces times the values of a slope is at most the largest one.
+
+    The values are brought to the scale of rules: their standard deviation is 0.4 there.
+
+    Examples
+    --------
+    >>> values, forces = np.array([0.0, 8.0]), np.array([-1.0, 1.0])
+    >>> is_slope_below(values, forces, 0.79), is_slope_below(values, forces, 0.81)
+    (False, True)
+    """
+    weights = np.ones(len(values)) if weights is None else weights
+    shares = weights / weights.sum()
+    deviation = math.sqrt(float(shares @ (values - shares @ values) ** 2))
+    scale = 1.0 if (values == values[0]).all() else deviation / 0.4
+    products = values / scale * forces
+    error = _ROUNDING * math.fsum(np.abs(products))
+    return abs(math.fsum(products)) + error <= largest
+
+
 def dual_value(risk: TrainingRisk, forces: Floats) -> Decimal | None:
     """Compute D(v) to fifty digits; None if forces are not slopes of the loss."""
     total = Decimal(0)
@@ -114,13 +139,25 @@ def is_proven(
     bound: Bound,
     max_conditions: int | None,
     min_coverage: float = 0.0,
+    slopes: Iterable[Floats] = (),
 ) -> bool:
-    """Check whether a bound on the penalised loss of all compared ensembles is true."""
+    """Check whether a bound on the penalised loss of all compared ensembles is true.
+
+    Their rules are made of conditions with the rows `covered`; of `slopes`, the values are given in
+    any unit.
+    """
     if bound.value <= 0.0:
         return True
     if bound.forces.shape != risk.shape:
         return False
-    for forces in np.atleast_2d(bound.forces.T):
+    by_output = np.atleast_2d(bound.forces.T)
+    for values in slopes:
+        if not all(
+            is_slope_below(values, forces, bound.largest_sum, risk.sample_weight)
+            for forces in by_output
+        ):
+            return False
+    for forces in by_output:
         largest, is_exact = largest_sum(
             covered,
             forces,

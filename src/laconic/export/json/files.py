@@ -11,7 +11,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from laconic._util.json_format import COUNT, Entry, Object, choice
 from laconic._util.types import Floats
 from laconic.boosting import Settings
 from laconic.boosting.certificate import EnsembleCertificate, EnsemblesOfSize, EnsemblesOfWeight
+from laconic.boosting.settings import make_term
 from laconic.candidates.constraints import read_constraints
-from laconic.export.json.format import NAME, VERSION, model_format
+from laconic.export.json.format import NAME, VERSION, SavedTerm, model_format
 from laconic.export.portable import checked_model, largest_raw_prediction, named_loss
 from laconic.losses import NamedLoss, loss_settings, make_loss
 from laconic.models import RuleModel
@@ -34,12 +35,12 @@ from laconic.tables.tables import whole_date
 from laconic.tables.text_files.text_format import Reading
 from laconic.terms.conditions import Condition
 from laconic.terms.record import FitRecord
-from laconic.terms.rules import Output, Rule, RuleEnsemble
+from laconic.terms.rules import Output, Rule, RuleEnsemble, Term
 
 # No finite double has more integer digits.
 _MAX_DIGITS = 309
 
-# Enough for ten thousand rules. Separators are counted before anything is parsed, so that refusing
+# Enough for ten thousand terms. Separators are counted before anything is parsed, so that refusing
 # a file takes no more than a second and 200 MB of memory.
 MAX_BYTES = 2**24
 MAX_SEPARATORS = 2**19
@@ -55,7 +56,7 @@ class SavedModel:
     has_feature_names: bool
     """Whether the names of the columns came with the training table."""
     stages: tuple[RuleEnsemble, ...]
-    """The model when it had 0, 1, 2, ... rules."""
+    """The model when it had 0, 1, 2, ... terms."""
     settings: Settings
     """All settings that determine the model."""
     l2_regularization: float
@@ -90,15 +91,15 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
     >>> from laconic import RuleBoostingRegressor
     >>> model = RuleBoostingRegressor(n_terms=1).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> data = model_to_dict(model)
-    >>> data["rules"][0]["conditions"]
+    >>> data["terms"][0]["conditions"]
     [{'feature': 'x0', 'relation': '<=', 'value': 2.0}]
     """
     ensemble, results = checked_model(model).ensemble_, model.search_results_
     if len(ensemble) != len(results):
         raise ValueError(
-            "A saved model needs one certificate per rule. Got "
-            f"{len(ensemble)} rules in 'ensemble_' and {len(results)} in 'search_results_'. "
-            "Change both or neither; ensemble_.to_frame() gives the rules as a table."
+            "A saved model needs one certificate per term. Got "
+            f"{len(ensemble)} terms in 'ensemble_' and {len(results)} in 'search_results_'. "
+            "Change both or neither; ensemble_.to_frame() gives the terms as a table."
         )
     loss = named_loss(model.loss_)
     certificate = model.own_certificate
@@ -113,15 +114,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
             "feature_names": ensemble.feature_names or (),
             "has_feature_names": hasattr(model, "feature_names_in_"),
             "intercept": _intercept(ensemble),
-            "rules": [
-                {
-                    "weight": rule.weight,
-                    "output": rule.output,
-                    "conditions": rule.query,
-                    "certificate": result,
-                }
-                for rule, result in zip(ensemble, results, strict=True)
-            ],
+            "terms": map(SavedTerm, ensemble, results),
             "stages": _stages(model),
             "settings": model.settings_,
             "l2_regularization": model.l2_regularization_,
@@ -137,7 +130,7 @@ def model_to_dict(model: RuleModel) -> dict[str, Any]:
         _read_model(data)
     except ValueError as error:
         raise ValueError(
-            f"This model cannot be saved. {error} ensemble_.to_frame() gives the rules as a table."
+            f"This model cannot be saved. {error} ensemble_.to_frame() gives the terms as a table."
         ) from None
     return data
 
@@ -157,14 +150,14 @@ def read_dict(data: Any) -> SavedModel:
 
 
 def _used_kinds(ensemble: RuleEnsemble) -> dict[str, Any]:
-    """Return the kinds of the features that rules use."""
-    used = dict.fromkeys([*ensemble.used_features, *(p.feature for p in ensemble.conditions)])
+    """Return the kinds of the features that terms use."""
+    used = dict.fromkeys([*ensemble.used_features, *(n for t in ensemble for n in t.features)])
     kinds = {name: ensemble.feature_kinds.get(name) for name in used}
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
 def _importances(model: RuleModel) -> dict[str, float] | None:
-    """Return the importances of the features that rules use, where they are known."""
+    """Return the importances of the features that terms use, where they are known."""
     if not hasattr(model, "feature_importances_"):
         return None
     names, used = model.ensemble_.feature_names or (), model.ensemble_.used_features
@@ -178,7 +171,7 @@ def _stages(model: RuleModel) -> list[list[Any]] | None:
     stages = model.stages
     if tuple(stages) == model.ensemble_.stages:
         return None
-    return [[_intercept(stage), *(rule.weight for rule in stage)] for stage in stages[:-1]]
+    return [[_intercept(stage), *(term.weight for term in stage)] for stage in stages[:-1]]
 
 
 def _intercept(ensemble: RuleEnsemble) -> float | list[float]:
@@ -201,14 +194,14 @@ def _read_model(data: Any) -> SavedModel:
     found = model_format().read(data, "")
     names = found["feature_names"]
     task = TASKS[found["task"]].from_dict(found, _read_loss(found))
-    for place, rule in enumerate(found["rules"]):
-        _check_rule(f"rules[{place}]", rule["conditions"], rule["output"], names, task)
+    for place, saved in enumerate(found["terms"]):
+        _check_term(f"terms[{place}]", saved.term, names, task)
     _check_scores(found["record"])
     intercept, outputs = _read_intercept(found["intercept"], "intercept", task.outputs)
     for name in found["feature_kinds"]:
         require(_is_feature(name, names), "feature_kinds", "about the feature_names", name)
     ensemble = RuleEnsemble(
-        tuple(Rule(rule["conditions"], rule["weight"], rule["output"]) for rule in found["rules"]),
+        tuple(saved.term for saved in found["terms"]),
         intercept,
         names,
         found["feature_kinds"],
@@ -217,11 +210,11 @@ def _read_model(data: Any) -> SavedModel:
     # Otherwise a row may get an infinite prediction, or NaN from two infinities.
     total = largest_raw_prediction(ensemble)
     required = "an array whose absolute weights have a finite sum with the intercept"
-    require(math.isfinite(total), "rules", required, total)
+    require(math.isfinite(total), "terms", required, total)
     return SavedModel(
         task,
         ensemble,
-        [rule["certificate"] for rule in found["rules"]],
+        [saved.certificate for saved in found["terms"]],
         found["has_feature_names"],
         _read_stages(found["stages"], ensemble),
         _read_settings(found["settings"], names, task),
@@ -246,27 +239,31 @@ def _read_loss(data: Mapping[str, Any]) -> NamedLoss:
 def _read_settings(values: dict[str, Any], names: Sequence[str], task: Task) -> Settings:
     path = "settings"
     _check_features(f"{path}.conditions", values["conditions"] or (), names)
-    for place, rule in enumerate(values["initial_terms"]):
-        _check_rule(f"{path}.initial_terms[{place}]", rule.query, rule.output or 0, names, task)
-    for place, query in enumerate(values["excluded_terms"]):
-        _check_features(f"{path}.excluded_terms[{place}]", query, names)
+    for place, given in enumerate(values["initial_terms"]):
+        term = make_term(given.form, given.weight or 0.0, given.output or 0)
+        _check_term(f"{path}.initial_terms[{place}]", term, names, task)
+    for place, form in enumerate(values["excluded_terms"]):
+        _check_term(f"{path}.excluded_terms[{place}]", make_term(form, 0.0, 0), names, task)
     constraints = read_constraints(names, classes=task.labels, **values["constraints"])
     return Settings(**{**values, "constraints": constraints})
 
 
-def _check_rule(
-    path: str, query: Iterable[Condition], output: int, names: Sequence[str], task: Task
-) -> None:
-    _check_features(f"{path}.conditions", query, names)
-    is_output = output < max(1, len(task.outputs))
-    require(is_output, f"{path}.output", "the position of a class", output)
+def _check_term(path: str, term: Term, names: Sequence[str], task: Task) -> None:
+    if isinstance(term, Rule):
+        _check_features(f"{path}.conditions", term.query, names)
+    else:
+        _check_feature(path, term.feature, names)
+    is_output = term.output < max(1, len(task.outputs))
+    require(is_output, f"{path}.output", "the position of a class", term.output)
 
 
 def _check_features(path: str, conditions: Iterable[Condition], names: Sequence[str]) -> None:
     for place, condition in enumerate(conditions):
-        is_known = _is_feature(condition.feature, names)
-        entry = f"{path}[{place}].feature"
-        require(is_known, entry, "one of the feature_names", condition.feature)
+        _check_feature(f"{path}[{place}]", condition.feature, names)
+
+
+def _check_feature(path: str, name: str, names: Sequence[str]) -> None:
+    require(_is_feature(name, names), f"{path}.feature", "one of the feature_names", name)
 
 
 def _is_feature(name: str, names: Sequence[str]) -> bool:
@@ -297,16 +294,16 @@ def _read_stages(value: list[list[Any]] | None, ensemble: RuleEnsemble) -> tuple
     if value is None:
         return ensemble.stages
     sizes = [len(stage) - 1 for stage in value]
-    required = "an array of an intercept and as many weights, for 0, 1, 2, ... rules"
+    required = "an array of an intercept and as many weights, for 0, 1, 2, ... terms"
     require(sizes == [*range(len(ensemble))], "stages", required, value)
     names = [output.name for output in ensemble.outputs]
     stages = []
     for place, (start, *weights) in enumerate(value):
         intercept, outputs = _read_intercept(start, f"stages[{place}][0]", names)
         pairs = zip(ensemble, weights, strict=False)
-        rules = (Rule(rule.query, weight, rule.output) for rule, weight in pairs)
+        terms = (replace(term, weight=weight) for term, weight in pairs)
         starts = [output.intercept for output in outputs] or [intercept]
-        stages.append(ensemble.with_terms(rules, starts))
+        stages.append(ensemble.with_terms(terms, starts))
     return (*stages, ensemble)
 
 
@@ -351,7 +348,7 @@ def to_json(model: RuleModel) -> str:
     --------
     >>> from laconic import RuleBoostingRegressor
     >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
-    >>> round(json.loads(to_json(model))["rules"][0]["weight"], 9)
+    >>> round(json.loads(to_json(model))["terms"][0]["weight"], 9)
     4.0
     """
     text = json.dumps(model_to_dict(model), ensure_ascii=False, allow_nan=False, indent=2)

@@ -9,7 +9,7 @@ import math
 from dataclasses import fields
 from datetime import date, datetime, time, timedelta
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from laconic._util.json_format import (
     AMOUNT,
@@ -32,7 +32,7 @@ from laconic._util.json_format import (
 )
 from laconic.boosting import InitialTerm, Settings
 from laconic.boosting.certificate import SizeBound
-from laconic.boosting.settings import OWN_SEARCH
+from laconic.boosting.settings import OWN_SEARCH, form_of, make_term
 from laconic.candidates.constraints import CONSTRAINTS
 from laconic.export.portable import named_loss
 from laconic.losses import NAMED_LOSSES, loss_settings, make_loss
@@ -54,6 +54,8 @@ from laconic.terms.conditions import (
     Query,
 )
 from laconic.terms.record import KINDS_OF_ROWS, FitRecord, RowScores
+from laconic.terms.rules import Term
+from laconic.terms.slopes import Slope
 
 NAME = "laconic-model"
 VERSION = 1
@@ -124,7 +126,7 @@ _AMOUNT_OR_INFINITY = Converted(
 )
 _STATUS = choice(*SearchStatus)
 
-RULE_CERTIFICATE = Object(
+CERTIFICATE = Object(
     {
         "query": Entry(
             Array(COUNT, make=tuple),
@@ -147,20 +149,86 @@ RULE_CERTIFICATE = Object(
         ),
     },
     SearchResult,
-    "What the search proved about the rule when it was found.",
+    "What the search proved about the term when it was found.",
 )
 
-RULE = Object(
-    {
-        "weight": Entry(NUMBER),
-        "output": Entry(
-            COUNT, "Position of the class that the weight is added to, of three or more.", default=0
+
+class SavedTerm(NamedTuple):
+    """A term of a file, with what is proven about it."""
+
+    term: Term
+    certificate: SearchResult
+
+
+def _read_form(data: dict[str, Any]) -> Query | Slope:
+    """Take what describes a term, without its weight, out of the entries of an object."""
+    if data.pop("kind") == "rule":
+        query: Query = data.pop("conditions")
+        return query
+    return Slope(**{name: data.pop(name) for name in _FORMS[("slope",)]}, weight=0.0)
+
+
+def _write_form(form: Query | Slope) -> dict[str, Any]:
+    if isinstance(form, Query):
+        return {"kind": "rule", "conditions": form}
+    return {"kind": "slope", **{name: getattr(form, name) for name in _FORMS[("slope",)]}}
+
+
+def _read_term(data: dict[str, Any]) -> SavedTerm:
+    form = _read_form(data)
+    return SavedTerm(make_term(form, data["weight"], data["output"]), data["certificate"])
+
+
+def _write_term(saved: SavedTerm) -> dict[str, Any]:
+    term = saved.term
+    others = {"weight": term.weight, "output": term.output, "certificate": saved.certificate}
+    return _write_form(form_of(term)) | others
+
+
+_END = Either((NUMBER, _MOMENT))
+_FORMS: dict[tuple[str, ...], Entries] = {
+    ("rule",): {
+        "conditions": Entry(QUERY, "All of them must hold; without any, the rule covers every row.")
+    },
+    ("slope",): {
+        "feature": Entry(TEXT, "As in conditions."),
+        "lower": Entry(_END, "Where the line begins; below it, the slope adds 0."),
+        "upper": Entry(_END, "Where the line ends, above 'lower' and of the same kind."),
+        "missing": Entry(
+            optional(_END),
+            "What a missing value counts as, between both ends; null: the slope adds 0.",
         ),
-        "conditions": Entry(
-            QUERY, "All of them must hold; without any, the rule covers every row."
+        "n_conditions": Entry(
+            choice(1, 2),
+            "How often the line bends inside of the range of the training rows, at least 1. No "
+            "prediction depends on it.",
         ),
-        "certificate": Entry(RULE_CERTIFICATE),
-    }
+    },
+}
+_KIND = Entry(choice("rule", "slope"))
+TERM = Converted(
+    Object(
+        {
+            "kind": _KIND,
+            "weight": Entry(
+                NUMBER,
+                "Of a slope per unit of its feature: of numbers per 1, of dates per day, of times "
+                "of day and of durations per hour.",
+            ),
+            "output": Entry(
+                COUNT,
+                "Position of the class that the weight is added to, of three or more.",
+                default=0,
+            ),
+            "certificate": Entry(CERTIFICATE),
+        },
+        text="A rule adds its weight to the rows that satisfy its conditions. A slope adds its "
+        "weight times clip(x, lower, upper) - lower, in units of the feature x.",
+        key="kind",
+        variants=_FORMS,
+    ),
+    _read_term,
+    _write_term,
 )
 
 ENSEMBLE_CERTIFICATE = Object(
@@ -171,15 +239,16 @@ ENSEMBLE_CERTIFICATE = Object(
             "if there is one.",
         ),
         "bound": Entry(AMOUNT, "Lower bound on the objective of all compared ensembles."),
-        "start": Entry(AMOUNT, "The objective without rules."),
+        "start": Entry(AMOUNT, "The objective without terms."),
         "against": Entry(
             choice("rules", "weight"),
-            "Compared ensembles have at most as many rules and the same penalty, or at most the "
-            "same total weight.",
+            "Compared ensembles have at most as many terms and the same penalty, or at most the "
+            "same total weight; weights of slopes count on the scale of rules.",
         ),
         "max_conditions": Entry(optional(COUNT)),
         "min_coverage": Entry(AMOUNT),
         "n_candidates": Entry(COUNT),
+        "n_slopes": Entry(COUNT, "Number of slopes that terms may be, besides rules."),
         "n_rows": Entry(COUNT),
         "status": Entry(_STATUS),
         "n_nodes": Entry(COUNT),
@@ -189,7 +258,7 @@ ENSEMBLE_CERTIFICATE = Object(
             Array(
                 Object({"objective": Entry(AMOUNT), "bound": Entry(AMOUNT)}, SizeBound), make=tuple
             ),
-            "The first 0, 1, 2, ... rules, next to all ensembles of as many.",
+            "The first 0, 1, 2, ... terms, next to all ensembles of as many.",
         ),
     },
     text="How close the model comes to the best possible one on its training rows; the proof "
@@ -240,13 +309,12 @@ _LOSS = Converted(
     lambda loss: {"name": named_loss(loss).name, **loss_settings(named_loss(loss))},
 )
 
-_INITIAL_RULE: Entries = {
-    "conditions": Entry(QUERY),
+_INITIAL_TERM: Entries = {
+    "kind": _KIND,
     "weight": Entry(optional(NUMBER), "Null for the best one."),
     "output": Entry(
         optional(COUNT),
-        "Of three or more classes, the one that the rule votes for or against; null for the best "
-        "one.",
+        "Of three or more classes, the one that the term is added to; null for the best one.",
     ),
 }
 
@@ -265,13 +333,16 @@ _SETTINGS: dict[str, Format] = {
     ),
     "initial_terms": Array(
         Converted(
-            Object(_INITIAL_RULE),
-            lambda data: InitialTerm(*data.values()),
-            lambda rule: dict(zip(_INITIAL_RULE, rule, strict=True)),
+            Object(_INITIAL_TERM, key="kind", variants=_FORMS),
+            lambda data: InitialTerm(_read_form(data), data["weight"], data["output"]),
+            lambda term: _write_form(term.form) | {"weight": term.weight, "output": term.output},
         ),
         make=tuple,
     ),
-    "excluded_terms": Array(QUERY, make=tuple),
+    "excluded_terms": Array(
+        Converted(Object({"kind": _KIND}, key="kind", variants=_FORMS), _read_form, _write_form),
+        make=tuple,
+    ),
     "class_weight": Either(
         (
             NULL,
@@ -388,10 +459,10 @@ _MODEL_ENTRIES: Entries = {
     "intercept": Entry(
         INTERCEPT, "The intercept of raw predictions, or one for each of three or more classes."
     ),
-    "rules": Entry(Array(RULE)),
+    "terms": Entry(Array(TERM)),
     "stages": Entry(
         optional(Array(Array(NUMBER, first=INTERCEPT, min_items=1))),
-        "Intercept and weights of the model when it had 0, 1, 2, ... rules, without the last; null "
+        "Intercept and weights of the model when it had 0, 1, 2, ... terms, without the last; null "
         "where they are those of the model.",
     ),
     "settings": Entry(SETTINGS),
@@ -399,7 +470,7 @@ _MODEL_ENTRIES: Entries = {
     "n_candidates": Entry(COUNT, "Number of candidate conditions."),
     "feature_kinds": Entry(
         Map(Either((choice("integer", "boolean"), Array(CATEGORY, make=tuple)))),
-        "Features of rules that held nothing but integers, or nothing but zeros and ones, in the "
+        "Features of terms that held nothing but integers, or nothing but zeros and ones, in the "
         "training table, or ordered categories, in their order. Texts make use of it, predictions "
         "do not.",
         default={},
@@ -420,8 +491,8 @@ def model_format() -> Object:
     """Return the format of models of all tasks."""
     return Object(
         {**_FIRST_ENTRIES, "task": Entry(choice(*TASKS)), **_MODEL_ENTRIES},
-        text="An additive ensemble of weighted if-then rules. The raw prediction of a row is the "
-        "intercept plus the weights of the rules whose conditions it satisfies, added in order.",
+        text="An additive ensemble of weighted if-then rules and slopes. The raw prediction of a "
+        "row is the intercept plus what the terms add, in order.",
         key="task",
         variants={(name,): task.entries for name, task in TASKS.items()},
     )

@@ -24,7 +24,7 @@ def register_onnx_converters() -> None:
     Call it once before ``skl2onnx.to_onnx`` or ``skl2onnx.convert_sklearn``. The input of the
     estimator is the output of the step before it, or that of the graph: one tensor with all
     columns, or several, in the order of the training table. Text must be of type string, in which
-    "" stands for a missing value; numbers may be of any type. Rules are computed in double
+    "" stands for a missing value; numbers may be of any type. Terms are computed in double
     precision. Probabilities and numbers have the type that skl2onnx chooses: double precision if
     the first input has it, single precision otherwise.
 
@@ -161,7 +161,7 @@ def _converted(
             tensor = nodes.column_of(variable, position)
             (nodes.set_text if is_text else nodes.set_numbers)(name, tensor)
     first = nodes.column_of(columns[0][0], 0)
-    return nodes, nodes.raw_prediction(first, nodes.covered(first))
+    return nodes, nodes.raw_prediction(first, nodes.values(first))
 
 
 def _columns(operator: Any) -> list[tuple[str, int, bool]]:

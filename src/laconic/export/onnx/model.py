@@ -1,6 +1,6 @@
 """Models as ONNX graphs.
 
-Everything is computed in double precision, in the order of the rules, so that raw predictions are
+Everything is computed in double precision, in the order of the terms, so that raw predictions are
 those of the model to the last bit. Text is encoded as numbers first, since few operators take it.
 """
 
@@ -18,6 +18,7 @@ from laconic.export.edge_rows import Outputs, check_outputs, edge_rows, expected
 from laconic.export.portable import PortableModel, compared_values, portable_model, refuse_times
 from laconic.models import RuleModel
 from laconic.terms.conditions import THRESHOLD_RELATIONS, Condition
+from laconic.terms.slopes import Slope
 
 OnnxInputs: TypeAlias = Literal["auto", "columns", "tensor"]
 OnnxNumbers: TypeAlias = Literal["double", "float"]
@@ -36,7 +37,7 @@ def to_onnx(
     inputs: OnnxInputs = "auto",
     numbers: OnnxNumbers = "double",
     missing_text: str = "",
-    rule_columns: bool = False,
+    term_columns: bool = False,
 ) -> Any:
     """Write a fitted model as an ONNX graph.
 
@@ -48,7 +49,7 @@ def to_onnx(
     model : RuleModel
         Fitted, with one of the named losses.
     inputs : {"auto", "columns", "tensor"}, default="auto"
-        "columns" has one input per column that rules use, of shape (n_rows, 1) and with the name
+        "columns" has one input per column that terms use, of shape (n_rows, 1) and with the name
         of the column: text as strings, numbers and booleans as numbers. "tensor" has a single
         input X with all columns of the training table, and needs a model without text. "auto" is
         "tensor" for models without text.
@@ -58,8 +59,9 @@ def to_onnx(
     missing_text : str, default=""
         The text that stands for a missing value, as ONNX has no missing texts. Missing numbers are
         NaN.
-    rule_columns : bool, default=False
-        Whether to add the output "covered", of shape (n_rows, n_terms).
+    term_columns : bool, default=False
+        Whether to add the output "covered", of shape (n_rows, n_terms): whether a rule covers a
+        row, or the row is above the lower end of a slope.
 
     Returns
     -------
@@ -90,14 +92,14 @@ def to_onnx(
         raise ValueError(f"'numbers' must be 'double' or 'float'. Got {numbers!r} instead.")
     check_missing_text(portable, missing_text)
     onnx = import_extra("onnx", "onnx", "The export to ONNX")
-    made = _model(portable, layout, numbers.upper(), missing_text, rule_columns)
+    made = _model(portable, layout, numbers.upper(), missing_text, term_columns)
     onnx.checker.check_model(made, full_check=True)
     _check_in_runtime(model, portable, made, numbers, missing_text)
     return made
 
 
 def _model(
-    portable: PortableModel, layout: str, number_type: str, missing_text: str, rule_columns: bool
+    portable: PortableModel, layout: str, number_type: str, missing_text: str, term_columns: bool
 ) -> Any:
     helper = import_extra("onnx.helper", "onnx", "The export to ONNX")
     graph = OnnxGraph(portable.feature_names)
@@ -106,7 +108,7 @@ def _model(
         taken = [_tensor_input(portable, nodes, number_type)]
     else:
         taken = _column_inputs(portable, nodes, number_type)
-    results = _results(portable, nodes, nodes.column_of(taken[0].name, 0), rule_columns)
+    results = _results(portable, nodes, nodes.column_of(taken[0].name, 0), term_columns)
     given = [tensor_info(name, kind, shape) for name, (_, kind, shape) in results.items()]
     for name, (tensor, _, _) in results.items():
         graph.nodes.append(helper.make_node("Identity", [tensor], [name]))
@@ -119,11 +121,11 @@ def _model(
 
 
 def _results(
-    portable: PortableModel, nodes: ModelNodes, any_column: str, rule_columns: bool
+    portable: PortableModel, nodes: ModelNodes, any_column: str, term_columns: bool
 ) -> dict[str, tuple[str, str, list[Any]]]:
     """Return the tensor, element type and shape of each output."""
-    covered = nodes.covered(any_column)
-    raw_prediction = nodes.raw_prediction(any_column, covered)
+    values = nodes.values(any_column)
+    raw_prediction = nodes.raw_prediction(any_column, values)
     mean = nodes.mean(raw_prediction)
     n_classes = len(portable.classes or ())
     results: dict[str, tuple[str, str, list[Any]]] = {
@@ -138,9 +140,9 @@ def _results(
         label = nodes.flat(nodes.classes(raw_prediction, kind, portable.classes))
         results["prediction"] = (label, kind, ["n_rows"])
         results["probabilities"] = (nodes.probabilities(mean), "DOUBLE", ["n_rows", n_classes])
-    if rule_columns and covered:
-        table = nodes.graph.node("Concat", covered, axis=1)
-        results["covered"] = (table, "BOOL", ["n_rows", len(covered)])
+    if term_columns and values:
+        table = nodes.graph.node("Concat", nodes.covered(values), axis=1)
+        results["covered"] = (table, "BOOL", ["n_rows", len(values)])
     return results
 
 
@@ -152,7 +154,7 @@ def _tensor_input(portable: PortableModel, nodes: ModelNodes, number_type: str) 
 
 
 def _column_inputs(portable: PortableModel, nodes: ModelNodes, number_type: str) -> list[Any]:
-    # A graph needs an input to know the number of rows, also where no rule does.
+    # A graph needs an input to know the number of rows, also where no term does.
     kinds = portable.kinds or {portable.feature_names[0]: "any"}
     _check_names(kinds)
     taken = []
@@ -176,7 +178,7 @@ def _checked_inputs(portable: PortableModel, inputs: Any) -> str:
     if inputs == "tensor" and text:
         raise ValueError(
             "inputs='tensor' needs a model of numbers, because a tensor has a single type. Got "
-            f"rules that use text in {text[0]!r}. Use inputs='columns'."
+            f"terms that use text in {text[0]!r}. Use inputs='columns'."
         )
     if inputs == "auto":
         return "columns" if text else "tensor"
@@ -356,34 +358,58 @@ class ModelNodes:
             default_int64=_UNSEEN_CODE,
         )
 
-    def covered(self, any_column: str) -> list[str]:
-        """Return for each rule which rows it covers, of shape (n_rows, 1)."""
-        queries = [rule.query for rule in self.portable.ensemble]
-        always = "" if all(queries) else self._filled(any_column, "BOOL", True)
+    def values(self, any_column: str) -> list[str]:
+        """Return for each rule which rows it covers, for each slope its values, negated.
+
+        They have the shape (n_rows, 1).
+        """
         return [
-            self._joined("And", map(self._condition, query)) if query else always
-            for query in queries
+            self._negated_values(term)
+            if isinstance(term, Slope)
+            else self._joined("And", map(self._condition, term.query))
+            if term.query
+            else self._filled(any_column, "BOOL", True)
+            for term in self.portable.ensemble
         ]
 
-    def raw_prediction(self, any_column: str, covered: Sequence[str]) -> str:
+    def covered(self, values: Sequence[str]) -> list[str]:
+        """Return which rows each term covers, given its values."""
+        return [
+            self.graph.node("Less", [each, self._double(0.0)]) if isinstance(term, Slope) else each
+            for term, each in zip(self.portable.ensemble, values, strict=True)
+        ]
+
+    def _negated_values(self, slope: Slope) -> str:
+        node, column = self.graph.node, self._columns[slope.feature]
+        lower, upper = map(self._double, slope.ends)
+        clipped = node("Min", [node("Max", [column, lower]), upper])
+        missing = self._double(slope.missing_number)
+        # In this order: onnxruntime does not subtract constants that are 0 in single precision.
+        return node("Sub", [lower, node("Where", [node("IsNaN", [column]), missing, clipped])])
+
+    def raw_prediction(self, any_column: str, values: Sequence[str]) -> str:
         """Return raw predictions, of shape (n_rows, 1), or with a column per class."""
         outputs = self.portable.ensemble.outputs
         if not outputs:
-            return self._sum(any_column, covered, self.portable.ensemble.intercept, 0)
+            return self._sum(any_column, values, self.portable.ensemble.intercept, 0)
         sums = [
-            self._sum(any_column, covered, output.intercept, place)
+            self._sum(any_column, values, output.intercept, place)
             for place, output in enumerate(outputs)
         ]
         return self.graph.node("Concat", sums, axis=1)
 
-    def _sum(self, any_column: str, covered: Sequence[str], intercept: float, output: int) -> str:
+    def _sum(self, any_column: str, values: Sequence[str], intercept: float, output: int) -> str:
         total = self._filled(any_column, "DOUBLE", intercept)
-        for rule, is_covered in zip(self.portable.ensemble, covered, strict=True):
-            if rule.output != output:
+        for term, each in zip(self.portable.ensemble, values, strict=True):
+            if term.output != output:
                 continue
-            numbers = [self._double(rule.weight), self._double(0.0)]
-            term = self.graph.node("Where", [is_covered, *numbers])
-            total = self.graph.node("Add", [total, term])
+            if isinstance(term, Slope):
+                # Negative: onnxruntime does not multiply by what is 1 in single precision.
+                added = self.graph.node("Mul", [each, self._double(-abs(term.weight))])
+                total = self.graph.node("Add" if term.weight > 0 else "Sub", [total, added])
+                continue
+            numbers = [self._double(term.weight), self._double(0.0)]
+            total = self.graph.node("Add", [total, self.graph.node("Where", [each, *numbers])])
         return total
 
     def mean(self, raw_prediction: str) -> str:

@@ -17,6 +17,7 @@ from laconic.export.portable import PortableModel, portable_model
 from laconic.models import RuleModel
 from laconic.tables.times import kind_of, microseconds
 from laconic.terms.conditions import Condition
+from laconic.terms.rules import Rule, Term
 
 _PLACE_OF_MODEL = "MODEL: dict[str, Any] = {}"
 
@@ -40,9 +41,10 @@ def to_python(model: RuleModel) -> str:
     Notes
     -----
     ``predict(row)`` takes a dict, or another mapping from names of columns to cells, and returns
-    a dict with "raw_prediction", "prediction", "probabilities" (None for a regression) and
-    "covered", for each rule whether it covers the row. It refuses infinities and cells of the wrong
-    kind, as `predict` does here.
+    a dict with "raw_prediction", "prediction", "probabilities" (None for a regression),
+    "contributions", what each term adds to the raw prediction, and "covered", for each rule whether
+    it covers the row, and for each slope whether the row is above its lower end. It refuses
+    infinities and cells of the wrong kind, as `predict` does here.
 
     Examples
     --------
@@ -50,8 +52,9 @@ def to_python(model: RuleModel) -> str:
     >>> model = RuleBoostingRegressor(l2_regularization=0).fit([[1], [2], [3], [4]], [5, 5, 1, 1])
     >>> module = {}
     >>> exec(to_python(model), module)
-    >>> module["predict"]({"x0": 2})
-    {'raw_prediction': 5.0, 'prediction': 5.0, 'probabilities': None, 'covered': [True]}
+    >>> result = module["predict"]({"x0": 2})
+    >>> result["prediction"], result["covered"]
+    (5.0, [True])
     """
     portable = portable_model(model)
     literal = pformat(program_data(portable), width=100, sort_dicts=False)
@@ -102,10 +105,11 @@ def to_javascript(model: RuleModel) -> str:
 
     Notes
     -----
-    ``predict(row)`` takes an object with a property for each column that rules use, and returns
-    ``rawPrediction``, ``prediction``, ``probabilities`` (null for a regression) and ``covered``,
-    for each rule whether it covers the row. ``predict.model`` is the model as data. As `predict`
-    does here, it refuses infinities and columns of the wrong kind.
+    ``predict(row)`` takes an object with a property for each column that terms use, and returns
+    ``rawPrediction``, ``prediction``, ``probabilities`` (null for a regression), ``contributions``,
+    what each term adds to the raw prediction, and ``covered``, for each rule whether it covers the
+    row, and for each slope whether the row is above its lower end. ``predict.model`` is the model
+    as data. As `predict` does here, it refuses infinities and columns of the wrong kind.
 
     Examples
     --------
@@ -139,9 +143,10 @@ def _embedded_json(data: object) -> str:
 
 
 def program_data(portable: PortableModel) -> dict[str, Any]:
-    """Return the data by which a program predicts and shows which rules apply.
+    """Return the data by which a program predicts and shows which terms apply.
 
-    Booleans in conditions are numbers, and so are times: their microseconds.
+    Booleans in conditions are numbers, and so are times: their microseconds. A term has conditions,
+    or the ends of a slope.
     """
     outputs = portable.ensemble.outputs
     return {
@@ -155,15 +160,28 @@ def program_data(portable: PortableModel) -> dict[str, Any]:
                 for name, (part, column) in portable.parts.items()
             ),
         ],
-        "rules": [
+        "terms": [
             {
-                "weight": rule.weight,
-                **({"output": rule.output} if outputs else {}),
-                "text": str(rule.query),
-                "conditions": [_condition(condition) for condition in rule.query],
+                "weight": term.weight,
+                **({"output": term.output} if outputs else {}),
+                "text": portable.ensemble.text(term),
+                **_what_it_covers(term),
             }
-            for rule in portable.ensemble
+            for term in portable.ensemble
         ],
+    }
+
+
+def _what_it_covers(term: Term) -> dict[str, Any]:
+    if isinstance(term, Rule):
+        return {"conditions": [_condition(condition) for condition in term.query]}
+    lower, upper = term.ends
+    return {
+        "feature": term.feature,
+        "lower": lower,
+        "upper": upper,
+        "missing": term.missing_number,
+        "unit": term.unit,
     }
 
 

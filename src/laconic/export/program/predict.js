@@ -1,15 +1,17 @@
 // A laconic model without dependencies.
 //
-// predict(row) takes an object with one property per column that rules use: numbers and booleans
+// predict(row) takes an object with one property per column that terms use: numbers and booleans
 // (which count as 0 and 1), or text. Dates are text such as 2024-03-01 or 2024-03-01 12:30, or Date
 // objects or their milliseconds, which are in UTC; times of day are text or milliseconds since
 // midnight, durations numbers of seconds. null, undefined and NaN are missing values. It returns
-//   rawPrediction  the intercept plus the weights of the rules that cover the row,
+//   rawPrediction  the intercept plus what the terms add to the row,
 //                  or an array of such sums, one for each of three or more classes,
 //   prediction     the class, or the number,
 //   probabilities  of the classes in the order of predict.model.classes; null for a regression,
-//   covered        for each rule, whether it covers the row.
-// predict.model contains the rules as data.
+//   contributions  what each term adds,
+//   covered        for each rule, whether it covers the row, and for each slope, whether the row is
+//                  above its lower end.
+// predict.model contains the terms as data.
 const predict = (() => {
   "use strict";
 
@@ -113,18 +115,25 @@ const predict = (() => {
     }
   }
 
+  // What a term adds if its weight is 1.
+  function valueOf({ conditions, feature, lower, upper, missing, unit }, cells) {
+    if (conditions) return conditions.every((each) => holds(each, cells.get(each.feature))) ? 1 : 0;
+    const number = cells.get(feature) ?? missing;
+    return (Math.min(Math.max(number, lower), upper) - lower) / unit;
+  }
+
   // Three or more classes, each of which has a raw prediction.
-  function predictClasses(covered) {
+  function predictClasses(contributions) {
     const rawPrediction = [...model.intercept];
-    model.rules.forEach(({ weight, output }, position) => {
-      if (covered[position]) rawPrediction[output] += weight;
+    model.terms.forEach(({ output }, position) => {
+      rawPrediction[output] += contributions[position];
     });
     const largest = Math.max(...rawPrediction);
     const exponentials = rawPrediction.map((each) => Math.exp(each - largest));
     const total = exponentials.reduce((sum, each) => sum + each, 0);
     const probabilities = exponentials.map((each) => each / total);
     const prediction = model.classes[rawPrediction.indexOf(largest)];
-    return { rawPrediction, prediction, probabilities, covered };
+    return { rawPrediction, prediction, probabilities };
   }
 
   const means = {
@@ -135,20 +144,17 @@ const predict = (() => {
 
   function predict(row) {
     const cells = new Map(model.features.map((feature) => [feature.name, readCell(row, feature)]));
-    const covered = model.rules.map(({ conditions }) =>
-      conditions.every((condition) => holds(condition, cells.get(condition.feature)))
-    );
-    if (model.link === "softmax") return predictClasses(covered);
-    let rawPrediction = model.intercept;
-    model.rules.forEach(({ weight }, position) => {
-      if (covered[position]) rawPrediction += weight;
-    });
+    const values = model.terms.map((term) => valueOf(term, cells));
+    const contributions = model.terms.map(({ weight }, position) => weight * values[position]);
+    const explained = { contributions, covered: values.map((value) => value > 0) };
+    if (model.link === "softmax") return { ...predictClasses(contributions), ...explained };
+    const rawPrediction = contributions.reduce((sum, each) => sum + each, model.intercept);
     const mean = means[model.link](rawPrediction);
     if (model.classes === null) {
-      return { rawPrediction, prediction: mean, probabilities: null, covered };
+      return { rawPrediction, prediction: mean, probabilities: null, ...explained };
     }
     const prediction = model.classes[rawPrediction > 0 ? 1 : 0];
-    return { rawPrediction, prediction, probabilities: [1 - mean, mean], covered };
+    return { rawPrediction, prediction, probabilities: [1 - mean, mean], ...explained };
   }
 
   predict.model = model;

@@ -1,4 +1,4 @@
-"""A model without dependencies: predict(row), for a row with the columns that rules use."""
+"""A model without dependencies: predict(row), for a row with the columns that terms use."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def predict(row: Any) -> dict[str, Any]:
     Returns
     -------
     result : dict
-        "raw_prediction", the intercept plus the weights of the rules that cover the row, or a list
-        of such sums, one for each of three or more classes;
+        "raw_prediction", the intercept plus what the terms add to the row, or a list of such sums,
+        one for each of three or more classes;
         "prediction", the class or the number; "probabilities" of the classes in ascending order,
-        None for a regression; and "covered", for each rule whether it covers the row.
+        None for a regression; "contributions", what each term adds; and "covered", for each rule
+        whether it covers the row, and for each slope whether the row is above its lower end.
     """
     cells: dict[str, Any] = {}
     for feature in MODEL["features"]:
@@ -38,35 +39,32 @@ def predict(row: Any) -> dict[str, Any]:
             cells[name] = _part(cells[feature["of"]], feature["part"])
         else:
             cells[name] = _read_cell(row, name, feature["kind"])
-    covered = [
-        all(
-            _holds(cells[condition["feature"]], condition["relation"], condition["value"])
-            for condition in rule["conditions"]
-        )
-        for rule in MODEL["rules"]
+    values = [_value(term, cells) for term in MODEL["terms"]]
+    contributions = [
+        term["weight"] * value if value else 0.0
+        for term, value in zip(MODEL["terms"], values, strict=True)
     ]
+    explained = {"contributions": contributions, "covered": [value > 0.0 for value in values]}
     if MODEL["link"] == "softmax":
-        return _predict_classes(covered)
+        return _predict_classes(contributions) | explained
     raw_prediction = MODEL["intercept"]
-    for rule, is_covered in zip(MODEL["rules"], covered, strict=True):
-        if is_covered:
-            raw_prediction += rule["weight"]
+    for added in contributions:
+        raw_prediction += added
     mean = _mean(raw_prediction, MODEL["link"])
     is_classifier = MODEL["classes"] is not None
     return {
         "raw_prediction": raw_prediction,
         "prediction": MODEL["classes"][raw_prediction > 0] if is_classifier else mean,
         "probabilities": [1.0 - mean, mean] if is_classifier else None,
-        "covered": covered,
+        **explained,
     }
 
 
-def _predict_classes(covered: list[bool]) -> dict[str, Any]:
+def _predict_classes(contributions: list[float]) -> dict[str, Any]:
     """Predict one of three or more classes, each of which has a raw prediction."""
     raw_prediction = list(MODEL["intercept"])
-    for rule, is_covered in zip(MODEL["rules"], covered, strict=True):
-        if is_covered:
-            raw_prediction[rule["output"]] += rule["weight"]
+    for term, added in zip(MODEL["terms"], contributions, strict=True):
+        raw_prediction[term["output"]] += added
     largest = max(raw_prediction)
     exponentials = [math.exp(each - largest) for each in raw_prediction]
     total = sum(exponentials)
@@ -74,7 +72,6 @@ def _predict_classes(covered: list[bool]) -> dict[str, Any]:
         "raw_prediction": raw_prediction,
         "prediction": MODEL["classes"][raw_prediction.index(largest)],
         "probabilities": [each / total for each in exponentials],
-        "covered": covered,
     }
 
 
@@ -156,6 +153,20 @@ def _part(microseconds: float | None, part: str) -> Any:
         months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
         return months.split()[moment.month - 1]
     return float(getattr(moment, part))
+
+
+def _value(term: dict[str, Any], cells: dict[str, Any]) -> float:
+    """Return what a term adds if its weight is 1."""
+    if "conditions" in term:
+        return float(
+            all(
+                _holds(cells[condition["feature"]], condition["relation"], condition["value"])
+                for condition in term["conditions"]
+            )
+        )
+    cell, lower = cells[term["feature"]], term["lower"]
+    number = term["missing"] if cell is None else min(max(cell, lower), term["upper"])
+    return float((number - lower) / term["unit"])
 
 
 def _holds(cell: Any, relation: str, value: Any) -> bool:

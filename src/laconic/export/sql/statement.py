@@ -32,7 +32,7 @@ def to_sql(
     *,
     table: str | None = None,
     keep: Sequence[str] | None = None,
-    rule_columns: bool = False,
+    term_columns: bool = False,
     output: SqlOutput = "raw_prediction",
     columns: Mapping[str, str] | None = None,
 ) -> str:
@@ -54,9 +54,9 @@ def to_sql(
     keep : sequence of str or None, default=None
         Columns of the table to select as well; None for all of them. Only with a table. With names
         the statement is shorter: raw predictions are written once.
-    rule_columns : bool, default=False
-        Whether to add the columns rule_1, rule_2, ..., which are 1 where the rule covers the row
-        and 0 elsewhere. Only with a table.
+    term_columns : bool, default=False
+        Whether to add the columns term_1, term_2, ..., which are 1 where a rule covers the row or
+        the row is above the lower end of a slope, and 0 elsewhere. Only with a table.
     output : {"raw_prediction", "probability", "prediction"}, default="raw_prediction"
         The value of an expression. A SELECT has all of them as columns; probabilities, which only
         a classifier has, are those of the second class. With three or more classes it has
@@ -94,13 +94,13 @@ def to_sql(
             "An expression has one value, and a model of three or more classes has several. Name a "
             "'table' to select from."
         )
-    _check_options(portable, table, keep, rule_columns, output)
+    _check_options(portable, table, keep, term_columns, output)
     columns = _checked_columns(portable, columns or {}, dialect)
     terms = SqlTerms(portable, dialect, columns)
     if table is None:
         tree = _expression(terms, output)
     else:
-        tree = _select(terms, _parsed_table(table, dialect), keep, rule_columns)
+        tree = _select(terms, _parsed_table(table, dialect), keep, term_columns)
     sql = _written(tree, dialect)
     _check_in_databases(model, portable, dialect, keeps_all=table is not None and keep is None)
     return sql
@@ -113,8 +113,8 @@ def _expression(terms: SqlTerms, output: SqlOutput) -> Any:
     return (terms.mean if output == "probability" else terms.prediction)(raw_prediction)
 
 
-def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_columns: bool) -> Any:
-    """Select columns of a table, raw predictions, rules, probabilities and predictions.
+def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, term_columns: bool) -> Any:
+    """Select columns of a table, raw predictions, terms, probabilities and predictions.
 
     If all columns of a table are kept, their names are unknown and may be those of ours. Raw
     predictions are then written again wherever they are needed, instead of by name; next to
@@ -122,7 +122,7 @@ def _select(terms: SqlTerms, table: Any, keep: Sequence[str] | None, rule_column
     """
     terms = terms.within(_name_of(table))
     raw = terms.raw_predictions()
-    computed = [*raw.items(), *(terms.rules().items() if rule_columns else ())]
+    computed = [*raw.items(), *(terms.terms().items() if term_columns else ())]
     if keep is not None:
         return _select_kept(terms, table, keep, computed, len(raw))
     exp = sqlglot().exp
@@ -262,12 +262,12 @@ def _check_options(
     portable: PortableModel,
     table: str | None,
     keep: Sequence[str] | None,
-    rule_columns: bool,
+    term_columns: bool,
     output: str,
 ) -> None:
-    if table is None and (keep is not None or rule_columns):
+    if table is None and (keep is not None or term_columns):
         raise ValueError(
-            "An expression has no columns: 'keep' and 'rule_columns' need a 'table' to select "
+            "An expression has no columns: 'keep' and 'term_columns' need a 'table' to select "
             "from. Got table=None. Name a table, or leave them out."
         )
     if isinstance(keep, str):
@@ -339,7 +339,7 @@ def column_names(portable: PortableModel) -> dict[str, str]:
 
 
 def run_sqlite(portable: PortableModel, select: str, rows: Sequence[dict[str, Any]]) -> Outputs:
-    """Run a SELECT with the key and a column per rule in SQLite."""
+    """Run a SELECT with the key and a column per term in SQLite."""
     names = column_names(portable)
     declared = ", ".join([KEY, *(f'"{name}"' for name in names.values())])
     marks = ", ".join("?" * (len(names) + 1))
@@ -360,7 +360,7 @@ def _sqlite_cell(cell: Any) -> Any:
 
 
 def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, Any]]) -> Outputs:
-    """Run a SELECT with the key and a column per rule in DuckDB."""
+    """Run a SELECT with the key and a column per term in DuckDB."""
     types = {name: _DUCKDB_TYPES[kind] for name, kind in portable.kinds.items()}
     names = column_names(portable)
     declared = ", ".join(f'"{names[name]}" {types[name]}' for name in names)
@@ -373,7 +373,7 @@ def run_duckdb(portable: PortableModel, select: str, rows: Sequence[dict[str, An
 
 
 def select_outputs(portable: PortableModel, fetched: Iterable[Sequence[Any]]) -> Outputs:
-    """Return outputs from rows that end in raw predictions, rules, probabilities and prediction."""
+    """Return outputs from rows that end in raw predictions, terms, probabilities and prediction."""
     n_classes, n_terms = len(portable.ensemble.outputs), portable.ensemble.n_terms
     n_shares, results = n_classes or int(portable.classes is not None), list(fetched)
 

@@ -4,10 +4,6 @@ Databases differ from the usual floating point arithmetic: a number with a decim
 decimal number, integers may compare exactly with floats, and NaN may be larger than all numbers.
 Every column of numbers is therefore cast to double precision, every number is written without loss,
 and conditions that NaN would satisfy exclude it.
-
-A column of dates is cast to TIMESTAMP, and compared with a TIMESTAMP. SQLite has neither: there,
-dates are texts such as 2024-03-01 or 2024-03-01 12:30:00, without a time zone, which compare as
-texts.
 """
 
 from __future__ import annotations
@@ -15,16 +11,18 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime, time
 from decimal import Decimal
 from functools import reduce
 from typing import Any
 
 from laconic._util.optional import import_extra
 from laconic.export.portable import PortableModel, compared_values, largest_raw_prediction
+from laconic.export.sql.times import TimeTerms
 from laconic.tables.columns import Category
-from laconic.tables.times import MONTHS, WEEKDAYS
+from laconic.tables.times import Moment
 from laconic.terms.conditions import SET_RELATIONS, VALUE_RELATIONS, Condition, Query
+from laconic.terms.rules import Term
+from laconic.terms.slopes import Slope
 
 # Dialects without NaN, in which the text 'Infinity' may mean 0.
 _WITHOUT_NAN = frozenset(
@@ -34,6 +32,8 @@ _WITHOUT_NAN = frozenset(
     }
 )
 _WITHOUT_BOOLEANS = frozenset({"fabric", "tsql"})
+# Dialects in which a product that is too small for a double is an error, and not 0.
+_REFUSES_UNDERFLOW = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 
 # Decimals of so many digits are read as the nearest double by one correctly rounded operation.
 _MAX_PLAIN_DIGITS = 15
@@ -77,10 +77,10 @@ class SqlTerms:
             return {"raw_prediction": self.raw_prediction()}
         return {f"raw_prediction_{k + 1}": self.raw_prediction(k) for k in range(n_classes)}
 
-    def rules(self) -> dict[str, Any]:
-        """Return for each rule, by name, whether it covers a row."""
-        rules = enumerate(self.portable.ensemble, start=1)
-        return {f"rule_{number}": self.covered(rule.query) for number, rule in rules}
+    def terms(self) -> dict[str, Any]:
+        """Return for each term, by name, whether it covers a row."""
+        terms = enumerate(self.portable.ensemble, start=1)
+        return {f"term_{number}": self.covered(term) for number, term in terms}
 
     def derived(self, raw_predictions: Sequence[Any]) -> dict[str, Any]:
         """Return probabilities and the prediction by name, given all raw predictions."""
@@ -94,24 +94,26 @@ class SqlTerms:
         return probability | {"prediction": self.prediction(raw.copy())}
 
     def raw_prediction(self, output: int | None = None) -> Any:
-        """Return the intercept plus the weights of the rules that cover a row, in rule order.
+        """Return the intercept plus what the terms add to a row, in their order.
 
         If an output is given, it is that of one of three or more classes.
         """
         ensemble = self.portable.ensemble
         intercept = ensemble.intercepts[output or 0]
-        rules = [rule for rule in ensemble if output in (None, rule.output)]
-        terms = [self._weight_where(rule.query, rule.weight) for rule in rules]
+        terms = [self._added(term) for term in ensemble if output in (None, term.output)]
         if intercept != 0.0 or not terms:
             terms.insert(0, self.double(intercept))
         return reduce(lambda left, right: self._exp.Add(this=left, expression=right), terms)
 
-    def covered(self, query: Query) -> Any:
-        """Return 1 where a query holds, 0 elsewhere."""
+    def covered(self, term: Term) -> Any:
+        """Return 1 where a rule holds, or a row is above the lower end of a slope, 0 elsewhere."""
         exp = self._exp
-        if not query:
+        if isinstance(term, Slope):
+            is_above = int(term.missing_number > term.ends[0])
+            return self._piecewise(term, term.lower, *map(exp.Literal.number, (1, 1, is_above)))
+        if not term.query:
             return exp.Literal.number(1)
-        return exp.Case().when(self.condition(query), "1").else_("0")
+        return exp.Case().when(self.condition(term.query), "1").else_("0")
 
     def mean(self, raw_prediction: Any) -> Any:
         """Return the mean or the probability for a raw prediction."""
@@ -239,10 +241,49 @@ class SqlTerms:
     def _as_double(self, term: Any) -> Any:
         return self._exp.Cast(this=term, to=self._exp.DataType.build("double"))
 
-    def _weight_where(self, query: Query, weight: float) -> Any:
-        if not query:
-            return self.double(weight)
-        return self._exp.Case().when(self.condition(query), self.double(weight)).else_("0")
+    def _added(self, term: Term) -> Any:
+        """Return what a term adds to a row."""
+        weight = self.double(term.weight)
+        if isinstance(term, Slope):
+            between = self._exp.Mul(this=self._excess(term), expression=weight)
+            missing = term.at(term.missing_number)
+            otherwise = self.double(missing) if missing else self._exp.Literal.number(0)
+            lower = _flat_until(term) if self.dialect in _REFUSES_UNDERFLOW else term.lower
+            return self._piecewise(term, lower, between, self.double(term.effect), otherwise)
+        if not term.query:
+            return weight
+        return self._exp.Case().when(self.condition(term.query), weight).else_("0")
+
+    def _piecewise(
+        self, slope: Slope, lower: float | Moment, between: Any, above: Any, missing: Any
+    ) -> Any:
+        """Return 0 up to a value of a feature, and others between the ends of a slope and above."""
+        column, kind, part = self._feature(slope.feature)
+        operand, write = self._operand(column, kind, part, is_equality=False)
+        is_low, is_between = (
+            self._comparison("<=", operand.copy(), write(end)) for end in (lower, slope.upper)
+        )
+        is_present = self._presence("is present", column.copy(), kind == "number")
+        case = self._exp.Case().when(is_low, "0").when(is_between, between)
+        return case.when(is_present, above).else_(missing)
+
+    def _excess(self, slope: Slope) -> Any:
+        """Return by how much the feature exceeds the lower end of a slope, in units."""
+        exp = self._exp
+        column, kind, part = self._feature(slope.feature)
+        operand, _ = self._operand(column, kind, part, is_equality=False)
+        if slope.time_kind is not None:
+            operand = self._times.microseconds(column, kind)
+        number = operand if kind == "number" else self._as_double(operand)
+        excess = exp.Paren(this=exp.Sub(this=number, expression=self.double(slope.ends[0])))
+        if slope.unit == 1.0:
+            return excess
+        return exp.Div(this=excess, expression=self.double(slope.unit), typed=True, safe=False)
+
+    def _feature(self, name: str) -> tuple[Any, str, str | None]:
+        """Return the column of a feature, its kind, and the part of its dates that is meant."""
+        part, whole = self.portable.parts.get(name, (None, name))
+        return self._column(whole), self.portable.kinds[whole], part
 
     def _value(self, value: Category) -> Any:
         exp = self._exp
@@ -256,13 +297,12 @@ class SqlTerms:
         return quoted_column(self.columns[name], self._source)
 
     def _condition(self, condition: Condition) -> Any:
-        name, relation = condition.feature, condition.relation
-        part, whole = self.portable.parts.get(name, (None, name))
-        kind = self.portable.kinds[whole]
+        relation = condition.relation
+        whole, kind, part = self._feature(condition.feature)
         if condition.value is None:
-            return self._presence(relation, self._column(whole), kind == "number")
+            return self._presence(relation, whole, kind == "number")
         is_equality = relation in VALUE_RELATIONS
-        column, write = self._operand(self._column(whole), kind, part, is_equality)
+        column, write = self._operand(whole, kind, part, is_equality)
         values = [write(value) for value in compared_values(condition)]
         if relation in SET_RELATIONS:
             is_in = self._exp.In(this=column, expressions=values)
@@ -339,6 +379,22 @@ def _decimal_text(number: float) -> str | None:
     return format(Decimal(repr(number)), "f")
 
 
+def _flat_until(slope: Slope) -> float | Moment:
+    """Return up to which value a slope adds 0, also because less is too small for a double.
+
+    Examples
+    --------
+    >>> _flat_until(Slope("x", 25, 68, 0.1)), _flat_until(Slope("x", 0, 1, 0.1))
+    (25.0, 2e-323)
+    """
+    if slope.time_kind is not None:
+        return slope.lower
+    low, high = slope.ends
+    while low < (middle := low / 2 + high / 2) < high:
+        low, high = (low, middle) if slope.at(middle) else (middle, high)
+    return low
+
+
 def _reads_in_sqlite(number: float) -> bool:
     connection = sqlite3.connect(":memory:")
     try:
@@ -347,82 +403,3 @@ def _reads_in_sqlite(number: float) -> bool:
     finally:
         connection.close()
     return bool(read == math.fabs(number))
-
-
-# Dialects in which parts of dates are supported; weekdays count from Sunday, 0.
-_WITH_PARTS = ("duckdb", "postgres", "sqlite")
-# As long as any text of a date, because a text comes after all of its beginnings.
-_SQLITE_PADDING = "0000-00-00 00:00:00.000000000"
-_SQLITE_FORMATS = {"year": "%Y", "month": "%m", "day": "%d", "weekday": "%w", "hour": "%H"}
-
-
-class TimeTerms:
-    """Columns and literals of dates and times as trees, for a dialect of sqlglot."""
-
-    def __init__(self, exp: Any, dialect: str) -> None:
-        self._exp = exp
-        self._dialect = dialect
-
-    def column(self, column: Any, kind: str, is_equality: bool) -> Any:
-        """Return a column of dates or times as literals compare with it."""
-        if kind == "duration":
-            raise ValueError(
-                "The export to SQL must have columns of numbers, booleans, text, dates or times. "
-                f"Got rules that use durations in {column.name!r}. Fit the model with numbers in "
-                "their place, such as hours."
-            )
-        if self._dialect == "sqlite":
-            literals = [self._exp.Literal.string(text) for text in ("T", " ")]
-            text = self._exp.func("REPLACE", column, *literals)
-            return self._padded(text, column, kind) if is_equality else text
-        return self._cast(column, "timestamp" if kind == "date" else "time")
-
-    def literal(self, value: date | time) -> Any:
-        """Write a date or a time."""
-        if isinstance(value, date) and not isinstance(value, datetime):
-            value = datetime(value.year, value.month, value.day)
-        if self._dialect == "sqlite":
-            # As long as the padding: a shorter text of the same moment comes before it.
-            text = f"{value.isoformat(timespec='microseconds')}000"
-            return self._exp.Literal.string(text.replace("T", " "))
-        literal = self._exp.Literal.string(value.isoformat().replace("T", " "))
-        return self._cast(literal, "timestamp" if isinstance(value, datetime) else "time")
-
-    def part(self, column: Any, part: str) -> Any:
-        """Return a part of a date as a whole number."""
-        if self._dialect not in _WITH_PARTS:
-            raise ValueError(
-                f"Parts of dates can be written for {', '.join(_WITH_PARTS)}. Got rules that use "
-                f"the {part} of {column.name!r} in the dialect {self._dialect!r}. Choose one of "
-                "these, or fit the model with the part as a column of its own."
-            )
-        if self._dialect == "sqlite":
-            form = self._exp.Literal.string(_SQLITE_FORMATS[part])
-            # Without the fraction of a second, as SQLite might round it up to the next day.
-            whole = self._call("SUBSTR", column, *map(self._exp.Literal.number, (1, 19)))
-            return self._cast(self._call("STRFTIME", form, whole), "int")
-        word = self._exp.var("DOW" if part == "weekday" else part.upper())
-        return self._exp.Extract(this=word, expression=self._cast(column, "timestamp"))
-
-    def code(self, part: str, value: Any) -> Any:
-        """Write the number of a weekday or a month, or any other part."""
-        if part == "weekday":
-            value = (WEEKDAYS.index(value) + 1) % 7
-        elif part == "month":
-            value = MONTHS.index(value) + 1
-        if float(value).is_integer():
-            return self._exp.Literal.number(int(value))
-        return self._exp.Literal.number(repr(float(value)))
-
-    def _padded(self, text: Any, column: Any, kind: str) -> Any:
-        """Complete the text of a moment, which may lack seconds or the time of day."""
-        padding = self._exp.Literal.string(_SQLITE_PADDING[0 if kind == "date" else 11 :])
-        n_characters = self._call("LENGTH", column.copy())
-        first = self._exp.Add(this=n_characters, expression=self._exp.Literal.number(1))
-        return self._exp.DPipe(this=text, expression=self._call("SUBSTR", padding, first))
-
-    def _call(self, name: str, *arguments: Any) -> Any:
-        return self._exp.Anonymous(this=name, expressions=list(arguments))
-
-    def _cast(self, term: Any, kind: str) -> Any:
-        return self._exp.Cast(this=term, to=self._exp.DataType.build(kind))

@@ -183,8 +183,8 @@ class Task(ABC):
 
     @property
     @abstractmethod
-    def title(self) -> str:
-        """A title for the rules."""
+    def aim(self) -> str:
+        """What the terms do, such as "predict a number"."""
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -192,7 +192,7 @@ class Task(ABC):
         return ()
 
     def covered_target(self, numbers: Floats, output: int) -> Floats:
-        """Return the target whose mean `mean_words` describe, for a rule of one output."""
+        """Return the target whose mean `mean_words` describe, for a term of one output."""
         return numbers
 
     def effect(self, weight: float, output: int = 0) -> str:

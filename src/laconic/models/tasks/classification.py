@@ -54,7 +54,7 @@ _AREA = Metric("auc", "AUC", "AUC", True, _area, _has_both_classes)
 class Classification(Task):
     """A target of two or more classes in ascending order.
 
-    Of two classes, positive weights vote for the second one. Of three or more, each rule votes for
+    Of two classes, positive weights vote for the second one. Of three or more, each term votes for
     or against one class.
 
     Examples
@@ -148,7 +148,7 @@ class Classification(Task):
         return numbers if self.outputs else np.where(numbers > 0, 1.0, -1.0)
 
     def covered_target(self, numbers: Floats, output: int) -> Floats:
-        """Return 1 for the class of a rule and 0 for all others."""
+        """Return 1 for the class of a term and 0 for all others."""
         return np.asarray(numbers == output, dtype=np.float64) if self.outputs else numbers
 
     def predictions(self, raw_predictions: Floats) -> NDArray[Any]:
@@ -191,7 +191,7 @@ class Classification(Task):
 
     @property
     def mean_words(self) -> str:
-        """Share of the second class, or of the class of a rule."""
+        """Share of the second class, or of the class of a term."""
         return f"share of {'the class' if self.outputs else self._texts[1]}"
 
     def format_mean(self, mean: float) -> str:
@@ -203,19 +203,19 @@ class Classification(Task):
         """Which class weights vote for."""
         if self.outputs:
             return (
-                "Positive weights vote for the class of the rule, negative weights against it; the "
+                "Positive weights vote for the class of the term, negative weights against it; the "
                 "class with the largest sum is predicted."
             )
         negative, positive = self._texts
         return f"Positive weights vote for {positive}, negative weights for {negative}."
 
     @property
-    def title(self) -> str:
+    def aim(self) -> str:
         """Name both of two classes."""
         if self.outputs:
-            return "Rules that distinguish classes"
+            return "distinguish classes"
         negative, positive = self._texts
-        return f"Rules that distinguish {positive} from {negative}"
+        return f"distinguish {positive} from {negative}"
 
     def effect(self, weight: float, output: int = 0) -> str:
         """Describe by what a weight multiplies the odds of a class, where there are odds."""

@@ -150,7 +150,7 @@ class Regression(Task):
         Metric("mae", "MAE", "Mean absolute error", False, _mae),
     )
     deciding_metrics: tuple[str, ...] = ("rmse", "r2")
-    title = "Rules that predict a number"
+    aim = "predict a number"
     mean_words = "mean target"
 
     def __init__(self, loss: Loss) -> None:

@@ -1,4 +1,4 @@
-// The behaviour of the page: the number of rules that are shown, and the prediction of the exported
+// The behaviour of the page: the number of terms that are shown, and the prediction of the exported
 // model for a row that the reader changes. Texts are inserted as texts, never as markup.
 (() => {
   "use strict";
@@ -52,12 +52,12 @@
     return shape;
   }
 
-  // Score by number of rules ----------------------------------------------------------------------
+  // Score by number of terms ----------------------------------------------------------------------
 
   function showSize(size) {
-    const total = data.rules.length;
+    const total = data.terms.length;
     byId("size-output").textContent =
-      `${size} of ${count(total, "rule")}, ${count(data.nConditions[size], "condition")}`;
+      `${size} of ${count(total, "term")}, ${count(data.nConditions[size], "condition")}`;
     for (const output of document.querySelectorAll("output[data-metric]")) {
       output.textContent = formatNumber(data.metrics[output.dataset.metric][size]);
     }
@@ -69,8 +69,8 @@
       const readout = chart.closest("figure").querySelector(".readout");
       readout.textContent = chart.querySelectorAll(".mark title")[size].textContent;
     }
-    for (const rule of document.querySelectorAll(".rule[data-rule]")) {
-      rule.classList.toggle("is-left-out", Number(rule.dataset.rule) > size);
+    for (const term of document.querySelectorAll(".term[data-term]")) {
+      term.classList.toggle("is-left-out", Number(term.dataset.term) > size);
     }
   }
 
@@ -146,16 +146,21 @@
     const raw = data.isMany ? result.rawPrediction[focus] : result.rawPrediction;
     showNumber(byId("raw-prediction"), formatWeight(raw), raw);
     byId("change").textContent = describeChange(score, before);
-    byId("observed").textContent = describeObserved(result.covered);
+    byId("observed").textContent = describeObserved(result.contributions);
     showGauge(score, before);
-    const fired = data.rules.filter((rule, position) => result.covered[position]);
-    for (const item of byId("fired").querySelectorAll("[data-rule]")) {
-      const isFired = result.covered[Number(item.dataset.rule) - 1];
+    const fired = data.terms.filter((term, position) => result.covered[position]);
+    for (const item of byId("fired").querySelectorAll("[data-term]")) {
+      const position = Number(item.dataset.term) - 1;
+      const isFired = result.covered[position];
       item.classList.toggle("is-fired", isFired);
+      // A slope adds more or less; a term that does not apply could add so much.
+      const { change } = data.terms[position];
+      item.querySelector(".weight").textContent =
+        formatWeight(isFired ? result.contributions[position] : change);
       item.querySelector(".fired-state").textContent = isFired ? "applies: " : "does not apply: ";
     }
     const notFired = byId("n-not-fired");
-    if (notFired) notFired.textContent = data.rules.length - fired.length;
+    if (notFired) notFired.textContent = data.terms.length - fired.length;
     announce(score, fired);
   }
 
@@ -167,12 +172,13 @@
     return `${change} from ${formatScore(before)} for the starting row.`;
   }
 
-  // Rows of the data to which exactly the same rules apply, and what was observed there.
-  const groups = new Map(data.whatIf.groups.map((group) => [group.rules.join(), group]));
+  // Rows of the data to which exactly the same rules apply, and whose slopes are in the same half of
+  // their ranges, and what was observed there.
+  const groups = new Map(data.whatIf.groups.map((group) => [group.terms.join(), group]));
 
-  function describeObserved(covered) {
-    const numbers = data.rules.map(({ number }) => number).filter((_, position) => covered[position]);
-    const group = groups.get(numbers.join());
+  function describeObserved(contributions) {
+    const isHigh = ({ change }, i) => Math.abs(contributions[i]) > Math.abs(change) / 2;
+    const group = groups.get(data.terms.filter(isHigh).map(({ number }) => number).join());
     if (!group) {
       const most = data.whatIf.max_rows_left_out;
       return most ? `At most ${count(most, "row")} like this: too few to show.` : "No rows like this.";
@@ -203,8 +209,8 @@
     clearTimeout(announceTimer);
     announceTimer = setTimeout(() => {
       const what = hasClasses ? `Probability of ${data.classLabels[focus]}` : "Prediction";
-      const rules = fired.length ? `rules ${fired.map((rule) => rule.number).join(", ")}` : "no rule";
-      byId("announcement").textContent = `${what} ${formatScore(score)}; ${rules} apply.`;
+      const terms = fired.length ? `terms ${fired.map((term) => term.number).join(", ")}` : "no term";
+      byId("announcement").textContent = `${what} ${formatScore(score)}; ${terms} apply.`;
     }, 400);
   }
 
@@ -220,13 +226,13 @@
     profiles.forEach((profile, i) => drawProfile(profile, lines[i], lowest, highest));
   }
 
-  // A line of steps, and a mark at the position of the slider.
+  // A line, of steps unless a slope uses the feature, and a mark at the position of the slider.
   function drawProfile({ svg, position }, scores, lowest, highest) {
     const width = 100 / (scores.length - 1);
     const y = (score) => 26 - 24 * (highest > lowest ? (score - lowest) / (highest - lowest) : 0.5);
-    const steps = scores.map((score, i) =>
-      i === 0 ? `M0,${y(score)}` : `H${(i - 0.5) * width}V${y(score)}`
-    );
+    const isSloped = controls[position].is_sloped;
+    const to = (i, score) => (isSloped ? `L${i * width},${y(score)}` : `H${(i - 0.5) * width}V${y(score)}`);
+    const steps = scores.map((score, i) => (i === 0 ? `M0,${y(score)}` : to(i, score)));
     svg.querySelector(".profile-line").setAttribute("d", `${steps.join("")}H100`);
     svg.querySelector(".profile-area").setAttribute("d", `${steps.join("")}H100V28H0Z`);
     const here = svg.querySelector(".profile-here");

@@ -1,0 +1,118 @@
+"""Chance: whether a term gains more than the best of all useless terms would.
+
+A term like one that a model has gains something, too: what the weight of the other one is short of
+because of the penalty. That is no effect. So a term is judged beside weights that are hardly
+penalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from laconic._util.types import Floats, Values
+from laconic.boosting.state import Barred, Found, State
+from laconic.search import SearchStatus
+
+if TYPE_CHECKING:
+    from laconic.boosting.rounds import Rounds
+
+# Share of the penalty that is left for weights beside which a term is judged. Without any, those of
+# separated classes would be infinite.
+RELAXED = 0.01
+# Terms that are looked at before none is found to be better than chance.
+MAX_TRIES = 5
+# The best of N useless terms gains more than φ (log N + this) / n in less than one of 20 tables.
+MARGIN = 2.0
+
+
+def relaxed(rounds: Rounds, state: State) -> tuple[Rounds, State]:
+    """Return rounds with hardly any penalty on present terms, and these with the best weights."""
+    free = replace(rounds, relief=RELAXED)
+    return free, free.refit(state)[0]
+
+
+def beyond_chance(rounds: Rounds, found: Found) -> Found | None:
+    """Return a term that gains more than chance may give it; None if none is found.
+
+    That is the term that was found, or else the best one beside weights that are hardly penalised;
+    if it owes its gain to a few outliers, the next best one, and so on. Rounds for a given number
+    of terms take what was found.
+    """
+    if not rounds.beats_chance:
+        return found
+    free, state = rounds, found.state
+    if rounds.is_joint and len(state.ensemble) > 0:
+        free, state = relaxed(rounds, state)
+    judge = _Judge(free, state)
+    barred: list[Barred] = []
+    if judge.gain(found) > judge.least(found):
+        return found
+    for _ in range(MAX_TRIES):
+        other = free.search(state, barred)
+        is_interrupted = other.result.status is SearchStatus.INTERRUPTED
+        gain = judge.gain(other)
+        if is_interrupted or gain > judge.least(other):
+            return replace(other, state=found.state)
+        if gain <= judge.by_chance(other):
+            return None
+        barred.append(Barred.of(other.form, other.values, other.output))
+    return None
+
+
+class _Judge:
+    """Compares the gains of terms, beside others that a model has, with those of chance."""
+
+    def __init__(self, rounds: Rounds, state: State) -> None:
+        self.rounds, self.state = rounds, state
+        _, self.gradients, self.hessians = rounds.derivatives(state)
+        self.noise = rounds.noise(self.gradients, self.hessians)
+
+    def gain(self, found: Found) -> float:
+        """Compute the gain of a term, after costs."""
+        others = self.rounds.others(self.state, found.output)
+        of_output = self.gradients[found.output], self.hessians[found.output]
+        problem = self.rounds.pose(*of_output, others)
+        return problem.objective_of(problem.value(found.standard)) - self.rounds.cost(found.form)
+
+    def by_chance(self, found: Found) -> float:
+        """Compute what the best of all useless terms of its kind hardly gains more than."""
+        n_conditions = len(found.result.query)
+        least = self.rounds.by_chance(found.form, self.noise, n_conditions) + MARGIN * self.noise
+        return max(least, 0.0)
+
+    def least(self, found: Found) -> float:
+        """Compute what a term must gain more than.
+
+        The variance of the gradients is that of all rows, or that of the rows of the term if it is
+        larger: a few outliers are no effect.
+        """
+        if self.noise == 0.0:
+            return 0.0
+        rounds, output = self.rounds, found.output
+        left = found.standard.astype(np.float64)
+        others = rounds.others(self.state, output)
+        if others is not None and len(others.values) > 0:
+            left = _unexplained(left, others.values, rounds.weights * self.hessians[output])
+        variance = _variance(left, self.gradients[output], self.hessians[output], rounds.weights)
+        relative = variance / (self.noise * float(rounds.weights.sum()))
+        return self.by_chance(found) * max(relative, 1.0)
+
+
+def _unexplained(values: Floats, others: Values, hessians: Floats) -> Floats:
+    """Compute what is left of a term that others cannot imitate."""
+    roots = np.sqrt(hessians)
+    weights, *_ = np.linalg.lstsq((others * roots).T, roots * values, rcond=None)
+    return np.asarray(values - others.T @ weights, dtype=np.float64)
+
+
+def _variance(values: Floats, gradients: Floats, hessians: Floats, weights: Floats) -> float:
+    """Compute the variance of gradients, relative to hessians, in the rows of a term."""
+    curvature = float(weights @ (hessians * values**2))
+    if not curvature > 0.0:
+        return 0.0
+    step = float(weights @ (gradients * values)) / curvature
+    rest = gradients - step * hessians * values
+    return float(weights @ np.square(rest * values)) / curvature
